@@ -1,0 +1,85 @@
+"""What every reward law knows, and how laws become numbers for kernels. Rewards: larger is better."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.arms import sampling
+from prudent.errors import check_number
+from prudent.registry import Registry
+
+registry = Registry("arm", "prudent.arms")
+
+
+class Law(ABC):
+    """A distribution of rewards. `mean`, `variance` and `support` are settled when it is made."""
+
+    name: ClassVar[str]
+    kind: ClassVar[int]
+    mean: float
+    variance: float
+    support: tuple[float, float]
+
+    @abstractmethod
+    def cdf(self, x: float) -> float:
+        """P(X ≤ x)."""
+
+    @abstractmethod
+    def quantile(self, alpha: float) -> float:
+        """The smallest x with P(X ≤ x) ≥ α, for α in (0, 1]; the value at risk of the rewards."""
+
+    @abstractmethod
+    def partial_mean(self, x: float) -> float:
+        """E[X; X ≤ x], the part of the mean that comes from rewards up to x."""
+
+    @abstractmethod
+    def parameters(self) -> tuple[float, ...]:
+        """The numbers the sampling kernel of this kind expects."""
+
+    def parts(self) -> tuple["Law", ...]:
+        """The laws a reward may come from, for a mixture."""
+        return ()
+
+    def lower_tail_mean(self, alpha: float) -> float:
+        """Mean of the worst α-fraction of rewards, (1/α)∫₀^α q(u) du; an atom at the quantile counts by its share."""
+        q = self.quantile(alpha)
+        if alpha == 1.0:
+            return self.mean
+        return (self.partial_mean(q) + q * (alpha - self.cdf(q))) / alpha
+
+    def sample(self, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+        """`size` independent rewards."""
+        rewards = np.empty(size)
+        sampling.draw_many(encode([self]), 0, rewards, rng)
+        return rewards
+
+    def __str__(self) -> str:
+        """The spec from which the registry builds this law again."""
+        return f"{self.name}({', '.join(str(getattr(self, field.name)) for field in fields(self))})"  # type: ignore[arg-type]
+
+    def _settle(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def _level(self, alpha: float) -> float:
+        hint = "for the worst 5 % pass 0.05"
+        return check_number(self.name, "alpha", alpha, low=0.0, high=1.0, open_low=True, hint=hint)
+
+
+def encode(laws: Sequence[Law]) -> sampling.Laws:
+    """The laws as the table of numbers kernels read; a mixture's components queue up behind the arms."""
+    queue = list(laws)
+    start: list[int] = []
+    table: list[float] = []
+    for law in queue:
+        start.append(len(table))
+        if parts := law.parts():
+            table += [float(len(parts)), float(len(queue))]
+            queue += parts
+        table += law.parameters()
+    kind = np.array([law.kind for law in queue], dtype=np.int64)
+    return sampling.Laws(kind, np.array(start, dtype=np.int64), np.array(table))

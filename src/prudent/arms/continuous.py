@@ -1,0 +1,207 @@
+"""Laws with a density: Gaussian, truncated Gaussian, beta, uniform, exponential."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from scipy import special
+
+from prudent.arms import sampling
+from prudent.arms.base import Law, registry
+from prudent.errors import PrudentError, as_float, check_finite, check_positive
+
+
+@dataclass(frozen=True)
+class Gaussian(Law):
+    """N(mean, variance); variance 0 is the constant `mean`."""
+
+    mean: float
+    variance: float
+
+    name = "gaussian"
+    kind = sampling.GAUSSIAN
+
+    def __post_init__(self) -> None:
+        mean = check_finite(self.name, "mean", self.mean)
+        hint = "pass the variance σ², not the standard deviation"
+        variance = check_finite(self.name, "variance", self.variance, low=0.0, hint=hint)
+        support = (-math.inf, math.inf) if variance > 0.0 else (mean, mean)
+        self._settle(mean=mean, variance=variance, deviation=math.sqrt(variance), support=support)
+
+    deviation: ClassVar[float]
+
+    def cdf(self, x: float) -> float:
+        return float(x >= self.mean) if self.variance == 0.0 else float(special.ndtr((x - self.mean) / self.deviation))
+
+    def quantile(self, alpha: float) -> float:
+        alpha = self._level(alpha)
+        return self.mean if self.variance == 0.0 else self.mean + self.deviation * float(special.ndtri(alpha))
+
+    def partial_mean(self, x: float) -> float:
+        if self.variance == 0.0:
+            return self.mean * self.cdf(x)
+        return self.mean * self.cdf(x) - self.deviation * _density((x - self.mean) / self.deviation)
+
+    def parameters(self) -> tuple[float, ...]:
+        return self.mean, self.deviation
+
+
+@dataclass(frozen=True)
+class TruncatedGaussian(Law):
+    """N(center, scale²) given that it lies in [low, high]; `mean` and `variance` are those after truncation."""
+
+    center: float
+    scale: float
+    low: float
+    high: float
+
+    name = "truncated-gaussian"
+    kind = sampling.TRUNCATED
+
+    def __post_init__(self) -> None:
+        center, scale = check_finite(self.name, "center", self.center), check_positive(self.name, "scale", self.scale)
+        low, high = _interval(self.name, self.low, self.high)
+        self._settle(center=center, scale=scale, low=low, high=high, support=(low, high))
+        a, b = (low - center) / scale, (high - center) / scale
+        if _mass(a, b) < 1e-250:
+            raise PrudentError(f"{self.name}: [{low:g}, {high:g}] is too far from center {center:g}; move it closer")
+        slope = (_density(a) - _density(b)) / _mass(a, b)
+        bulge = (_weighted(a) - _weighted(b)) / _mass(a, b)
+        self._settle(mean=center + scale * slope, variance=scale**2 * max(1.0 + bulge - slope**2, 0.0))
+
+    def cdf(self, x: float) -> float:
+        a, b = self._ends
+        return _mass(a, min(max((x - self.center) / self.scale, a), b)) / _mass(a, b)
+
+    def quantile(self, alpha: float) -> float:
+        alpha = self._level(alpha)
+        a, b = self._ends
+        # Work from the nearer tail, where the distribution function keeps its digits.
+        if a > 0.0:
+            z = -float(special.ndtri(special.ndtr(-a) * (1.0 - alpha) + special.ndtr(-b) * alpha))
+        else:
+            z = float(special.ndtri(special.ndtr(a) * (1.0 - alpha) + special.ndtr(b) * alpha))
+        return self.center + self.scale * min(max(z, a), b)
+
+    def partial_mean(self, x: float) -> float:
+        a, b = self._ends
+        z = min(max((x - self.center) / self.scale, a), b)
+        return self.center * self.cdf(x) + self.scale * (_density(a) - _density(z)) / _mass(a, b)
+
+    def parameters(self) -> tuple[float, ...]:
+        return self.center, self.scale, *self._ends
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        return (self.low - self.center) / self.scale, (self.high - self.center) / self.scale
+
+
+@dataclass(frozen=True)
+class Beta(Law):
+    """Beta(a, b) on [0, 1]."""
+
+    a: float
+    b: float
+
+    name = "beta"
+    kind = sampling.BETA
+
+    def __post_init__(self) -> None:
+        a, b = (check_positive(self.name, name, getattr(self, name)) for name in ("a", "b"))
+        variance = a * b / ((a + b) ** 2 * (a + b + 1.0))
+        self._settle(a=a, b=b, mean=a / (a + b), variance=variance, support=(0.0, 1.0))
+
+    def cdf(self, x: float) -> float:
+        return float(special.betainc(self.a, self.b, min(max(x, 0.0), 1.0)))
+
+    def quantile(self, alpha: float) -> float:
+        return float(special.betaincinv(self.a, self.b, self._level(alpha)))
+
+    def partial_mean(self, x: float) -> float:
+        return self.mean * float(special.betainc(self.a + 1.0, self.b, min(max(x, 0.0), 1.0)))
+
+    def parameters(self) -> tuple[float, ...]:
+        return self.a, self.b
+
+
+@dataclass(frozen=True)
+class Uniform(Law):
+    """Uniform on [low, high]."""
+
+    low: float
+    high: float
+
+    name = "uniform"
+    kind = sampling.UNIFORM
+
+    def __post_init__(self) -> None:
+        low, high = check_finite(self.name, "low", self.low), check_finite(self.name, "high", self.high)
+        low, high = _interval(self.name, low, high)
+        variance = (high - low) ** 2 / 12.0
+        self._settle(low=low, high=high, mean=0.5 * (low + high), variance=variance, support=(low, high))
+
+    def cdf(self, x: float) -> float:
+        return min(max((x - self.low) / (self.high - self.low), 0.0), 1.0)
+
+    def quantile(self, alpha: float) -> float:
+        return self.low + self._level(alpha) * (self.high - self.low)
+
+    def partial_mean(self, x: float) -> float:
+        return self.cdf(x) * 0.5 * (self.low + min(max(x, self.low), self.high))
+
+    def parameters(self) -> tuple[float, ...]:
+        return self.low, self.high
+
+
+@dataclass(frozen=True)
+class Exponential(Law):
+    """Exponential with the given mean, on [0, ∞)."""
+
+    mean: float
+
+    name = "exponential"
+    kind = sampling.EXPONENTIAL
+
+    def __post_init__(self) -> None:
+        mean = check_positive(self.name, "mean", self.mean, hint="pass the mean, not the rate")
+        self._settle(mean=mean, variance=mean**2, support=(0.0, math.inf))
+
+    def cdf(self, x: float) -> float:
+        return -math.expm1(-max(x, 0.0) / self.mean)
+
+    def quantile(self, alpha: float) -> float:
+        alpha = self._level(alpha)
+        return math.inf if alpha == 1.0 else -self.mean * math.log1p(-alpha)
+
+    def partial_mean(self, x: float) -> float:
+        scaled = max(x, 0.0) / self.mean
+        return self.mean * float(special.gammainc(2.0, scaled))
+
+    def parameters(self) -> tuple[float, ...]:
+        return (self.mean,)
+
+
+def _interval(owner: str, low: float, high: float) -> tuple[float, float]:
+    low, high = as_float(owner, "low", low), as_float(owner, "high", high)
+    if not low < high:
+        raise PrudentError(f"{owner}: low must be below high, got low={low:g} and high={high:g}; swap them?")
+    return low, high
+
+
+def _density(z: float) -> float:
+    return math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+
+
+def _weighted(z: float) -> float:
+    """z·φ(z), zero at infinity."""
+    return 0.0 if math.isinf(z) else z * _density(z)
+
+
+def _mass(a: float, b: float) -> float:
+    """P(a ≤ Z ≤ b) for a standard normal, from the tail that keeps its digits."""
+    upper = special.ndtr(-a) - special.ndtr(-b)
+    return float(upper if a > 0.0 else special.ndtr(b) - special.ndtr(a))
+
+
+for _law in (Gaussian, TruncatedGaussian, Beta, Uniform, Exponential):
+    registry.add(_law.name, _law)

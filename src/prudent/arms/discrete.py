@@ -1,0 +1,156 @@
+"""Laws on finitely many values: Bernoulli, deterministic, empirical."""
+
+import csv
+import hashlib
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from prudent.arms import sampling
+from prudent.arms.base import Law, registry
+from prudent.errors import PrudentError, check_finite, check_number
+
+
+@dataclass(frozen=True)
+class Bernoulli(Law):
+    """1 with probability `success`, else 0."""
+
+    success: float
+
+    name = "bernoulli"
+    kind = sampling.BERNOULLI
+
+    def __post_init__(self) -> None:
+        p = check_number(self.name, "success", self.success, low=0.0, high=1.0, hint="pass a probability")
+        self._settle(success=p, mean=p, variance=p * (1.0 - p), support=(float(p == 1.0), float(p > 0.0)))
+
+    def cdf(self, x: float) -> float:
+        return 0.0 if x < 0.0 else 1.0 if x >= 1.0 else 1.0 - self.success
+
+    def quantile(self, alpha: float) -> float:
+        return float(self._level(alpha) > 1.0 - self.success)
+
+    def partial_mean(self, x: float) -> float:
+        return self.success if x >= 1.0 else 0.0
+
+    def parameters(self) -> tuple[float, ...]:
+        return (self.success,)
+
+
+@dataclass(frozen=True)
+class Deterministic(Law):
+    """Always `value`."""
+
+    value: float
+
+    name = "deterministic"
+    kind = sampling.DETERMINISTIC
+
+    def __post_init__(self) -> None:
+        value = check_finite(self.name, "value", self.value)
+        self._settle(value=value, mean=value, variance=0.0, support=(value, value))
+
+    def cdf(self, x: float) -> float:
+        return float(x >= self.value)
+
+    def quantile(self, alpha: float) -> float:
+        self._level(alpha)
+        return self.value
+
+    def partial_mean(self, x: float) -> float:
+        return self.value * self.cdf(x)
+
+    def parameters(self) -> tuple[float, ...]:
+        return (self.value,)
+
+
+@dataclass(frozen=True, eq=False)
+class Empirical(Law):
+    """One of the observed values, each equally likely."""
+
+    values: NDArray[np.float64]
+
+    name = "empirical"
+    kind = sampling.EMPIRICAL
+
+    def __init__(self, values: ArrayLike) -> None:
+        try:
+            array = np.sort(np.asarray(values, dtype=float).ravel())
+        except (TypeError, ValueError):
+            raise PrudentError(f"empirical: values must be numbers, got {values!r}") from None
+        if array.size == 0 or not np.isfinite(array).all():
+            raise PrudentError(f"empirical: values must be one or more finite numbers, got {array.size} values")
+        array.setflags(write=False)
+        mean, variance = float(array.mean()), float(array.var())
+        self._settle(values=array, mean=mean, variance=variance, support=(float(array[0]), float(array[-1])))
+
+    @classmethod
+    def from_csv(cls, path: str | Path, column: str) -> "Empirical":
+        """The values of one column of a CSV file with a header line."""
+        return cls(_read_column(Path(path), column))
+
+    def cdf(self, x: float) -> float:
+        return float(np.searchsorted(self.values, x, side="right")) / self.values.size
+
+    def quantile(self, alpha: float) -> float:
+        # The tolerance undoes the rounding of α·n, so that quantile(k/n) is the k-th value.
+        place = math.ceil(self._level(alpha) * self.values.size * (1.0 - 1e-15)) - 1
+        return float(self.values[min(max(place, 0), self.values.size - 1)])
+
+    def partial_mean(self, x: float) -> float:
+        count = int(np.searchsorted(self.values, x, side="right"))
+        return float(self.values[:count].sum()) / self.values.size
+
+    def parameters(self) -> tuple[float, ...]:
+        return float(self.values.size), *self.values.tolist()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Empirical) and np.array_equal(self.values, other.values)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __str__(self) -> str:
+        if self.values.size <= 20:
+            return f"empirical({self.values.tolist()})"
+        return (
+            f"empirical({self.values.size} values, {hashlib.blake2b(self.values.tobytes(), digest_size=8).hexdigest()})"
+        )
+
+
+def _read_column(path: Path, column: str) -> list[float]:
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = csv.DictReader(file)
+            if column not in (rows.fieldnames or []):
+                known = ", ".join(rows.fieldnames or []) or "none (is it empty?)"
+                raise PrudentError(f"{path}: no column {column!r}; its columns: {known}")
+            return [_cell(path, rows.line_num, column, row) for row in rows]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise PrudentError(f"cannot read {path}: {error}; pass a CSV file with a header line") from None
+
+
+def _cell(path: Path, line: int, column: str, row: dict[str, Any]) -> float:
+    if None in row.values() or None in row:
+        raise PrudentError(f"{path}, line {line}: wrong number of fields; is the file truncated?")
+    try:
+        value = float(row[column])
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise PrudentError(f"{path}, line {line}: {column} is {row[column]!r}, not a finite number; clean it first")
+    return value
+
+
+def _empirical(values: list[float] | str, column: str = "") -> Empirical:
+    """`empirical([1, 2, 3])` or `empirical("file.csv", "column")`, as written on the command line."""
+    return Empirical.from_csv(values, column) if isinstance(values, str) else Empirical(values)
+
+
+registry.add(Bernoulli.name, Bernoulli)
+registry.add(Deterministic.name, Deterministic)
+registry.add(Empirical.name, _empirical)

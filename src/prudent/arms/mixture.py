@@ -1,0 +1,68 @@
+"""Mixtures of other laws."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from prudent.arms import sampling
+from prudent.arms.base import Law, registry
+from prudent.errors import PrudentError, check_finite
+
+
+@dataclass(frozen=True)
+class Mixture(Law):
+    """Draw one of `components` by `weights` (scaled to sum to 1), then a reward from it."""
+
+    components: tuple[Law, ...]
+    weights: tuple[float, ...]
+
+    name = "mixture"
+    kind = sampling.MIXTURE
+
+    def __init__(self, components: Sequence[Law], weights: Sequence[float] | None = None) -> None:
+        components = tuple(components)
+        if not components or not all(isinstance(law, Law) for law in components):
+            raise PrudentError(f"mixture: components must be a non-empty list of arms, got {components!r}")
+        given = [1.0] * len(components) if weights is None else [check_finite("mixture", "weights", w) for w in weights]
+        if len(given) != len(components) or min(given) < 0.0 or sum(given) <= 0.0:
+            wanted = f"{len(components)} numbers ≥ 0, not all 0"
+            raise PrudentError(f"mixture: weights must be {wanted}, got {weights}; give one weight per component")
+        shares = tuple(weight / math.fsum(given) for weight in given)
+        mean = math.fsum(w * law.mean for w, law in zip(shares, components, strict=True))
+        variance = math.fsum(
+            w * (law.variance + (law.mean - mean) ** 2) for w, law in zip(shares, components, strict=True)
+        )
+        live = [law for w, law in zip(shares, components, strict=True) if w > 0.0]
+        support = (min(law.support[0] for law in live), max(law.support[1] for law in live))
+        self._settle(components=components, weights=shares, mean=mean, variance=variance, support=support)
+
+    def cdf(self, x: float) -> float:
+        return math.fsum(w * law.cdf(x) for w, law in zip(self.weights, self.components, strict=True))
+
+    def quantile(self, alpha: float) -> float:
+        alpha = self._level(alpha)
+        if alpha == 1.0:
+            return self.support[1]
+        each = [law.quantile(alpha) for w, law in zip(self.weights, self.components, strict=True) if w > 0.0]
+        low, high = min(each), max(each)
+        # Bisection down to neighbouring doubles: `high` keeps P(X ≤ high) ≥ α, so it lands on an atom exactly.
+        while low < (middle := 0.5 * (low + high)) < high:
+            low, high = (low, middle) if self.cdf(middle) >= alpha else (middle, high)
+        return low if self.cdf(low) >= alpha else high
+
+    def partial_mean(self, x: float) -> float:
+        return math.fsum(w * law.partial_mean(x) for w, law in zip(self.weights, self.components, strict=True))
+
+    def parts(self) -> tuple[Law, ...]:
+        return self.components
+
+    def parameters(self) -> tuple[float, ...]:
+        return tuple(float(total) for total in np.cumsum(self.weights))
+
+    def __str__(self) -> str:
+        return f"mixture([{', '.join(map(str, self.components))}], {list(self.weights)})"
+
+
+registry.add(Mixture.name, Mixture)

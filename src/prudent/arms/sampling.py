@@ -1,0 +1,136 @@
+"""Drawing rewards inside kernels.
+
+The arms of a bandit are laid out as a table of numbers, so that one compiled loop serves every mix of laws: arm i
+has a kind and a place in the table where its parameters start. A mixture's components follow the arms themselves.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.compiled import kernel
+
+GAUSSIAN, BERNOULLI, BETA, UNIFORM, EXPONENTIAL, TRUNCATED, MIXTURE, DETERMINISTIC, EMPIRICAL = range(9)
+
+
+class Laws(NamedTuple):
+    """The laws of a bandit's arms as numbers."""
+
+    kind: NDArray[np.int64]
+    start: NDArray[np.int64]
+    table: NDArray[np.float64]
+
+
+@kernel
+def draw(laws: Laws, arm: int, rng: Any) -> float:
+    """One reward of the arm."""
+    kind, at, table = laws.kind[arm], laws.start[arm], laws.table
+    while kind == MIXTURE:
+        arm = _component(table, at, rng)
+        kind, at = laws.kind[arm], laws.start[arm]
+    if kind == GAUSSIAN:
+        return table[at] + table[at + 1] * rng.standard_normal()
+    if kind == DETERMINISTIC:
+        return table[at]
+    if kind == BERNOULLI:
+        return 1.0 if rng.random() < table[at] else 0.0
+    if kind == UNIFORM:
+        return table[at] + (table[at + 1] - table[at]) * rng.random()
+    if kind == BETA:
+        return rng.beta(table[at], table[at + 1])
+    if kind == EXPONENTIAL:
+        return table[at] * rng.standard_exponential()
+    if kind == TRUNCATED:
+        return table[at] + table[at + 1] * _truncated(table[at + 2], table[at + 3], rng)
+    return table[at + 1 + rng.integers(0, np.int64(table[at]))]
+
+
+@kernel
+def _component(table: NDArray[np.float64], at: int, rng: Any) -> int:
+    """The component a mixture draws from: the table holds their number, the first one's place, and the cumulative
+    weights, of which the last is 1."""
+    u = rng.random()
+    chosen = 0
+    while u >= table[at + 2 + chosen] and chosen < np.int64(table[at]) - 1:
+        chosen += 1
+    return np.int64(table[at + 1]) + chosen
+
+
+@kernel
+def _truncated(low: float, high: float, rng: Any) -> float:
+    """A standard normal given that it lies in [low, high], by rejection [Robert95].
+
+    An interval in the upper tail (mirrored for the lower one) takes an exponential proposal, a short one a uniform
+    proposal, any other the normal itself.
+    """
+    mirrored = high < 0.0
+    if mirrored:
+        low, high = -high, -low
+    rate = 0.5 * (low + np.sqrt(low * low + 4.0))
+    uniform = (high - low) * rate < 1.0 if low > 0.0 else high - low < 2.5
+    while True:
+        if uniform:
+            x = low + (high - low) * rng.random()
+            top = low if low > 0.0 else 0.0
+            accept = np.exp(0.5 * (top * top - x * x))
+        elif low > 0.0:
+            x = low + rng.standard_exponential() / rate
+            accept = np.exp(-0.5 * (x - rate) * (x - rate)) if x <= high else 0.0
+        else:
+            x = rng.standard_normal()
+            accept = 1.0 if low <= x <= high else 0.0
+        if rng.random() < accept:
+            return -x if mirrored else x
+
+
+@kernel
+def draw_many(laws: Laws, arm: int, rewards: NDArray[np.float64], rng: Any) -> None:
+    """Fill an array with rewards of the arm."""
+    for i in range(len(rewards)):
+        rewards[i] = draw(laws, arm, rng)
+
+
+@kernel
+def draw_block(laws: Laws, arm: int, size: int, rng: Any) -> tuple[float, float]:
+    """Mean and variance (divided by size) of `size` fresh rewards, without drawing them one by one where the law
+    of the pair is known: normal and χ² for Gaussian arms, binomial for Bernoulli arms."""
+    kind, at, table = laws.kind[arm], laws.start[arm], laws.table
+    if size == 0:
+        return 0.0, 0.0
+    if kind == DETERMINISTIC:
+        return table[at], 0.0
+    if kind == GAUSSIAN:
+        mean = table[at] + table[at + 1] * rng.standard_normal() / np.sqrt(size)
+        if size == 1:
+            return mean, 0.0
+        return mean, table[at + 1] ** 2 * rng.chisquare(size - 1.0) / size
+    if kind == BERNOULLI:
+        mean = rng.binomial(size, table[at]) / size
+        return mean, mean * (1.0 - mean)
+    mean, variance = 0.0, 0.0
+    for count in range(1, size + 1):
+        mean, variance = include(count, mean, variance, draw(laws, arm, rng))
+    return mean, variance
+
+
+@kernel
+def include(count: int, mean: float, variance: float, reward: float) -> tuple[float, float]:
+    """Mean and variance after the `count`-th reward (Welford)."""
+    share = 1.0 / count
+    deviation = reward - mean
+    mean += deviation * share
+    return mean, variance + (deviation * (reward - mean) - variance) * share
+
+
+@kernel
+def merge(
+    count: int, mean: float, variance: float, more: int, more_mean: float, more_variance: float
+) -> tuple[float, float]:
+    """Mean and variance of two groups of rewards together (Chan)."""
+    total = count + more
+    if total == 0:
+        return 0.0, 0.0
+    share = more / total
+    gap = more_mean - mean
+    return mean + gap * share, variance + (more_variance - variance + gap * gap * (1.0 - share)) * share

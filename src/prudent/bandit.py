@@ -1,0 +1,72 @@
+"""A bandit: named arms, and what a risk measure says about them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.arms import Law
+from prudent.arms import registry as arm_registry
+from prudent.errors import PrudentError
+from prudent.risk import RiskMeasure
+
+
+class Bandit:
+    """K independent arms. Arms are laws or specs such as `"gaussian(1.0, 0.05)"`."""
+
+    def __init__(self, arms: Sequence[Law | str], names: Sequence[str] | None = None) -> None:
+        laws = tuple(arm_registry.parse(arm) if isinstance(arm, str) else arm for arm in arms)
+        if not laws:
+            raise PrudentError("Bandit: arms must hold at least one arm, got none; pass e.g. [Gaussian(1.0, 0.05)]")
+        for law in laws:
+            if not isinstance(law, Law):
+                raise PrudentError(f"Bandit: arms must be laws such as Gaussian(1.0, 0.05), got {law!r}")
+        self.arms: tuple[Law, ...] = laws
+        self.names = tuple(names) if names is not None else tuple(f"arm {i + 1}" for i in range(len(laws)))
+        if len(self.names) != len(laws) or len(set(self.names)) != len(laws):
+            raise PrudentError(f"Bandit: names must be {len(laws)} different names, got {list(self.names)}")
+
+    def __len__(self) -> int:
+        return len(self.arms)
+
+    def __repr__(self) -> str:
+        return f"Bandit([{', '.join(map(str, self.arms))}])"
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """μ_i."""
+        return np.array([law.mean for law in self.arms])
+
+    @property
+    def variances(self) -> NDArray[np.float64]:
+        """σ_i²."""
+        return np.array([law.variance for law in self.arms])
+
+    @property
+    def mean_differences(self) -> NDArray[np.float64]:
+        """Γ_ij = μ_i − μ_j."""
+        return self.means[:, None] - self.means
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """The smallest interval that holds every reward of every arm."""
+        return min(law.support[0] for law in self.arms), max(law.support[1] for law in self.arms)
+
+    def costs(self, risk: RiskMeasure) -> NDArray[np.float64]:
+        """The cost of each arm, smaller is better (MV_i for mean-variance)."""
+        return np.array([risk.cost(law) for law in self.arms])
+
+    def best(self, risk: RiskMeasure) -> int:
+        """i*, the arm of smallest cost; a tie goes to the lowest number."""
+        return int(np.argmin(self.costs(risk)))
+
+    def gaps(self, risk: RiskMeasure) -> NDArray[np.float64]:
+        """Δ_i = cost of arm i minus cost of the best."""
+        costs = self.costs(risk)
+        return costs - costs.min()
+
+    def complexity(self, risk: RiskMeasure) -> float:
+        """Σ_{i≠i*} 1/Δ_i², the seed's proxy for how hard learning is; infinite when the best arm is not unique."""
+        gaps = np.delete(self.gaps(risk), self.best(risk))
+        with np.errstate(divide="ignore"):
+            return float(np.sum(1.0 / gaps**2))

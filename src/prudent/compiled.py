@@ -1,0 +1,146 @@
+"""How plain Python becomes compiled code: the only file that knows Numba's internals.
+
+`kernel` compiles an engine loop and caches it on disk; `helper` marks a function that kernels and policies may
+call. A policy is a `NamedTuple` class whose methods Numba compiles as they stand, so the same source runs
+interpreted in a live experiment and compiled in a simulation.
+
+Numba's disk cache looks only at the kernel's own file: edit a policy, and the stale machine code would run
+silently. So the type under which a policy is compiled carries a fingerprint of the policy's code, of the functions
+it calls, and of this package's source.
+"""
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any, TypeVar
+
+from numba import njit, types
+from numba.extending import models, overload, overload_method, register_jitable, register_model, typeof_impl
+from numba.misc.special import typeof
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F) -> F:
+    """A compiled loop, cached on disk, that lets other threads run."""
+    compiled: F = njit(cache=True, nogil=True)(function)
+    return compiled
+
+
+def helper(function: F) -> F:
+    """A function that runs as Python and inside kernels alike."""
+    marked: F = register_jitable(function)
+    return marked
+
+
+@cache
+def score_arity(policy: type) -> int:
+    """How many of (arm, t, rng) the policy's `score` asks for."""
+    return len(inspect.signature(vars(policy)["score"]).parameters) - 1
+
+
+def score_of(policy: Any, arm: Any, t: int, rng: Any) -> float:
+    """The policy's score of an arm, passing only what its `score` asks for."""
+    return float(policy.score(*(arm, t, rng)[: score_arity(type(policy))]))
+
+
+@overload(score_of, strict=False)
+def _score_of(policy: Any, arm: Any, t: Any, rng: Any) -> Any:
+    return {
+        1: lambda policy, arm, t, rng: policy.score(arm),
+        2: lambda policy, arm, t, rng: policy.score(arm, t),
+        3: lambda policy, arm, t, rng: policy.score(arm, t, rng),
+    }[score_arity(policy.instance_class)]
+
+
+class PolicyType(types.NamedTuple):  # type: ignore[misc]
+    """A policy class as Numba sees it: its fields' types and a fingerprint of its code.
+
+    Equality rests on the fingerprint, not on the class object, so that a policy defined in a script finds its
+    compiled code again in the next process.
+    """
+
+    def __init__(self, element_types: tuple[Any, ...], policy: type) -> None:
+        super().__init__(element_types, policy)
+        self.name = f"{policy.__module__}.{policy.__qualname__}@{fingerprint(policy)}{element_types}"
+
+    @property
+    def key(self) -> str:
+        return str(self.name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PolicyType) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _policy_type, (self.types, self.instance_class)
+
+
+def _policy_type(element_types: tuple[Any, ...], policy: type) -> PolicyType:
+    made: PolicyType = compilable(policy)(element_types, policy)
+    return made
+
+
+@cache
+def compilable(policy: type) -> Any:
+    """Teach Numba the policy class (once): its fields and its methods. Returns its Numba type class."""
+    kind = type(f"{policy.__name__}Type", (PolicyType,), {})
+    register_model(kind)(models.TupleModel)
+    typeof_impl.register(policy)(lambda value, _: _policy_type(tuple(typeof(field) for field in value), policy))
+    for name, method in public_methods(policy).items():
+        _forward(kind, name, method)
+    return kind
+
+
+def _forward(kind: type, name: str, method: FunctionType) -> None:
+    def template(*_: Any, **__: Any) -> FunctionType:
+        return method
+
+    template.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
+    overload_method(kind, name)(template)
+
+
+def public_methods(policy: type) -> dict[str, FunctionType]:
+    """The plain methods of the class, by name."""
+    members = vars(policy).items()
+    return {name: value for name, value in members if isinstance(value, FunctionType) and not name.startswith("_")}
+
+
+@cache
+def fingerprint(policy: type) -> str:
+    """A digest of everything the compiled policy depends on."""
+    digest = hashlib.blake2b(_package_digest(), digest_size=10)
+    seen: set[FunctionType] = set()
+    for _, method in sorted(public_methods(policy).items()):
+        _absorb(method, digest, seen)
+    return digest.hexdigest()
+
+
+def _absorb(function: Any, digest: Any, seen: set[FunctionType]) -> None:
+    """Feed a function's code, and what it reads from its module, into the digest."""
+    function = getattr(function, "py_func", function)
+    if function in seen:
+        return
+    seen.add(function)
+    code = function.__code__
+    constants = [value for value in code.co_consts if not isinstance(value, CodeType)]
+    digest.update(code.co_code + repr((constants, code.co_names)).encode())
+    for name in code.co_names:
+        value = function.__globals__.get(name)
+        if isinstance(getattr(value, "py_func", value), FunctionType):
+            _absorb(value, digest, seen)
+        elif isinstance(value, (int, float, str, tuple)):
+            digest.update(repr(value).encode())
+
+
+@cache
+def _package_digest() -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.digest()

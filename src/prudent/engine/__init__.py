@@ -1,0 +1,5 @@
+"""Engines: they play policies on bandits."""
+
+from prudent.engine.simulation import simulate
+
+__all__ = ["simulate"]

@@ -1,0 +1,93 @@
+"""The stepping engine: every round is played.
+
+One loop for policies that score arms, one for policies that play in phases. Both run compiled, and interpreted
+through `.py_func` with the same numbers, since Numba draws bit for bit as NumPy does.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.arms.sampling import Laws, draw, include
+from prudent.compiled import kernel, score_of
+from prudent.engine.record import Record, write_down
+from prudent.policies import Arm, Arms
+
+FINE, BAD_SCORE, BAD_PHASE = range(3)
+
+
+@kernel
+def step_scores(
+    policy: Any, clock_free: bool, laws: Laws, best: int, rounds: NDArray[np.int64], record: Record, rng: Any
+) -> int:
+    """Play a policy that scores arms; `rounds` are the snapshots, the last one the horizon. Returns a status."""
+    n_runs, _, n_arms = record.pulls.shape
+    arms = Arms(np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms))
+    scores = np.empty(n_arms)
+    for run in range(n_runs):
+        clear(arms)
+        scores[:] = -math.inf
+        t = 0
+        for snapshot in range(len(rounds)):
+            while t < rounds[snapshot]:
+                t += 1
+                if not clock_free:
+                    for i in range(n_arms):
+                        if arms.pulls[i] > 0:
+                            scores[i] = score_of(policy, Arm(arms.pulls[i], arms.mean[i], arms.variance[i]), t, rng)
+                pulled = 0
+                for i in range(1, n_arms):
+                    if scores[i] < scores[pulled]:
+                        pulled = i
+                pull(arms, pulled, laws, rng)
+                if clock_free:
+                    arm = Arm(arms.pulls[pulled], arms.mean[pulled], arms.variance[pulled])
+                    scores[pulled] = score_of(policy, arm, t, rng)
+                if math.isnan(scores[pulled]):
+                    return BAD_SCORE
+            write_down(record, run, snapshot, arms, laws, best, rng)
+    return FINE
+
+
+@kernel
+def step_phases(policy: Any, laws: Laws, best: int, rounds: NDArray[np.int64], record: Record, rng: Any) -> int:
+    """Play a policy that plays in phases; `rounds` are the snapshots, the last one the horizon. Returns a status."""
+    n_runs, _, n_arms = record.pulls.shape
+    arms = Arms(np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms))
+    chosen = np.empty(n_arms, np.bool_)
+    for run in range(n_runs):
+        clear(arms)
+        chosen[:] = True
+        t, snapshot = 0, 0
+        while snapshot < len(rounds):
+            repeats = policy.phase(arms, t + 1, chosen, rng)
+            if repeats < 1 or not chosen.any():
+                return BAD_PHASE
+            while repeats > 0 and snapshot < len(rounds):
+                repeats -= 1
+                for i in range(n_arms):
+                    if chosen[i] and snapshot < len(rounds):
+                        pull(arms, i, laws, rng)
+                        t += 1
+                        if t == rounds[snapshot]:
+                            write_down(record, run, snapshot, arms, laws, best, rng)
+                            snapshot += 1
+    return FINE
+
+
+@kernel
+def clear(arms: Arms) -> None:
+    """No pulls yet."""
+    arms.pulls[:] = 0
+    arms.mean[:] = 0.0
+    arms.variance[:] = 0.0
+
+
+@kernel
+def pull(arms: Arms, i: int, laws: Laws, rng: Any) -> None:
+    """Draw a reward of arm i and take it in."""
+    arms.pulls[i] += 1
+    reward = draw(laws, i, rng)
+    arms.mean[i], arms.variance[i] = include(arms.pulls[i], arms.mean[i], arms.variance[i], reward)

@@ -1,0 +1,82 @@
+"""The one error type users meet, and the checks that raise it.
+
+A message names the owner and parameter, what is allowed, what was given, and the likely fix.
+"""
+
+import math
+import operator
+from typing import Any
+
+
+class PrudentError(ValueError):
+    """Bad input, stopped at the door."""
+
+
+def check_number(
+    owner: str,
+    name: str,
+    value: Any,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    open_low: bool = False,
+    open_high: bool = False,
+    hint: str = "",
+) -> float:
+    """`value` as a float within the stated interval; infinite ends are excluded unless closed.
+
+    By default infinity is refused at either end, since an infinite parameter is nearly always a mistake
+    upstream; `high=inf` with `open_high=False` is spelled out by the few callers that mean it.
+    """
+    number = as_float(owner, name, value)
+    above = number > low if open_low or low == -math.inf else number >= low
+    below = number < high if open_high else number <= high
+    if math.isnan(number) or not (above and below):
+        left = "(" if open_low or low == -math.inf else "["
+        right = ")" if open_high else "]"
+        allowed = f"{left}{pretty(low)}, {pretty(high)}{right}"
+        raise PrudentError(f"{owner}: {name} must lie in {allowed}, got {value}{_tail(hint)}")
+    return number
+
+
+def check_finite(owner: str, name: str, value: Any, *, low: float = -math.inf, hint: str = "") -> float:
+    """`value` as a finite float, at least `low`."""
+    return check_number(owner, name, value, low=low, high=math.inf, open_high=True, hint=hint)
+
+
+def check_positive(owner: str, name: str, value: Any, *, hint: str = "") -> float:
+    """`value` as a finite float above zero."""
+    return check_number(owner, name, value, low=0.0, open_low=True, open_high=True, hint=hint)
+
+
+def check_integer(owner: str, name: str, value: Any, *, low: int, high: int | None = None, hint: str = "") -> int:
+    """`value` as an int in [low, high]; a float with an integer value (1e4) is accepted."""
+    try:
+        whole = int(value) if isinstance(value, float) and value.is_integer() else operator.index(value)
+    except TypeError:
+        raise PrudentError(f"{owner}: {name} must be a whole number, got {value!r}{_tail(hint)}") from None
+    if isinstance(value, bool) or whole < low or (high is not None and whole > high):
+        allowed = f"at least {low}" if high is None else f"from {low} to {high}"
+        raise PrudentError(f"{owner}: {name} must be a whole number {allowed}, got {value}{_tail(hint)}")
+    return whole
+
+
+def as_float(owner: str, name: str, value: Any) -> float:
+    """`value` as a float, or an error that names the parameter."""
+    try:
+        if isinstance(value, (str, bytes, bool)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise PrudentError(f"{owner}: {name} must be a number, got {value!r}") from None
+
+
+def pretty(number: float) -> str:
+    """A bound as people write it: ∞ instead of inf, 1 instead of 1.0."""
+    if math.isinf(number):
+        return "∞" if number > 0 else "−∞"
+    return f"{number:g}"
+
+
+def _tail(hint: str) -> str:
+    return f"; {hint}" if hint else ""

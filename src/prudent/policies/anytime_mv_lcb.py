@@ -1,0 +1,30 @@
+"""MV-LCB without a known horizon."""
+
+import math
+from typing import NamedTuple
+
+from prudent.errors import check_positive
+from prudent.policies.base import UNSET, Arm, check_rho, check_width, policy
+from prudent.policies.mv_lcb import lower_bound
+
+
+@policy("anytime-mv-lcb")
+class AnytimeMVLCB(NamedTuple):
+    """MV-LCB with the exploration sequence ε_t = a log t in place of log(1/δ) (Remark 2 of [Sani12], section 3.1).
+
+    a > 2 keeps the analysis; a = 4 becomes UCB1 as ρ → ∞. The other parameters are MV-LCB's.
+    """
+
+    rho: float = UNSET
+    a: float = 4.0
+    c: float = 5.0
+    range: float = 1.0
+    unbiased: bool = False
+
+    def score(self, arm: Arm, t: int) -> float:
+        return lower_bound(arm, self.rho, self.c, self.range, self.unbiased, self.a * math.log(t))
+
+    def check(self) -> None:
+        check_rho("anytime-mv-lcb", self.rho)
+        check_positive("anytime-mv-lcb", "a", self.a)
+        check_width("anytime-mv-lcb", self.c, self.range)

@@ -1,0 +1,169 @@
+"""The contract of a policy, whole.
+
+A policy is a `NamedTuple` of parameters with one of two methods, written as plain Python that Numba can compile:
+
+`score(self, arm)`, `score(self, arm, t)` or `score(self, arm, t, rng)` gives one arm's score from its statistics;
+    the arm with the smallest score is pulled, ties go to the lowest number, an arm never pulled goes first. Asking
+    for no more than `arm` declares that the score needs no clock: then only the pulled arm is rescored.
+`phase(self, arms, t, chosen, rng)` plays in phases: mark in `chosen` (a boolean per arm, all true at first, then as
+    the policy left it) which arms to pull, and return how many times each; they are pulled in turn.
+
+`t` is the round about to be played, from 1. Optional: `tuned(self, horizon, n_arms)` returns the policy with what
+depends on them filled in; a field `rho` left UNSET takes the risk measure's; `check(self)` refuses bad parameters.
+"""
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias, TypeVar, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.compiled import compilable, helper
+from prudent.errors import PrudentError, check_finite, check_number, check_positive
+from prudent.registry import Registry
+from prudent.risk import RiskMeasure
+
+Policy: TypeAlias = tuple[Any, ...]
+P = TypeVar("P", bound=type)
+
+UNSET: Any = None
+"""A parameter to be filled in when the policy meets its problem."""
+
+FOREVER = 2**62
+"""As many repetitions as there are rounds left."""
+
+registry = Registry("policy", "prudent.policies")
+_names: dict[type, str] = {}
+
+
+class Arm(NamedTuple):
+    """What is known of one arm: pulls, mean, variance (divided by the pulls)."""
+
+    pulls: int
+    mean: float
+    variance: float
+
+
+class Arms(NamedTuple):
+    """What is known of all arms, an array each."""
+
+    pulls: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    variance: NDArray[np.float64]
+
+
+def policy(name: str) -> Callable[[P], P]:
+    """Register a policy class under `name`, and check its parameters when it is made."""
+
+    def register(cls: P) -> P:
+        if hasattr(cls, "check"):
+            make = cls.__new__
+
+            @functools.wraps(make)
+            def checked(kind: type, *args: Any, **kwargs: Any) -> Any:
+                made = make(kind, *args, **kwargs)
+                made.check()
+                return made
+
+            cls.__new__ = checked  # type: ignore[method-assign]
+        _names[cls] = name
+        registry.add(name, cls)
+        return cls
+
+    return register
+
+
+def spec(given: Policy) -> str:
+    """The policy as text: its name and the parameters that differ from their defaults."""
+    cls: Any = type(given)
+    defaults = cls._field_defaults
+    shown = [
+        f"{field}={value}"
+        for field, value in zip(cls._fields, given, strict=True)
+        if field not in defaults or value != defaults[field]
+    ]
+    name = _names.get(cls, cls.__name__)
+    return f"{name}({', '.join(shown)})" if shown else name
+
+
+def bind(given: Policy, risk: RiskMeasure, horizon: int | None, n_arms: int) -> Policy:
+    """The policy ready to play: every parameter a number, its methods known to the compiler."""
+    ready: Any = given
+    if getattr(ready, "rho", 0.0) is UNSET:
+        if not hasattr(risk, "rho"):
+            raise PrudentError(f"{spec(given)}: rho must be given, since {risk} has none; pass rho=1.0, say")
+        ready = ready._replace(rho=risk.rho)
+    if hasattr(ready, "tuned"):
+        ready = ready.tuned(horizon, n_arms)
+    if not (hasattr(ready, "_fields") and (hasattr(ready, "score") or hasattr(ready, "phase"))):
+        raise PrudentError(f"policy must be a NamedTuple with a method score or phase, got {given!r}")
+    if hasattr(ready, "score") and horizon is not None and horizon < n_arms:
+        raise PrudentError(
+            f"{spec(given)}: horizon must be at least the number of arms, {n_arms}, got {horizon}; it pulls each once"
+        )
+    ready = _as_annotated(ready)
+    compilable(type(ready))
+    return ready  # type: ignore[no-any-return]
+
+
+def _as_annotated(ready: Any) -> Any:
+    """Fields cast to their annotated types, so that c=1 and c=1.0 compile to the same code."""
+    hints = get_type_hints(type(ready))
+    for name, value in zip(ready._fields, ready, strict=True):
+        if value is UNSET:
+            raise PrudentError(f"{spec(ready)}: {name} is not set; pass a value")
+        if hints[name] in (int, float):
+            ready = ready._replace(**{name: hints[name](value)})
+    return ready
+
+
+@helper
+def mean_variance(mean: float, variance: float, rho: float) -> float:
+    """σ² − ρ μ; −μ when ρ is infinite."""
+    return -mean if math.isinf(rho) else variance - rho * mean
+
+
+@helper
+def cheapest(arms: Arms, rho: float) -> int:
+    """The arm of smallest empirical mean-variance among those pulled; ties to the lowest number."""
+    best, best_cost = 0, math.inf
+    for i in range(len(arms.pulls)):
+        cost = mean_variance(arms.mean[i], arms.variance[i], rho)
+        if arms.pulls[i] > 0 and cost < best_cost:
+            best, best_cost = i, cost
+    return best
+
+
+@helper
+def choose_only(chosen: NDArray[np.bool_], arm: int) -> None:
+    """Leave one arm chosen."""
+    chosen[:] = False
+    chosen[arm] = True
+
+
+def check_rho(owner: str, rho: Any) -> None:
+    """ρ is UNSET or at least 0; ∞ means "mean only"."""
+    if rho is not UNSET:
+        check_number(owner, "rho", rho, low=0.0, hint="ρ is a tolerance for risk; leave it out to take the risk's")
+
+
+def check_width(owner: str, c: Any, reward_range: Any) -> None:
+    """The constant and the range of rewards in a confidence width."""
+    check_finite(owner, "c", c, low=0.0, hint="5 is the seed's constant, 1 is enough with the unbiased variance")
+    check_positive(owner, "range", reward_range, hint="pass the largest minus the smallest possible reward")
+
+
+def check_delta(owner: str, delta: Any) -> None:
+    """δ is UNSET or a probability strictly between 0 and 1."""
+    if delta is not UNSET:
+        hint = f"for a {delta} % failure rate pass {delta / 100}" if isinstance(delta, int) and 1 <= delta < 100 else ""
+        check_number(owner, "delta", delta, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)
+
+
+def need_horizon(owner: str, horizon: int | None) -> int:
+    """The horizon, for a policy that cannot play without one."""
+    if horizon is None:
+        raise PrudentError(f"{owner}: needs the horizon; pass horizon=…, or take an anytime policy")
+    return horizon

@@ -1,0 +1,30 @@
+"""ε-greedy on the mean-variance."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.errors import check_number
+from prudent.policies.base import UNSET, Arms, cheapest, check_rho, choose_only, policy
+
+
+@policy("epsilon-greedy")
+class EpsilonGreedy(NamedTuple):
+    """With probability ε a random arm, else the one with the smallest empirical mean-variance; each arm once first."""
+
+    rho: float = UNSET
+    epsilon: float = 0.1
+
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        if arms.pulls.min() == 0:
+            chosen[:] = arms.pulls == 0
+        elif rng.random() < self.epsilon:
+            choose_only(chosen, rng.integers(0, len(arms.pulls)))
+        else:
+            choose_only(chosen, cheapest(arms, self.rho))
+        return 1
+
+    def check(self) -> None:
+        check_rho("epsilon-greedy", self.rho)
+        check_number("epsilon-greedy", "epsilon", self.epsilon, low=0.0, high=1.0, hint="pass a probability")

@@ -1,0 +1,27 @@
+"""Always the same arm."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.errors import check_integer
+from prudent.policies.base import FOREVER, Arms, choose_only, policy
+
+
+@policy("fixed-arm")
+class FixedArm(NamedTuple):
+    """Pull `arm` (numbered from 0) in every round: the yardstick no learner can rely on."""
+
+    arm: int = 0
+
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        choose_only(chosen, self.arm)
+        return FOREVER
+
+    def tuned(self, horizon: int | None, n_arms: int) -> "FixedArm":
+        check_integer("fixed-arm", "arm", self.arm, low=0, high=n_arms - 1, hint="arms are numbered from 0")
+        return self
+
+    def check(self) -> None:
+        check_integer("fixed-arm", "arm", self.arm, low=0, hint="arms are numbered from 0")

@@ -1,0 +1,17 @@
+"""One random arm for good."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.policies.base import FOREVER, Arms, choose_only, policy
+
+
+@policy("random-arm")
+class RandomArm(NamedTuple):
+    """A₂ of the seed's discussion: pick an arm at random, stay with it. Steady within a run, unsteady over runs."""
+
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        choose_only(chosen, rng.integers(0, len(arms.pulls)))
+        return FOREVER

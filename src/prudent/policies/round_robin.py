@@ -1,0 +1,17 @@
+"""Every arm in turn."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.policies.base import FOREVER, Arms, policy
+
+
+@policy("round-robin")
+class RoundRobin(NamedTuple):
+    """A₁ of the seed's discussion: arm 1, 2, …, K, 1, 2, … Steady over runs, unsteady within each."""
+
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        chosen[:] = True
+        return FOREVER

@@ -1,0 +1,20 @@
+"""UCB1, the standard policy for the mean alone."""
+
+import math
+from typing import NamedTuple
+
+from prudent.errors import check_positive
+from prudent.policies.base import Arm, policy
+
+
+@policy("ucb1")
+class UCB1(NamedTuple):
+    """Upper confidence bound on the mean, μ̂ + b√(2 log t / s) [Auer02]; the largest is pulled. Ignores risk."""
+
+    range: float = 1.0
+
+    def score(self, arm: Arm, t: int) -> float:
+        return -arm.mean - self.range * math.sqrt(2.0 * math.log(t) / arm.pulls)
+
+    def check(self) -> None:
+        check_positive("ucb1", "range", self.range)

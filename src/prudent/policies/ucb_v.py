@@ -1,0 +1,23 @@
+"""UCB-V: variance estimates in the service of the mean."""
+
+import math
+from typing import NamedTuple
+
+from prudent.errors import check_positive
+from prudent.policies.base import Arm, policy
+
+
+@policy("ucb-v")
+class UCBV(NamedTuple):
+    """μ̂ + √(2 V̂ ζ log t / s) + 3 b ζ log t / s [Audibert09]; the largest is pulled. Ignores risk; needs ζ > 1."""
+
+    zeta: float = 1.2
+    range: float = 1.0
+
+    def score(self, arm: Arm, t: int) -> float:
+        exploration = self.zeta * math.log(t) / arm.pulls
+        return -arm.mean - math.sqrt(2.0 * arm.variance * exploration) - 3.0 * self.range * exploration
+
+    def check(self) -> None:
+        check_positive("ucb-v", "zeta", self.zeta)
+        check_positive("ucb-v", "range", self.range)

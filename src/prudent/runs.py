@@ -1,0 +1,120 @@
+"""What a simulation leaves: per run and arm the pulls, mean and variance, and those of the best arm's twins."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent import regret as definitions
+from prudent.bandit import Bandit
+from prudent.errors import PrudentError
+from prudent.policies import Policy, spec
+from prudent.risk import MeanVariance, RiskMeasure
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Many runs of one policy on one bandit. Arrays are (run, arm); methods give one value per run."""
+
+    bandit: Bandit
+    policy: Policy
+    risk: RiskMeasure
+    horizon: int
+    seed: int
+    engine: str
+    seconds: float
+    pulls: NDArray[np.int64]
+    mean: Array
+    variance: Array
+    twin_mean: Array
+    twin_variance: Array
+    history: list["Runs"] = field(default_factory=list, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.pulls)
+
+    def __repr__(self) -> str:
+        return f"<Runs: {spec(self.policy)}, {len(self)} × {self.horizon:,} rounds, {self.engine}, seed {self.seed}>"
+
+    def at(self, horizon: int) -> "Runs":
+        """The same runs as they stood after an earlier round, one of the snapshots asked for."""
+        for snapshot in self.history:
+            if snapshot.horizon == horizon:
+                return snapshot
+        known = ", ".join(str(snapshot.horizon) for snapshot in self.history)
+        raise PrudentError(f"at: horizon must be one of the snapshots {known}, got {horizon}; pass it to simulate()")
+
+    def reward_mean(self) -> Array:
+        """μ̂_n(A), the mean of the rewards received."""
+        return definitions.sequence_moments(self.pulls, self.mean, self.variance)[0]
+
+    def reward_variance(self) -> Array:
+        """σ̂_n²(A), the variance of the rewards received as one sequence: the risk within a run."""
+        return definitions.sequence_moments(self.pulls, self.mean, self.variance)[1]
+
+    def across_variance(self) -> float:
+        """The variance over runs of the mean reward: the other risk, which the seed's discussion sets apart."""
+        return float(self.reward_mean().var())
+
+    def cost(self) -> Array:
+        """The cost of the rewards received (MV̂_n(A) for mean-variance)."""
+        return self.risk.stats_cost(self.reward_mean(), self.reward_variance())
+
+    def regret(self) -> Array:
+        """The true regret (Definition 2): the cost of the rewards received minus that of n samples of the best arm."""
+        twins = definitions.sequence_moments(self.pulls, self.twin_mean, self.twin_variance)
+        return self.cost() - self.risk.stats_cost(*twins)
+
+    def regret_parts(self) -> definitions.RegretParts:
+        """Gap, exploration and twins, which add up to the regret (eq. regret2)."""
+        arrays = (self.pulls, self.mean, self.variance, self.twin_mean, self.twin_variance)
+        return definitions.regret_parts(*arrays, self._mean_variance("regret_parts"))
+
+    def regret_bound(self) -> Array:
+        """The right-hand side of eq. regret3, which the regret never exceeds."""
+        risk = self._mean_variance("regret_bound")
+        return self.regret_parts().gap + risk.variance_weight * self.exploration_risk("eq-regret3")
+
+    def exploration_risk(self, form: str = "exact") -> Array:
+        """The variance that comes from moving between arms with different means; forms in `prudent.regret`."""
+        return definitions.exploration_risk(self.pulls, self.mean, form)
+
+    def pseudo_regret(self, form: str = "definition-3") -> Array:
+        """Definition 3, the sum of its two parts."""
+        parts = self.pseudo_regret_parts(form)
+        return parts.gap + parts.exploration
+
+    def pseudo_regret_parts(self, form: str = "definition-3") -> definitions.PseudoRegretParts:
+        """The gap and the exploration part of Definition 3, from the arms' true means and costs."""
+        risk = self._mean_variance("pseudo_regret")
+        return definitions.pseudo_regret_parts(self.pulls, self.bandit.means, self.bandit.gaps(risk), risk, form)
+
+    def summary(self) -> dict[str, Any]:
+        """Means and standard errors, as the command line prints them."""
+        parts = self.regret_parts()
+        return {
+            "policy": spec(self.policy),
+            "engine": self.engine,
+            "seconds": self.seconds,
+            "regret": mean_and_se(self.regret()),
+            "regret_parts": {name: float(part.mean()) for name, part in parts._asdict().items()},
+            "pseudo_regret": mean_and_se(self.pseudo_regret()),
+            "pulls": mean_and_se(self.pulls),
+            "reward": {"mean": float(self.reward_mean().mean()), "variance": float(self.reward_variance().mean())},
+        }
+
+    def _mean_variance(self, asked: str) -> MeanVariance:
+        if not isinstance(self.risk, MeanVariance):
+            raise PrudentError(f"{asked}: defined for the mean-variance only, and these runs are judged by {self.risk}")
+        return self.risk
+
+
+def mean_and_se(values: NDArray[Any]) -> dict[str, Any]:
+    """Mean over runs and its standard error (null for a single run), per arm if there are arms."""
+    mean = values.mean(0)
+    if len(values) < 2:
+        return {"mean": mean.tolist(), "se": None}
+    return {"mean": mean.tolist(), "se": (values.std(0, ddof=1) / np.sqrt(len(values))).tolist()}
