@@ -30,6 +30,12 @@ def kernel(function: F) -> F:
     return compiled
 
 
+def inlined(function: F) -> F:
+    """A few lines inside the innermost loops, where a call would cost more than its body."""
+    compiled: F = njit(inline="always")(function)
+    return compiled
+
+
 def helper(function: F) -> F:
     """A function that runs as Python and inside kernels alike."""
     marked: F = register_jitable(function)

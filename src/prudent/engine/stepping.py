@@ -24,7 +24,10 @@ def step_scores(
 ) -> int:
     """Play a policy that scores arms; `rounds` are the snapshots, the last one the horizon. Returns a status."""
     n_runs, _, n_arms = record.pulls.shape
-    arms = Arms(np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms))
+    # The loop reads arrays by name: going through the tuples would count references in every round.
+    kind, start, table = laws.kind, laws.start, laws.table
+    pulls, mean, variance = np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms)
+    arms = Arms(pulls, mean, variance)
     scores = np.empty(n_arms)
     for run in range(n_runs):
         clear(arms)
@@ -35,16 +38,17 @@ def step_scores(
                 t += 1
                 if not clock_free:
                     for i in range(n_arms):
-                        if arms.pulls[i] > 0:
-                            scores[i] = score_of(policy, Arm(arms.pulls[i], arms.mean[i], arms.variance[i]), t, rng)
+                        if pulls[i] > 0:
+                            scores[i] = score_of(policy, Arm(pulls[i], mean[i], variance[i]), t, rng)
                 pulled = 0
                 for i in range(1, n_arms):
                     if scores[i] < scores[pulled]:
                         pulled = i
-                pull(arms, pulled, laws, rng)
+                pulls[pulled] += 1
+                reward = draw(kind, start, table, pulled, rng)
+                mean[pulled], variance[pulled] = include(pulls[pulled], mean[pulled], variance[pulled], reward)
                 if clock_free:
-                    arm = Arm(arms.pulls[pulled], arms.mean[pulled], arms.variance[pulled])
-                    scores[pulled] = score_of(policy, arm, t, rng)
+                    scores[pulled] = score_of(policy, Arm(pulls[pulled], mean[pulled], variance[pulled]), t, rng)
                 if math.isnan(scores[pulled]):
                     return BAD_SCORE
             write_down(record, run, snapshot, arms, laws, best, rng)
@@ -55,7 +59,9 @@ def step_scores(
 def step_phases(policy: Any, laws: Laws, best: int, rounds: NDArray[np.int64], record: Record, rng: Any) -> int:
     """Play a policy that plays in phases; `rounds` are the snapshots, the last one the horizon. Returns a status."""
     n_runs, _, n_arms = record.pulls.shape
-    arms = Arms(np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms))
+    kind, start, table = laws.kind, laws.start, laws.table
+    pulls, mean, variance = np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms)
+    arms = Arms(pulls, mean, variance)
     chosen = np.empty(n_arms, np.bool_)
     for run in range(n_runs):
         clear(arms)
@@ -69,7 +75,9 @@ def step_phases(policy: Any, laws: Laws, best: int, rounds: NDArray[np.int64], r
                 repeats -= 1
                 for i in range(n_arms):
                     if chosen[i] and snapshot < len(rounds):
-                        pull(arms, i, laws, rng)
+                        pulls[i] += 1
+                        reward = draw(kind, start, table, i, rng)
+                        mean[i], variance[i] = include(pulls[i], mean[i], variance[i], reward)
                         t += 1
                         if t == rounds[snapshot]:
                             write_down(record, run, snapshot, arms, laws, best, rng)
@@ -83,11 +91,3 @@ def clear(arms: Arms) -> None:
     arms.pulls[:] = 0
     arms.mean[:] = 0.0
     arms.variance[:] = 0.0
-
-
-@kernel
-def pull(arms: Arms, i: int, laws: Laws, rng: Any) -> None:
-    """Draw a reward of arm i and take it in."""
-    arms.pulls[i] += 1
-    reward = draw(laws, i, rng)
-    arms.mean[i], arms.variance[i] = include(arms.pulls[i], arms.mean[i], arms.variance[i], reward)
