@@ -22,17 +22,8 @@ class Laws(NamedTuple):
     table: NDArray[np.float64]
 
 
-@inlined
-def draw(kind: NDArray[np.int64], start: NDArray[np.int64], table: NDArray[np.float64], arm: int, rng: Any) -> float:
-    """One reward of the arm. Takes the laws' arrays one by one: an inner loop that goes through the tuple would count
-    references in every round."""
-    if kind[arm] == GAUSSIAN:
-        return table[start[arm]] + table[start[arm] + 1] * rng.standard_normal()
-    return _draw(Laws(kind, start, table), arm, rng)
-
-
 @kernel
-def _draw(laws: Laws, arm: int, rng: Any) -> float:
+def draw(laws: Laws, arm: int, rng: Any) -> float:
     """One reward of an arm of any law."""
     kind, at, table = laws.kind[arm], laws.start[arm], laws.table
     while kind == MIXTURE:
@@ -97,7 +88,7 @@ def _truncated(low: float, high: float, rng: Any) -> float:
 def draw_many(laws: Laws, arm: int, rewards: NDArray[np.float64], rng: Any) -> None:
     """Fill an array with rewards of the arm."""
     for i in range(len(rewards)):
-        rewards[i] = draw(laws.kind, laws.start, laws.table, arm, rng)
+        rewards[i] = draw(laws, arm, rng)
 
 
 @kernel
@@ -119,7 +110,7 @@ def draw_block(laws: Laws, arm: int, size: int, rng: Any) -> tuple[float, float]
         return mean, mean * (1.0 - mean)
     mean, variance = 0.0, 0.0
     for count in range(1, size + 1):
-        mean, variance = include(count, mean, variance, _draw(laws, arm, rng))
+        mean, variance = include(count, mean, variance, draw(laws, arm, rng))
     return mean, variance
 
 
