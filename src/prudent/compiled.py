@@ -6,7 +6,7 @@ interpreted in a live experiment and compiled in a simulation.
 
 Numba's disk cache looks only at the kernel's own file: edit a policy, and the stale machine code would run
 silently. So the type under which a policy is compiled carries a fingerprint of the policy's code, of the functions
-it calls, and of this package's source.
+it calls, and of the source of the kernels.
 """
 
 import hashlib
@@ -120,7 +120,7 @@ def public_methods(policy: type) -> dict[str, FunctionType]:
 @cache
 def fingerprint(policy: type) -> str:
     """A digest of everything the compiled policy depends on."""
-    digest = hashlib.blake2b(_package_digest(), digest_size=10)
+    digest = hashlib.blake2b(_kernels_digest(), digest_size=10)
     seen: set[FunctionType] = set()
     for _, method in sorted(public_methods(policy).items()):
         _absorb(method, digest, seen)
@@ -145,8 +145,14 @@ def _absorb(function: Any, digest: Any, seen: set[FunctionType]) -> None:
 
 
 @cache
-def _package_digest() -> bytes:
+def _kernels_digest() -> bytes:
+    """A digest of the source that kernels are made from."""
+    here = Path(__file__).parent
+    sources = [
+        Path(__file__),
+        *(path for room in ("arms", "policies", "engine") for path in (here / room).glob("*.py")),
+    ]
     digest = hashlib.blake2b(digest_size=16)
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
+    for path in sorted(sources):
         digest.update(path.read_bytes())
     return digest.digest()

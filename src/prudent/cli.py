@@ -1,0 +1,200 @@
+"""The command line. Thin: it reads arguments, calls the library, prints. Heavy imports wait for their command."""
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from prudent.errors import PrudentError
+
+if TYPE_CHECKING:
+    from prudent.bandit import Bandit
+
+
+class Commands(click.Group):
+    """A group whose bad input ends in one line on stderr and exit code 2."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except PrudentError as error:
+            click.echo(f"Error: {error}", err=True)
+            ctx.exit(2)
+
+
+@click.group(cls=Commands)
+@click.version_option(package_name="prudent")
+def main() -> None:
+    """Risk-averse bandits: plan a trial, run it live, report its risk."""
+
+
+def arms_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The arms, shared by commands."""
+    text = 'An arm such as "gaussian(1.0, 0.05)"; give one per arm.'
+    return click.option("--arm", "arms", multiple=True, required=True, metavar="LAW", help=text)(command)
+
+
+@main.command()
+@arms_option
+@click.option("--risk", default="mean-variance(rho=1)", show_default=True, metavar="RISK", help="The risk measure.")
+@click.option("--policy", "policies", multiple=True, required=True, metavar="POLICY", help="A policy; may be repeated.")
+@click.option("--horizon", type=float, required=True, metavar="N", help="Rounds in a run.")
+@click.option("--runs", type=float, default=500, show_default=True, metavar="RUNS", help="Independent runs.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--engine", default="auto", show_default=True, help="auto or stepping.")
+@click.option("--workers", type=int, default=None, help="Threads; all cores by default. Never changes the result.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+def simulate(
+    arms: tuple[str, ...],
+    risk: str,
+    policies: tuple[str, ...],
+    horizon: float,
+    runs: float,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Play policies on a bandit and print their regret, with error bars."""
+    from prudent.bandit import Bandit
+    from prudent.engine import simulate as play
+    from prudent.policies import registry as policy_registry
+    from prudent.risk import registry as risk_registry
+
+    bandit, measure = Bandit(arms), risk_registry.parse(risk)
+    # Every name is read before the first run, so that a typo in the last policy does not cost the others' time.
+    players = [policy_registry.parse(text) for text in policies]
+    with progress_bar("simulate", len(players) * runs) as advance:
+        results = [
+            play(bandit, player, risk=measure, horizon=horizon, runs=runs, progress=advance, **settings)  # type: ignore[arg-type]
+            for player in players
+        ]
+    summaries = [result.summary() for result in results]
+    if as_json:
+        facts = {"horizon": results[0].horizon, "runs": len(results[0]), "seed": settings["seed"], "risk": str(measure)}
+        click.echo(json.dumps({**facts, "policies": summaries}))
+        return
+    print_summaries(bandit, str(measure), results[0].horizon, len(results[0]), summaries)
+
+
+def print_summaries(bandit: "Bandit", risk: str, horizon: int, runs: int, summaries: list[dict[str, Any]]) -> None:
+    """One row per policy."""
+    from rich.table import Table
+
+    shown = min(len(bandit), 4)
+    table = Table(title=f"{len(bandit)} arms, {risk}, {horizon:,} rounds, {runs:,} runs (± standard error)")
+    for column in (
+        "policy",
+        "regret",
+        "gap",
+        "exploration",
+        "twins",
+        "pseudo-regret",
+        "reward mean",
+        "reward variance",
+    ):
+        table.add_column(column, justify="left" if column == "policy" else "right")
+    for i in range(shown):
+        table.add_column(f"pulls, {bandit.names[i]}", justify="right")
+    for row in summaries:
+        parts, pulls = row["regret_parts"], row["pulls"]
+        errors = pulls["se"] or [None] * len(bandit)
+        table.add_row(
+            row["policy"],
+            with_error(row["regret"]["mean"], row["regret"]["se"]),
+            *(f"{parts[part]:.3g}" for part in ("gap", "exploration", "twins")),
+            with_error(row["pseudo_regret"]["mean"], row["pseudo_regret"]["se"]),
+            f"{row['reward']['mean']:.4g}",
+            f"{row['reward']['variance']:.4g}",
+            *(with_error(pulls["mean"][i], errors[i]) for i in range(shown)),
+        )
+    print_table(table)
+
+
+@main.command()
+@arms_option
+@click.option("--rho", type=float, default=1.0, show_default=True, help="Tolerance for risk.")
+@click.option("--horizon", type=float, required=True, metavar="N", help="Rounds in a run.")
+@click.option("--delta", type=float, default=None, help="Failure probability; 1/n² by default.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+def bounds(arms: tuple[str, ...], rho: float, horizon: float, delta: float | None, as_json: bool) -> None:
+    """Print the seed's lemmas and theorems for given arms, as printed there and corrected."""
+    from prudent.bandit import Bandit
+    from prudent.risk import MeanVariance
+    from prudent.theory import bounds as all_bounds
+
+    values = all_bounds(Bandit(arms), MeanVariance(rho), horizon, delta)  # type: ignore[arg-type]
+    if as_json:
+        click.echo(json.dumps([value.as_dict() for value in values]))
+        return
+    print_bounds(values)
+
+
+def print_bounds(values: list[Any]) -> None:
+    """One row per result, its failed conditions and remarks below it."""
+    from rich.table import Table
+
+    table = Table(title="Bounds as printed in the seed, and corrected", show_lines=True)
+    for column in ("result", "bounds", "as printed", "corrected", "remarks"):
+        table.add_column(column, justify="right" if column in ("as printed", "corrected") else "left")
+    for value in values:
+        failed = [f"outside its assumptions: {text}" for text, holds in value.conditions if not holds]
+        remarks = [*failed, *(["vacuous"] if value.vacuous else []), value.correction, value.note]
+        numbers = ("–" if number is None else f"{number:.4g}" for number in (value.printed, value.corrected))
+        table.add_row(value.name, value.quantity, *numbers, "; ".join(filter(None, remarks)))
+    print_table(table)
+
+
+@main.command()
+@click.argument("name", required=False)
+@click.option("--runs", type=int, default=500, show_default=True, help="Runs per point.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--workers", type=int, default=None, help="Threads; all cores by default. Never changes the result.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("results"), show_default=True)
+def paper(name: str | None, runs: int, seed: int, workers: int | None, out: Path) -> None:
+    """Reproduce the seed: every figure, or one by NAME."""
+    from prudent.paper import FIGURES, make
+
+    for figure in [name] if name else FIGURES:
+        with progress_bar(figure) as advance:
+            for path in make(figure, out, runs=runs, seed=seed, workers=workers, progress=advance):
+                click.echo(path)
+
+
+def with_error(mean: float, error: float | None) -> str:
+    """`0.0698 ± 0.0001`: the mean to as many digits as its standard error supports."""
+    if not error:
+        return f"{mean:.4g}"
+    digits = max(0, 1 - math.floor(math.log10(error)))
+    return f"{mean:.{digits}f} ± {error:.{digits}f}"
+
+
+def print_table(table: Any) -> None:
+    """To a terminal at its width; into a file or pipe unfolded."""
+    from rich.console import Console
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=240)
+    console.print(table)
+
+
+@contextmanager
+def progress_bar(title: str, total: float | None = None) -> Iterator[Callable[..., None]]:
+    """A bar with the remaining time on stderr, if that is a terminal; yields advance(finished, total=None)."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True, disable=not Console(stderr=True).is_terminal) as bars:
+        task = bars.add_task(title, total=total)
+
+        def advance(finished: int, total: float | None = None) -> None:
+            bars.update(task, advance=finished, total=total)
+
+        yield advance
+
+
+if __name__ == "__main__":
+    main()

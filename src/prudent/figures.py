@@ -1,0 +1,64 @@
+"""Plots. A figure function takes data and an `ax`, returns the `ax`, saves nothing, changes no global style."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+# Okabe and Ito's colours, told apart by colour-blind readers and in grey.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+STYLE = {
+    "font.size": 10.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5.0,
+    "svg.hashsalt": "prudent",
+}
+
+
+def style() -> AbstractContextManager[None]:
+    """The one style of every figure, for a `with` block."""
+    return mpl.rc_context(STYLE)
+
+
+def plot_curves(
+    ax: Axes, x: ArrayLike, curves: Sequence[tuple[str, ArrayLike, ArrayLike]], *, log: bool = True
+) -> Axes:
+    """Lines with bands of two standard errors; `curves` are (label, mean, standard error)."""
+    x = np.asarray(x, dtype=float)
+    for i, (label, mean, error) in enumerate(curves):
+        centre, margin = np.asarray(mean, dtype=float), 2.0 * np.asarray(error, dtype=float)
+        colour = COLOURS[i % len(COLOURS)]
+        ax.plot(x, centre, color=colour, marker=MARKERS[i % len(MARKERS)], label=label)
+        ax.fill_between(x, centre - margin, centre + margin, color=colour, alpha=0.2, linewidth=0)
+    if log:
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+    ax.legend()
+    return ax
+
+
+def save(figure: Figure, path: Path) -> list[Path]:
+    """The figure as SVG and PNG beside each other; each is written beside and renamed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = []
+    for ending, options in (("svg", {"metadata": {"Date": None}}), ("png", {"dpi": 160})):
+        target = path.with_suffix(f".{ending}")
+        beside = target.with_name(f".{target.name}.part")
+        keywords: dict[str, Any] = {"format": ending, **options}
+        figure.savefig(beside, bbox_inches="tight", **keywords)
+        made.append(beside.replace(target))
+    return made
