@@ -47,10 +47,7 @@ def ucb1(means, deviations, n, runs, rng):
         for t in range(1, n + 1):
             best, best_score = 0, -np.inf
             for i in range(k):
-                if pulls[i] == 0:
-                    score = np.inf
-                else:
-                    score = sums[i] / pulls[i] + math.sqrt(2.0 * math.log(t) / pulls[i])
+                score = np.inf if pulls[i] == 0 else sums[i] / pulls[i] + math.sqrt(2.0 * math.log(t) / pulls[i])
                 if score > best_score:
                     best, best_score = i, score
             pulls[best] += 1

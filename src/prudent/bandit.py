@@ -15,6 +15,8 @@ class Bandit:
     """K independent arms. Arms are laws or specs such as `"gaussian(1.0, 0.05)"`."""
 
     def __init__(self, arms: Sequence[Law | str], names: Sequence[str] | None = None) -> None:
+        if isinstance(arms, (str, Law)):
+            raise PrudentError(f"Bandit: arms must be a list of arms, got {arms}; put it in brackets")
         laws = tuple(arm_registry.parse(arm) if isinstance(arm, str) else arm for arm in arms)
         if not laws:
             raise PrudentError("Bandit: arms must hold at least one arm, got none; pass e.g. [Gaussian(1.0, 0.05)]")
@@ -63,7 +65,8 @@ class Bandit:
     def gaps(self, risk: RiskMeasure) -> NDArray[np.float64]:
         """Δ_i = cost of arm i minus cost of the best."""
         costs = self.costs(risk)
-        return costs - costs.min()
+        gaps: NDArray[np.float64] = costs - costs.min()
+        return gaps
 
     def complexity(self, risk: RiskMeasure) -> float:
         """Σ_{i≠i*} 1/Δ_i², the seed's proxy for how hard learning is; infinite when the best arm is not unique."""

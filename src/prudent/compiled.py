@@ -43,7 +43,7 @@ def helper(function: F) -> F:
 
 
 @cache
-def score_arity(policy: type) -> int:
+def score_arity(policy: Any) -> int:
     """How many of (arm, t, rng) the policy's `score` asks for."""
     return len(inspect.signature(vars(policy)["score"]).parameters) - 1
 
@@ -53,7 +53,6 @@ def score_of(policy: Any, arm: Any, t: int, rng: Any) -> float:
     return float(policy.score(*(arm, t, rng)[: score_arity(type(policy))]))
 
 
-@overload(score_of, strict=False)
 def _score_of(policy: Any, arm: Any, t: Any, rng: Any) -> Any:
     return {
         1: lambda policy, arm, t, rng: policy.score(arm),
@@ -62,11 +61,14 @@ def _score_of(policy: Any, arm: Any, t: Any, rng: Any) -> Any:
     }[score_arity(policy.instance_class)]
 
 
+overload(score_of, strict=False)(_score_of)
+
+
 class PolicyType(types.NamedTuple):  # type: ignore[misc]
     """A policy class as Numba sees it: its fields' types and a fingerprint of its code.
 
-    Equality rests on the fingerprint, not on the class object, so that a policy defined in a script finds its
-    compiled code again in the next process.
+    Equality rests on the fingerprint, not on the class object, so that a policy defined in a script or a notebook
+    finds its compiled code again in the next process.
     """
 
     def __init__(self, element_types: tuple[Any, ...], policy: type) -> None:
@@ -83,17 +85,36 @@ class PolicyType(types.NamedTuple):  # type: ignore[misc]
     def __hash__(self) -> int:
         return hash(self.key)
 
+    def __bool__(self) -> bool:
+        # Numba asks `if receiver:` of a method's owner; a policy without parameters is an empty tuple, yet an owner.
+        return True
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return _policy_type, (self.types, self.instance_class)
+        return _revive, (self.key,)
+
+
+class AbsentType(types.Type):  # type: ignore[misc]
+    """Stands for a policy that the disk cache knows and this process does not: its module may be anywhere."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _revive, (self.name,)
+
+
+_present: dict[str, PolicyType] = {}
+
+
+def _revive(key: str) -> types.Type:
+    """What the disk cache's index holds for a policy: found by fingerprint, so that nothing need be imported."""
+    return _present.get(key) or AbsentType(key)
 
 
 def _policy_type(element_types: tuple[Any, ...], policy: type) -> PolicyType:
     made: PolicyType = compilable(policy)(element_types, policy)
-    return made
+    return _present.setdefault(made.key, made)
 
 
 @cache
-def compilable(policy: type) -> Any:
+def compilable(policy: Any) -> Any:
     """Teach Numba the policy class (once): its fields and its methods. Returns its Numba type class."""
     kind = type(f"{policy.__name__}Type", (PolicyType,), {})
     register_model(kind)(models.TupleModel)

@@ -23,10 +23,10 @@ def check_number(
     open_high: bool = False,
     hint: str = "",
 ) -> float:
-    """`value` as a float within the stated interval; infinite ends are excluded unless closed.
+    """`value` as a float within the stated interval, whose ends are closed unless said otherwise.
 
-    By default infinity is refused at either end, since an infinite parameter is nearly always a mistake
-    upstream; `high=inf` with `open_high=False` is spelled out by the few callers that mean it.
+    Minus infinity is always refused; plus infinity is let through by the few callers that leave the upper end open
+    to it (ρ = ∞ means "mean only"). Where it would be a mistake upstream, call `check_finite` or `check_positive`.
     """
     number = as_float(owner, name, value)
     above = number > low if open_low or low == -math.inf else number >= low
@@ -67,7 +67,7 @@ def as_float(owner: str, name: str, value: Any) -> float:
         if isinstance(value, (str, bytes, bool)):
             raise TypeError
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise PrudentError(f"{owner}: {name} must be a number, got {value!r}") from None
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.size": 10.0,
     "axes.spines.top": False,
     "axes.spines.right": False,

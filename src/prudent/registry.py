@@ -1,4 +1,4 @@
-"""Names for policies, risk measures and arms: `mv-lcb(c=1)`, `gaussian(1.0, 0.05)`.
+"""Names for policies, risk measures and arms: `mv-lcb(c=1)`, `gaussian(1.0, 0.05)`, `exp-exp(explore=ucb-e)`.
 
 One registry per kind. Other packages add their own through entry points (`prudent.policies`,
 `prudent.risks`, `prudent.arms`); a name that is nearly right gets a hint.
@@ -9,6 +9,7 @@ import difflib
 import inspect
 import math
 import re
+import warnings
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Any, TypeVar
@@ -29,9 +30,9 @@ class Registry:
 
     def add(self, name: str, factory: F) -> F:
         """Put `factory` under `name`; a name is given once."""
-        if name in self._factories:
+        if _key(name) in self._factories:
             raise PrudentError(f"{self.kind} {name!r} is registered twice; choose another name")
-        self._factories[name] = factory
+        self._factories[_key(name)] = factory
         return factory
 
     def names(self) -> list[str]:
@@ -41,7 +42,7 @@ class Registry:
 
     def get(self, name: str) -> Callable[..., Any]:
         """The factory called `name`, or an error with the nearest names."""
-        key = name.strip().lower().replace("_", "-")
+        key = _key(name)
         if key not in self._factories:
             self._load_entry_points()
         if key not in self._factories:
@@ -52,11 +53,11 @@ class Registry:
 
     def parse(self, text: str) -> Any:
         """Build from a spec such as `mv-lcb(c=1, rho=0.5)`; a bare name takes the defaults."""
-        # Inside names a dash is part of the name, so it must not parse as a minus.
-        source = re.sub(r"(?<=[a-z0-9])-(?=[a-z])", "_", text.strip())
+        # Inside names a dash is part of the name, so it must not parse as a minus; quoted text stays as it is.
+        source = re.sub(r"""('[^']*'|"[^"]*")|(?<=\w)-(?=[A-Za-z])""", lambda m: m[1] or "_", text.strip())
         try:
             tree = ast.parse(source, mode="eval").body
-        except SyntaxError:
+        except (SyntaxError, ValueError):
             raise PrudentError(
                 f"cannot read {self.kind} {text!r}; write it as name or name(value, key=value)"
             ) from None
@@ -86,14 +87,29 @@ class Registry:
                 return math.inf
             case ast.Name(id="nan"):
                 return math.nan
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return -self._value(operand, text)
+            case ast.Name(id=word):
+                return _key(word)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+                return -number
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Name(id="inf")):
+                return -math.inf
             case ast.Constant(value=value):
                 return value
-        raise PrudentError(f"cannot read {ast.unparse(node)!r} in {self.kind} {text!r}; use numbers, strings or lists")
+        raise PrudentError(f"cannot read {ast.unparse(node)!r} in {self.kind} {text!r}; use numbers, words or lists")
 
     def _load_entry_points(self) -> None:
         if not self._entry_points_loaded:
             self._entry_points_loaded = True
             for point in entry_points(group=self.group):
-                self._factories.setdefault(point.name, point.load())
+                try:
+                    factory = point.load()
+                    if self._factories.setdefault(_key(point.name), factory) is not factory:
+                        raise PrudentError("the name is taken")
+                except Exception as error:
+                    # One broken package must not take the others' names away.
+                    warnings.warn(f"{self.kind} {point.name!r} from {point.value} is left out: {error}", stacklevel=4)
+
+
+def _key(name: str) -> str:
+    """`MV_LCB` and `mv-lcb` are one name."""
+    return name.strip().lower().replace("_", "-")

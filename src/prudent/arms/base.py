@@ -1,5 +1,6 @@
 """What every reward law knows, and how laws become numbers for kernels. Rewards: larger is better."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import fields
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.arms import sampling
-from prudent.errors import check_number
+from prudent.errors import PrudentError, check_number
 from prudent.registry import Registry
 
 registry = Registry("arm", "prudent.arms")
@@ -62,6 +63,8 @@ class Law(ABC):
         return f"{self.name}({', '.join(str(getattr(self, field.name)) for field in fields(self))})"  # type: ignore[arg-type]
 
     def _settle(self, **values: Any) -> None:
+        if not math.isfinite(values.get("variance", 0.0)):
+            raise PrudentError(f"{self.name}: its variance is too large for a float; measure rewards in larger units")
         for name, value in values.items():
             object.__setattr__(self, name, value)
 

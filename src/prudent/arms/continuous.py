@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 from scipy import special
 
 from prudent.arms import sampling
@@ -65,9 +66,8 @@ class TruncatedGaussian(Law):
         a, b = (low - center) / scale, (high - center) / scale
         if _mass(a, b) < 1e-250:
             raise PrudentError(f"{self.name}: [{low:g}, {high:g}] is too far from center {center:g}; move it closer")
-        slope = (_density(a) - _density(b)) / _mass(a, b)
-        bulge = (_weighted(a) - _weighted(b)) / _mass(a, b)
-        self._settle(mean=center + scale * slope, variance=scale**2 * max(1.0 + bulge - slope**2, 0.0))
+        mean, variance = _truncated_moments(a, b)
+        self._settle(mean=center + scale * mean, variance=scale * scale * variance)
 
     def cdf(self, x: float) -> float:
         a, b = self._ends
@@ -108,8 +108,8 @@ class Beta(Law):
 
     def __post_init__(self) -> None:
         a, b = (check_positive(self.name, name, getattr(self, name)) for name in ("a", "b"))
-        variance = a * b / ((a + b) ** 2 * (a + b + 1.0))
-        self._settle(a=a, b=b, mean=a / (a + b), variance=variance, support=(0.0, 1.0))
+        share = a / (a + b)
+        self._settle(a=a, b=b, mean=share, variance=share * (1.0 - share) / (a + b + 1.0), support=(0.0, 1.0))
 
     def cdf(self, x: float) -> float:
         return float(special.betainc(self.a, self.b, min(max(x, 0.0), 1.0)))
@@ -137,7 +137,7 @@ class Uniform(Law):
     def __post_init__(self) -> None:
         low, high = check_finite(self.name, "low", self.low), check_finite(self.name, "high", self.high)
         low, high = _interval(self.name, low, high)
-        variance = (high - low) ** 2 / 12.0
+        variance = (high - low) * ((high - low) / 12.0)
         self._settle(low=low, high=high, mean=0.5 * (low + high), variance=variance, support=(low, high))
 
     def cdf(self, x: float) -> float:
@@ -164,7 +164,7 @@ class Exponential(Law):
 
     def __post_init__(self) -> None:
         mean = check_positive(self.name, "mean", self.mean, hint="pass the mean, not the rate")
-        self._settle(mean=mean, variance=mean**2, support=(0.0, math.inf))
+        self._settle(mean=mean, variance=mean * mean, support=(0.0, math.inf))
 
     def cdf(self, x: float) -> float:
         return -math.expm1(-max(x, 0.0) / self.mean)
@@ -195,6 +195,20 @@ def _density(z: float) -> float:
 def _weighted(z: float) -> float:
     """z·φ(z), zero at infinity."""
     return 0.0 if math.isinf(z) else z * _density(z)
+
+
+def _truncated_moments(a: float, b: float) -> tuple[float, float]:
+    """Mean and variance of a standard normal given that it lies in [a, b]."""
+    if b - a < 1.0:
+        # The closed form is a difference of nearly equal numbers here; Gauss–Legendre is exact to rounding.
+        nodes, weights = np.polynomial.legendre.leggauss(32)
+        z = 0.5 * (a + b) + 0.5 * (b - a) * nodes
+        weights = weights * np.exp(0.5 * (min(abs(a), abs(b)) ** 2 - z * z))
+        mean = float(np.average(z, weights=weights))
+        return mean, float(np.average((z - mean) ** 2, weights=weights))
+    mean = (_density(a) - _density(b)) / _mass(a, b)
+    bulge = (_weighted(a) - _weighted(b)) / _mass(a, b)
+    return mean, max(1.0 + bulge - mean * mean, 0.0)
 
 
 def _mass(a: float, b: float) -> float:

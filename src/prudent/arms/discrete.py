@@ -79,7 +79,8 @@ class Empirical(Law):
 
     def __init__(self, values: ArrayLike) -> None:
         try:
-            array = np.sort(np.asarray(values, dtype=float).ravel())
+            # Adding zero turns −0 into 0, so that equal laws print and hash alike.
+            array = np.sort(np.asarray(values, dtype=float).ravel()) + 0.0
         except (TypeError, ValueError):
             raise PrudentError(f"empirical: values must be numbers, got {values!r}") from None
         if array.size == 0 or not np.isfinite(array).all():
@@ -124,7 +125,8 @@ class Empirical(Law):
 
 def _read_column(path: Path, column: str) -> list[float]:
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        # Spreadsheets write a byte order mark before the first column's name; utf-8-sig drops it.
+        with path.open(newline="", encoding="utf-8-sig") as file:
             rows = csv.DictReader(file)
             if column not in (rows.fieldnames or []):
                 known = ", ".join(rows.fieldnames or []) or "none (is it empty?)"

@@ -22,14 +22,18 @@ class Mixture(Law):
     kind = sampling.MIXTURE
 
     def __init__(self, components: Sequence[Law], weights: Sequence[float] | None = None) -> None:
-        components = tuple(components)
-        if not components or not all(isinstance(law, Law) for law in components):
+        if not np.iterable(components) or not components or not all(isinstance(law, Law) for law in components):
             raise PrudentError(f"mixture: components must be a non-empty list of arms, got {components!r}")
+        if weights is not None and not np.iterable(weights):
+            raise PrudentError(f"mixture: weights must be a list, one number per component, got {weights!r}")
+        components = tuple(components)
         given = [1.0] * len(components) if weights is None else [check_finite("mixture", "weights", w) for w in weights]
         if len(given) != len(components) or min(given) < 0.0 or sum(given) <= 0.0:
             wanted = f"{len(components)} numbers ≥ 0, not all 0"
             raise PrudentError(f"mixture: weights must be {wanted}, got {weights}; give one weight per component")
-        shares = tuple(weight / math.fsum(given) for weight in given)
+        total = math.fsum(given)
+        # Shares that already sum to 1 up to rounding stay as they are: a spec, read again, gives the same law.
+        shares = tuple(given) if abs(total - 1.0) < 1e-15 else tuple(weight / total for weight in given)
         mean = math.fsum(w * law.mean for w, law in zip(shares, components, strict=True))
         variance = math.fsum(
             w * (law.variance + (law.mean - mean) ** 2) for w, law in zip(shares, components, strict=True)
@@ -39,7 +43,7 @@ class Mixture(Law):
         self._settle(components=components, weights=shares, mean=mean, variance=variance, support=support)
 
     def cdf(self, x: float) -> float:
-        return math.fsum(w * law.cdf(x) for w, law in zip(self.weights, self.components, strict=True))
+        return min(math.fsum(w * law.cdf(x) for w, law in zip(self.weights, self.components, strict=True)), 1.0)
 
     def quantile(self, alpha: float) -> float:
         alpha = self._level(alpha)

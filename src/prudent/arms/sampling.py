@@ -54,7 +54,7 @@ def _component(table: NDArray[np.float64], at: int, rng: Any) -> int:
     chosen = 0
     while u >= table[at + 2 + chosen] and chosen < np.int64(table[at]) - 1:
         chosen += 1
-    return np.int64(table[at + 1]) + chosen
+    return int(table[at + 1]) + chosen
 
 
 @kernel
@@ -67,7 +67,7 @@ def _truncated(low: float, high: float, rng: Any) -> float:
     mirrored = high < 0.0
     if mirrored:
         low, high = -high, -low
-    rate = 0.5 * (low + np.sqrt(low * low + 4.0))
+    rate = 0.5 * (low + np.sqrt(low * low + 4.0)) if low > 0.0 else 0.0
     uniform = (high - low) * rate < 1.0 if low > 0.0 else high - low < 2.5
     while True:
         if uniform:

@@ -31,7 +31,7 @@ class Record(NamedTuple):
 
     def part(self, runs: slice) -> "Record":
         """A view of some of the runs."""
-        return Record(*(array[runs] for array in self))
+        return Record._make(array[runs] for array in self)
 
 
 @kernel

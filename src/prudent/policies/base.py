@@ -67,7 +67,7 @@ def policy(name: str) -> Callable[[P], P]:
                 made.check()
                 return made
 
-            cls.__new__ = checked  # type: ignore[method-assign]
+            cls.__new__ = checked  # type: ignore[assignment, method-assign]
         _names[cls] = name
         registry.add(name, cls)
         return cls

@@ -38,10 +38,17 @@ class RiskMeasure(ABC):
 
 def check_sample(owner: str, rewards: ArrayLike, weights: ArrayLike | None) -> tuple[Any, Any]:
     """Rewards and weights as arrays; weights sum to 1."""
-    x = np.asarray(rewards, dtype=float).ravel()
+    x = _numbers(owner, "rewards", rewards)
     if x.size == 0 or not np.isfinite(x).all():
         raise PrudentError(f"{owner}: rewards must be one or more finite numbers, got {x.size} values")
-    w = np.full(x.size, 1.0) if weights is None else np.asarray(weights, dtype=float).ravel()
+    w = np.full(x.size, 1.0) if weights is None else _numbers(owner, "weights", weights)
     if w.size != x.size or not np.isfinite(w).all() or w.min() < 0.0 or w.sum() <= 0.0:
         raise PrudentError(f"{owner}: weights must be {x.size} finite numbers ≥ 0, not all 0; give one per reward")
     return x, w / w.sum()
+
+
+def _numbers(owner: str, name: str, values: ArrayLike) -> NDArray[np.float64]:
+    try:
+        return np.asarray(values, dtype=float).ravel()
+    except (TypeError, ValueError):
+        raise PrudentError(f"{owner}: {name} must be numbers, got {values!r}") from None

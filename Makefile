@@ -1,0 +1,33 @@
+# Everything below sets itself up: `make paper` and `make test` work in a fresh clone.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: paper test bench clean
+
+paper: $(VENV)/ready
+	$(BIN)/prudent paper fig2-left --out results
+
+test: $(VENV)/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest
+
+# The benchmark's other libraries live in an environment of their own.
+bench: $(VENV)/bench-ready
+	$(VENV)-bench/bin/python benchmarks/stepping.py
+
+$(VENV)/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	touch $@
+
+$(VENV)/bench-ready: $(VENV)/ready
+	$(PYTHON) -m venv $(VENV)-bench
+	$(VENV)-bench/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e . river
+	touch $@
+
+clean:
+	rm -rf $(VENV) $(VENV)-bench results

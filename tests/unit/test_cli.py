@@ -1,0 +1,101 @@
+"""The command line as a user types it."""
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+from click.testing import CliRunner
+
+from prudent.cli import main
+
+ARMS = ["--arm", "gaussian(1.0, 0.05)", "--arm", "gaussian(0.5, 0.25)"]
+SIMULATE = ["simulate", *ARMS, "--risk", "mean-variance(rho=0)", "--policy", "mv-lcb", "--runs", "30", "--seed", "7"]
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+def test_simulate_prints_a_table_with_error_bars():
+    result = run(*SIMULATE, "--policy", "exp-exp", "--horizon", "1e3")
+    assert result.exit_code == 0
+    assert "mv-lcb" in result.stdout
+    assert "exp-exp" in result.stdout
+    assert "±" in result.stdout
+
+
+def test_simulate_as_json_is_one_object():
+    result = run(*SIMULATE, "--policy", "mv-lcb(c=1, rho=0.5)", "--horizon", 1000, "--json")
+    answer = json.loads(result.stdout)
+    assert set(answer) == {"horizon", "runs", "seed", "risk", "policies"}
+    assert [row["policy"] for row in answer["policies"]] == ["mv-lcb", "mv-lcb(rho=0.5, c=1)"]
+    row = answer["policies"][0]
+    keys = {"policy", "engine", "seconds", "regret", "regret_parts", "pseudo_regret", "pulls", "reward"}
+    assert set(row) == keys
+    assert row["regret"]["mean"] == pytest.approx(sum(row["regret_parts"].values()), abs=1e-12)
+    assert sum(row["pulls"]["mean"]) == pytest.approx(1000)
+
+
+def test_one_run_has_no_standard_error():
+    answer = json.loads(run(*SIMULATE, "--runs", 1, "--horizon", 100, "--json").stdout)
+    assert answer["policies"][0]["regret"]["se"] is None
+    assert run(*SIMULATE, "--runs", 1, "--horizon", 100).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--arm", "gaussian(1, -1)"], "variance must lie in [0, ∞), got -1"),
+        (["--arm", "gaussian(nan, 1)"], "mean must lie in"),
+        (["--arm", "gaussian(1, inf)"], "variance must lie in"),
+        (["--arm", "gausian(1, 1)"], "did you mean gaussian"),
+        (["--arm", "gaussian(1"], "cannot read arm"),
+        (["--arm", "gaussian(1)"], "it takes (mean, variance)"),
+        (["--arm", "empirical('nowhere.csv', 'x')"], "cannot read nowhere.csv"),
+        (["--policy", "mv-lcb(delta=5)"], "delta must lie in (0, 1), got 5; for a 5 % failure rate pass 0.05"),
+        (["--policy", "mvlcb"], "did you mean mv-lcb"),
+        (["--risk", "mean-variance(rho=-1)"], "rho must lie in [0, ∞], got -1"),
+        (["--runs", 0], "runs must be a whole number at least 1"),
+        (["--horizon", 1], "horizon must be at least the number of arms"),
+        (["--horizon", 10.5], "whole number"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments, message):
+    result = run(*SIMULATE, "--horizon", 100, *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+def test_unknown_figure_writes_nothing(tmp_path):
+    result = run("paper", "fig-2", "--out", tmp_path / "results")
+    assert result.exit_code == 2
+    assert "fig2-left" in result.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_bounds_prints_every_result():
+    result = run("bounds", *ARMS, "--rho", 0, "--horizon", 5000)
+    assert result.exit_code == 0
+    for name in ("Lemma 1", "Lemma 2", "Theorem 1", "Theorem 2", "10.2"):
+        assert name in result.stdout
+    assert json.loads(run("bounds", *ARMS, "--rho", 0, "--horizon", 5000, "--json").stdout)
+
+
+def test_help_starts_at_once():
+    code = "import sys; from prudent.cli import main; print('numpy' in sys.modules, 'numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+    spent = min(children_cpu([sys.executable, "-m", "prudent.cli", "--help"]) for _ in range(3))
+    assert spent < 0.3
+
+
+def children_cpu(command) -> float:
+    code = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True);"
+    code += "u = resource.getrusage(resource.RUSAGE_CHILDREN); print(u.ru_utime + u.ru_stime)"
+    started = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=True)
+    return min(float(done.stdout), time.perf_counter() - started)
