@@ -45,7 +45,7 @@ def arms_option(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--horizon", type=float, required=True, metavar="N", help="Rounds in a run.")
 @click.option("--runs", type=float, default=500, show_default=True, metavar="RUNS", help="Independent runs.")
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--engine", default="auto", show_default=True, help="auto or stepping.")
+@click.option("--engine", default="auto", show_default=True, help="auto, stepping or leaping.")
 @click.option("--workers", type=int, default=None, help="Threads; all cores by default. Never changes the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
 def simulate(

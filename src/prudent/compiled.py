@@ -50,7 +50,8 @@ def score_arity(policy: Any) -> int:
 
 def score_of(policy: Any, arm: Any, t: int, rng: Any) -> float:
     """The policy's score of an arm, passing only what its `score` asks for."""
-    return float(policy.score(*(arm, t, rng)[: score_arity(type(policy))]))
+    owner: Any = type(policy)
+    return float(policy.score(*(arm, t, rng)[: score_arity(owner)]))
 
 
 def _score_of(policy: Any, arm: Any, t: Any, rng: Any) -> Any:

@@ -40,6 +40,9 @@ class Registry:
         self._load_entry_points()
         return sorted(self._factories)
 
+    def __contains__(self, name: str) -> bool:
+        return _key(name) in self.names()
+
     def get(self, name: str) -> Callable[..., Any]:
         """The factory called `name`, or an error with the nearest names."""
         key = _key(name)
@@ -48,7 +51,7 @@ class Registry:
         if key not in self._factories:
             near = difflib.get_close_matches(key, self._factories, n=2, cutoff=0.5)
             hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(sorted(self._factories))}"
-            raise PrudentError(f"unknown {self.kind} {name!r}; {hint}")
+            raise PrudentError(f"unknown {self.kind} {key!r}; {hint}")
         return self._factories[key]
 
     def parse(self, text: str) -> Any:
@@ -64,7 +67,8 @@ class Registry:
         return self._build(tree if isinstance(tree, ast.Call) else ast.Call(tree, [], []), text)
 
     def _build(self, call: ast.Call, text: str) -> Any:
-        if not isinstance(call.func, ast.Name):
+        words = [word.arg for word in call.keywords]
+        if not isinstance(call.func, ast.Name) or None in words or len(set(words)) < len(words):
             raise PrudentError(f"cannot read {self.kind} {text!r}; write it as name or name(value, key=value)")
         name = call.func.id
         factory = self.get(name)

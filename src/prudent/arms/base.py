@@ -50,7 +50,7 @@ class Law(ABC):
         q = self.quantile(alpha)
         if alpha == 1.0:
             return self.mean
-        return (self.partial_mean(q) + q * (alpha - self.cdf(q))) / alpha
+        return q + (self.partial_mean(q) - q * self.cdf(q)) / alpha
 
     def sample(self, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
         """`size` independent rewards."""

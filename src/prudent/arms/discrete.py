@@ -107,7 +107,9 @@ class Empirical(Law):
         return float(self.values[:count].sum()) / self.values.size
 
     def parameters(self) -> tuple[float, ...]:
-        return float(self.values.size), *self.values.tolist()
+        distinct, counts = np.unique(self.values, return_counts=True)
+        sizes = float(self.values.size), float(distinct.size)
+        return *sizes, *self.values.tolist(), *distinct.tolist(), *counts.astype(float).tolist()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Empirical) and np.array_equal(self.values, other.values)

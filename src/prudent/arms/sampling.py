@@ -43,7 +43,7 @@ def draw(laws: Laws, arm: int, rng: Any) -> float:
         return table[at] * rng.standard_exponential()
     if kind == TRUNCATED:
         return table[at] + table[at + 1] * _truncated(table[at + 2], table[at + 3], rng)
-    return table[at + 1 + rng.integers(0, np.int64(table[at]))]
+    return table[at + 2 + rng.integers(0, np.int64(table[at]))]
 
 
 @kernel
@@ -94,7 +94,7 @@ def draw_many(laws: Laws, arm: int, rewards: NDArray[np.float64], rng: Any) -> N
 @kernel
 def draw_block(laws: Laws, arm: int, size: int, rng: Any) -> tuple[float, float]:
     """Mean and variance (divided by size) of `size` fresh rewards, without drawing them one by one where the law
-    of the pair is known: normal and χ² for Gaussian arms, binomial for Bernoulli arms."""
+    of the pair is known: normal and χ² for Gaussian arms, binomial for Bernoulli and multinomial for empirical ones."""
     kind, at, table = laws.kind[arm], laws.start[arm], laws.table
     if size == 0:
         return 0.0, 0.0
@@ -108,9 +108,31 @@ def draw_block(laws: Laws, arm: int, size: int, rng: Any) -> tuple[float, float]
     if kind == BERNOULLI:
         mean = rng.binomial(size, table[at]) / size
         return mean, mean * (1.0 - mean)
+    if kind == EMPIRICAL and size > table[at + 1]:
+        return _multinomial(table, at, size, rng)
     mean, variance = 0.0, 0.0
     for count in range(1, size + 1):
         mean, variance = include(count, mean, variance, draw(laws, arm, rng))
+    return mean, variance
+
+
+@kernel
+def _multinomial(table: NDArray[np.float64], at: int, size: int, rng: Any) -> tuple[float, float]:
+    """Mean and variance of `size` draws from observed values: the table holds their number, the number of different
+    ones, the values, the different values, and how often each occurs."""
+    values, distinct = np.int64(table[at]), np.int64(table[at + 1])
+    first = at + 2 + values
+    left, pool = size, table[at]
+    total, mean, variance = 0, 0.0, 0.0
+    for j in range(distinct):
+        times = table[first + distinct + j]
+        count = left if j == distinct - 1 else rng.binomial(left, times / pool)
+        mean, variance = merge(total, mean, variance, count, table[first + j], 0.0)
+        total += count
+        left -= count
+        pool -= times
+        if left == 0:
+            break
     return mean, variance
 
 

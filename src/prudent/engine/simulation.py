@@ -1,19 +1,22 @@
 """simulate(): many runs of a policy on a bandit."""
 
+import os
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 
 from prudent.arms import encode
 from prudent.bandit import Bandit
 from prudent.compiled import score_arity
-from prudent.engine import stepping
+from prudent.engine import leaping, stepping
+from prudent.engine.blocks import MAX_ATOMS, sources
 from prudent.engine.record import Record
-from prudent.engine.streams import chunks, stream
+from prudent.engine.streams import stream, tasks
 from prudent.errors import PrudentError, check_integer
 from prudent.policies import Policy, bind, spec
 from prudent.policies import registry as policy_registry
@@ -42,43 +45,44 @@ def simulate(
 ) -> Runs:
     """Play `policy` on `bandit` for `horizon` rounds, `runs` times.
 
-    The result is the same for any number of `workers` (threads; all cores by default). `snapshots` are earlier rounds
-    at which to write the statistics down too, see `Runs.at`. `progress` is called with the number of runs just
-    finished.
+    The engine "leaping" is exact in law and costs hardly more for a longer horizon (docs/leaping.md); "auto" takes it
+    where it applies, else "stepping". The result is the same for any number of `workers` (threads; all cores by
+    default). `snapshots` are earlier rounds at which to write the statistics down too, see `Runs.at`. `progress` is
+    called with the number of runs just finished.
     """
     policy = policy_registry.parse(policy) if isinstance(policy, str) else policy
     risk = risk_registry.parse(risk) if isinstance(risk, str) else risk
     horizon = check_integer("simulate", "horizon", horizon, low=1, high=2**53)
     runs = check_integer("simulate", "runs", runs, low=1)
     seed = check_integer("simulate", "seed", seed, low=0)
-    if engine not in ("auto", "stepping"):
-        raise PrudentError(f"simulate: engine must be auto or stepping, got {engine!r}")
     rounds = _rounds(snapshots, horizon)
     ready = bind(policy, risk, horizon, len(bandit))
-    laws, best = encode(bandit.arms), bandit.best(risk)
-    cell = f"{bandit!r} | {risk} | {spec(policy)} | {rounds.tolist()}"
+    engine = _engine(engine, bandit, policy, ready)
+    kernel = _kernel(engine, bandit, ready)
+    best = bandit.best(risk)
+    cell = f"{bandit!r} | {risk} | {spec(policy)} | {rounds.tolist()} | {engine}"
     record = Record.empty(runs, len(rounds), len(bandit))
 
-    def play(chunk: int, part: slice) -> int:
-        rng = stream(seed, cell, chunk)
-        if hasattr(ready, "score"):
-            clock_free = score_arity(type(ready)) == 1
-            status = stepping.step_scores(ready, clock_free, laws, best, rounds, record.part(part), rng)
-        else:
-            status = stepping.step_phases(ready, laws, best, rounds, record.part(part), rng)
-        if status != stepping.FINE:
-            raise PrudentError(f"{spec(policy)}: {COMPLAINTS[status]}")
-        return part.stop - part.start
+    def play(first_chunk: int, parts: Sequence[slice]) -> int:
+        for chunk, part in enumerate(parts, first_chunk):
+            status = kernel(best, rounds, record.part(part), stream(seed, cell, chunk))
+            if status != stepping.FINE:
+                raise PrudentError(f"{spec(policy)}: {COMPLAINTS[status]}")
+        return parts[-1].stop - parts[0].start
 
     started = time.perf_counter()
-    parallel = joblib.Parallel(
-        n_jobs=_workers(workers), backend="threading", return_as="generator_unordered", pre_dispatch="all"
-    )
-    for finished in parallel(joblib.delayed(play)(i, part) for i, part in enumerate(chunks(runs))):
-        if progress is not None:
-            progress(finished)
+    with ThreadPoolExecutor(_workers(workers)) as pool:
+        waiting = [pool.submit(play, *task) for task in tasks(runs)]
+        try:
+            for task in as_completed(waiting):
+                finished = task.result()
+                if progress is not None:
+                    progress(finished)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
     seconds = time.perf_counter() - started
-    facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": policy, "seed": seed, "engine": "stepping"}
+    facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": policy, "seed": seed, "engine": engine}
     history = [
         Runs(horizon=int(n), seconds=seconds, **facts, **{k: a[:, i] for k, a in record._asdict().items()})
         for i, n in enumerate(rounds)
@@ -87,10 +91,46 @@ def simulate(
     return history[-1]
 
 
+def _engine(asked: str, bandit: Bandit, policy: Policy, ready: Policy) -> str:
+    """The engine to use; asking for what cannot be done is an error that says why."""
+    if asked not in ("auto", "stepping", "leaping"):
+        raise PrudentError(f"simulate: engine must be auto, stepping or leaping, got {asked!r}")
+    if asked == "stepping":
+        return asked
+    obstacle = _obstacle(bandit, ready)
+    if obstacle and asked == "leaping":
+        raise PrudentError(f"simulate: {spec(policy)} cannot leap here: {obstacle}; use engine='auto' or 'stepping'")
+    return "stepping" if obstacle else "leaping"
+
+
+def _obstacle(bandit: Bandit, ready: Policy) -> str:
+    """Why a policy cannot leap on a bandit; empty if it can."""
+    cls: Any = type(ready)
+    if hasattr(ready, "score") and score_arity(cls) > 1:
+        return "its score depends on the round or draws at random"
+    if hasattr(ready, "score") and not hasattr(ready, "score_bound"):
+        return "it has no score_bound (see prudent.policies.corner_bound)"
+    if sources(bandit.arms) is None:
+        kinds = f"Gaussian, Bernoulli, deterministic and empirical arms, these of at most {MAX_ATOMS} different values"
+        return f"samples come in blocks only for {kinds}"
+    return ""
+
+
+def _kernel(engine: str, bandit: Bandit, ready: Policy) -> Callable[..., int]:
+    """The compiled loop, waiting for (best, rounds, record, rng)."""
+    cls: Any = type(ready)
+    laws, blocks = encode(bandit.arms), sources(bandit.arms)
+    if not hasattr(ready, "score"):
+        return partial(leaping.leap_phases if engine == "leaping" else stepping.step_phases, ready, laws)
+    if engine == "leaping" and blocks is not None:
+        return partial(leaping.leap_scores, ready, blocks, laws)
+    return partial(stepping.step_scores, ready, score_arity(cls) == 1, laws)
+
+
 def _rounds(snapshots: Sequence[int], horizon: int) -> NDArray[np.int64]:
     early = {check_integer("simulate", "snapshots", n, low=1, high=horizon) for n in snapshots}
     return np.array(sorted(early | {horizon}), dtype=np.int64)
 
 
 def _workers(workers: int | None) -> int:
-    return joblib.cpu_count() if workers is None else check_integer("simulate", "workers", workers, low=1)
+    return len(os.sched_getaffinity(0)) if workers is None else check_integer("simulate", "workers", workers, low=1)

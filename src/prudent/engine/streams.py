@@ -6,17 +6,21 @@ order of work, nor on which other cells exist.
 """
 
 import hashlib
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
 CHUNK = 25
+MOST_TASKS = 256
 
 
-def chunks(runs: int) -> Iterator[slice]:
-    """The runs in pieces of CHUNK."""
-    for start in range(0, runs, CHUNK):
-        yield slice(start, min(start + CHUNK, runs))
+def tasks(runs: int) -> Iterator[tuple[int, list[slice]]]:
+    """The runs in chunks of CHUNK, several to a task where they are many: (number of the first chunk, chunks)."""
+    parts = [slice(start, min(start + CHUNK, runs)) for start in range(0, runs, CHUNK)]
+    size = math.ceil(len(parts) / MOST_TASKS)
+    for first in range(0, len(parts), size):
+        yield first, parts[first : first + size]
 
 
 def stream(seed: int, cell: str, chunk: int) -> np.random.Generator:

@@ -1,7 +1,7 @@
 """Policies, one file each; `base` holds their contract."""
 
 from prudent.policies.anytime_mv_lcb import AnytimeMVLCB
-from prudent.policies.base import FOREVER, UNSET, Arm, Arms, Policy, bind, policy, registry, spec
+from prudent.policies.base import FOREVER, UNSET, Arm, Arms, Policy, bind, corner_bound, policy, registry, spec
 from prudent.policies.bernstein_mv_lcb import BernsteinMVLCB
 from prudent.policies.epsilon_greedy import EpsilonGreedy
 from prudent.policies.exp_exp import ExpExp
@@ -29,6 +29,7 @@ __all__ = [
     "RandomArm",
     "RoundRobin",
     "bind",
+    "corner_bound",
     "policy",
     "registry",
     "spec",

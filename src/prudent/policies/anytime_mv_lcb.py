@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from prudent.errors import check_positive
 from prudent.policies.base import UNSET, Arm, check_rho, check_width, policy
-from prudent.policies.mv_lcb import lower_bound
+from prudent.policies.mv_lcb import lower_bound, width_factor
 
 
 @policy("anytime-mv-lcb")
@@ -22,7 +22,8 @@ class AnytimeMVLCB(NamedTuple):
     unbiased: bool = False
 
     def score(self, arm: Arm, t: int) -> float:
-        return lower_bound(arm, self.rho, self.c, self.range, self.unbiased, self.a * math.log(t))
+        width = width_factor(self.rho, self.c, self.range) * math.sqrt(self.a * math.log(t) / 2.0)
+        return lower_bound(arm, self.rho, width, self.unbiased)
 
     def check(self) -> None:
         check_rho("anytime-mv-lcb", self.rho)

@@ -9,7 +9,12 @@ A policy is a `NamedTuple` of parameters with one of two methods, written as pla
     the policy left it) which arms to pull, and return how many times each; they are pulled in turn.
 
 `t` is the round about to be played, from 1. Optional: `tuned(self, horizon, n_arms)` returns the policy with what
-depends on them filled in; a field `rho` left UNSET takes the risk measure's; `check(self)` refuses bad parameters.
+depends on them filled in; a field `rho` left UNSET takes the risk measure's; a field `arm` holds an arm's number;
+`check(self)` refuses bad parameters.
+
+A score without a clock lets runs leap (docs/leaping.md) if the policy also bounds it: `score_bound(self, low, high)`
+returns at least every score of an arm whose pulls, mean and variance lie between those of `low` and `high`. For a score
+that is monotone in each of the three, `return corner_bound(self, low, high)` will do.
 """
 
 import functools
@@ -91,6 +96,8 @@ def spec(given: Policy) -> str:
 def bind(given: Policy, risk: RiskMeasure, horizon: int | None, n_arms: int) -> Policy:
     """The policy ready to play: every parameter a number, its methods known to the compiler."""
     ready: Any = given
+    if isinstance(given, type):
+        raise PrudentError(f"policy must be made first: pass {given.__name__}(), not {given.__name__}")
     if getattr(ready, "rho", 0.0) is UNSET:
         if not hasattr(risk, "rho"):
             raise PrudentError(f"{spec(given)}: rho must be given, since {risk} has none; pass rho=1.0, say")
@@ -104,7 +111,8 @@ def bind(given: Policy, risk: RiskMeasure, horizon: int | None, n_arms: int) -> 
             f"{spec(given)}: horizon must be at least the number of arms, {n_arms}, got {horizon}; it pulls each once"
         )
     ready = _as_annotated(ready)
-    compilable(type(ready))
+    cls: Any = type(ready)
+    compilable(cls)
     return ready  # type: ignore[no-any-return]
 
 
@@ -123,6 +131,17 @@ def _as_annotated(ready: Any) -> Any:
 def mean_variance(mean: float, variance: float, rho: float) -> float:
     """σ² − ρ μ; −μ when ρ is infinite."""
     return -mean if math.isinf(rho) else variance - rho * mean
+
+
+@helper
+def corner_bound(scorer: Any, low: Arm, high: Arm) -> float:
+    """The largest score at the corners of the box: a bound for every score monotone in pulls, in mean, in variance."""
+    bound = -math.inf
+    for pulls in (low.pulls, high.pulls):
+        for mean in (low.mean, high.mean):
+            for variance in (low.variance, high.variance):
+                bound = max(bound, scorer.score(Arm(pulls, mean, variance)))
+    return bound
 
 
 @helper

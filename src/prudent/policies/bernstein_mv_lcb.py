@@ -35,6 +35,20 @@ class BernsteinMVLCB(NamedTuple):
         deviation = max(0.0, math.sqrt(unbiased) - self.range * math.sqrt(2.0 * x / (s - 1.0)))
         return deviation * deviation - self.rho * mean
 
+    def score_bound(self, low: Arm, high: Arm) -> float:
+        # Term by term: the variance's part grows with the variance and the pulls, the mean's part falls with the mean,
+        # the variance and fewer pulls.
+        if low.pulls < 2:
+            return math.inf
+        s, x2 = high.pulls, math.log(2.0 / self.delta)
+        least = low.variance * s / (s - 1.0)
+        mean = low.mean + math.sqrt(2.0 * least * x2 / s) + 7.0 * self.range * x2 / (3.0 * (s - 1.0))
+        if math.isinf(self.rho):
+            return -mean
+        most = high.variance * low.pulls / (low.pulls - 1.0)
+        deviation = math.sqrt(most) - self.range * math.sqrt(2.0 * math.log(1.0 / self.delta) / (s - 1.0))
+        return max(0.0, deviation) ** 2 - self.rho * mean
+
     def tuned(self, horizon: int | None, n_arms: int) -> "BernsteinMVLCB":
         if self.delta is not UNSET:
             return self

@@ -118,14 +118,14 @@ class _UCBEThenBest(NamedTuple):
     a: float
 
     def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        if arms.pulls.min() == 0:
+            chosen[:] = arms.pulls == 0
+            return 1
         if t > self.budget:
             choose_only(chosen, cheapest(arms, self.rho))
             return FOREVER
         best, best_score = 0, math.inf
         for i in range(len(arms.pulls)):
-            if arms.pulls[i] == 0:
-                choose_only(chosen, i)
-                return 1
             score = mean_variance(arms.mean[i], arms.variance[i], self.rho) - math.sqrt(self.a / arms.pulls[i])
             if score < best_score:
                 best, best_score = i, score

@@ -32,14 +32,12 @@ class MVLCB(NamedTuple):
     range: float = 1.0
     unbiased: bool = False
 
-    def score(self, arm: Arm) -> float:
-        return lower_bound(arm, self.rho, self.c, self.range, self.unbiased, math.log(1.0 / self.delta))
-
-    def tuned(self, horizon: int | None, n_arms: int) -> "MVLCB":
-        if self.delta is not UNSET:
-            return self
-        # At n = 1 the rule gives δ = 1; the single pull is forced anyway.
-        return self._replace(delta=min(0.5, need_horizon("mv-lcb", horizon) ** -2.0))
+    def tuned(self, horizon: int | None, n_arms: int) -> "MVIndex":
+        delta = self.delta
+        if delta is UNSET:  # At n = 1 the rule gives δ = 1; the single pull is forced anyway.
+            delta = min(0.5, need_horizon("mv-lcb", horizon) ** -2.0)
+        width = width_factor(self.rho, self.c, self.range) * math.sqrt(math.log(1.0 / delta) / 2.0)
+        return MVIndex(self.rho, width, self.unbiased)
 
     def check(self) -> None:
         check_rho("mv-lcb", self.rho)
@@ -52,16 +50,39 @@ class MVLCB(NamedTuple):
         return cls(rho=rho, c=1.0, unbiased=True)
 
 
+class MVIndex(NamedTuple):
+    """MV-LCB once its problem is known: the index V̂ − ρ μ̂ − width/√s."""
+
+    rho: float
+    width: float
+    unbiased: bool
+
+    def score(self, arm: Arm) -> float:
+        return lower_bound(arm, self.rho, self.width, self.unbiased)
+
+    def score_bound(self, low: Arm, high: Arm) -> float:
+        # The score falls with the mean, and grows with the variance and, through the width, with the pulls; the
+        # unbiased variance also shrinks with the pulls, so it takes the fewest.
+        variance = high.variance
+        if self.unbiased:
+            if low.pulls < 2:
+                return math.inf
+            variance *= low.pulls / (low.pulls - 1.0)
+        return mean_variance(low.mean, variance, self.rho) - self.width / math.sqrt(high.pulls)
+
+
 @helper
-def lower_bound(arm: Arm, rho: float, c: float, reward_range: float, unbiased: bool, log_term: float) -> float:
-    """Empirical mean-variance minus its confidence width, with `log_term` for log(1/δ)."""
-    root = math.sqrt(log_term / (2.0 * arm.pulls))
-    if math.isinf(rho):
-        return -arm.mean - reward_range * root
+def width_factor(rho: float, c: float, reward_range: float) -> float:
+    """c b² + ρ b, what the deviations of variance and mean add up to; b alone when only the mean counts."""
+    return reward_range if math.isinf(rho) else c * reward_range * reward_range + rho * reward_range
+
+
+@helper
+def lower_bound(arm: Arm, rho: float, width: float, unbiased: bool) -> float:
+    """Empirical mean-variance minus width/√s; arms without an unbiased variance yet go first."""
     variance = arm.variance
     if unbiased:
         if arm.pulls < 2:
             return -math.inf
         variance *= arm.pulls / (arm.pulls - 1.0)
-    width = (c * reward_range * reward_range + rho * reward_range) * root
-    return mean_variance(arm.mean, variance, rho) - width
+    return mean_variance(arm.mean, variance, rho) - width / math.sqrt(arm.pulls)

@@ -1,0 +1,257 @@
+"""The agent: a policy that plays a live experiment, one ask and one tell at a time.
+
+It runs the engine's policies interpreted, on the same statistics: driven with the rewards of a simulation it chooses
+the same arms, bit for bit.
+"""
+
+import inspect
+import math
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.arms.sampling import include
+from prudent.compiled import score_of
+from prudent.errors import PrudentError, as_float, check_integer, check_number
+from prudent.live.state import ArmState, State, read, write
+from prudent.policies import UNSET, Arm, Arms, Policy, bind, registry, spec
+from prudent.risk import MeanVariance, RiskMeasure
+from prudent.risk import registry as risk_registry
+
+_include = inspect.unwrap(include)  # interpreted: a service starts without waiting for the compiler
+
+
+class Estimate(NamedTuple):
+    """What is known of an arm. Mean, variance (divided by the pulls) and cost are None before its first reward."""
+
+    arm: int
+    pulls: int
+    mean: float | None
+    variance: float | None
+    cost: float | None
+    open_asks: int
+    retired: bool
+
+
+class Agent:
+    """Plays `policy` on arms numbered from 0: `ask()` for an arm, `tell(arm, reward)` what it paid.
+
+    Rewards may come late and in any order, and several asks may be open; the policy sees only what was told. `risk`
+    prices the estimates and lends its ρ to a policy without one; by default it is the mean-variance with the policy's
+    ρ, or 1. `support=(low, high)` states the range of rewards, and others are refused. The policy is tuned for
+    `horizon` rounds, though nothing stops there; anytime policies need none.
+
+    Not thread-safe: keep an agent to one thread, or hold a lock around it.
+    """
+
+    def __init__(
+        self,
+        policy: Policy | str,
+        n_arms: int,
+        horizon: int | None = None,
+        seed: int = 0,
+        *,
+        risk: RiskMeasure | str | None = None,
+        support: Sequence[float] | None = None,
+    ) -> None:
+        policy = registry.parse(policy) if isinstance(policy, str) else policy
+        if risk is None:
+            rho = getattr(policy, "rho", UNSET)
+            risk = MeanVariance() if rho is UNSET else MeanVariance(rho)
+        arms = [ArmState() for _ in range(check_integer("Agent", "n_arms", n_arms, low=1))]
+        sequence = np.random.SeedSequence(check_integer("Agent", "seed", seed, low=0))
+        ends = (-math.inf, math.inf) if support is None else _interval(support)
+        self._settle(State(policy, risk, horizon, ends, arms, np.random.Generator(np.random.PCG64(sequence))))
+
+    def _settle(self, state: State) -> None:
+        """Become the agent of this state, new or restored."""
+        policy, risk, horizon, support, self._arms, self._rng = state
+        self.policy = policy
+        self.risk: RiskMeasure = risk_registry.parse(risk) if isinstance(risk, str) else risk
+        self.risk.stats_cost(0.0, 0.0)  # a measure that mean and variance cannot price stops here
+        self.horizon = None if horizon is None else check_integer("Agent", "horizon", horizon, low=1, high=2**53)
+        self.support = _interval(support)
+        self._ready = self._bound(self.arms)
+
+    def __repr__(self) -> str:
+        told, waiting = sum(arm.pulls for arm in self._arms), sum(arm.open_asks for arm in self._arms)
+        return f"<Agent: {spec(self.policy)}, {len(self.arms)} arms, {told} rewards, {waiting} open asks>"
+
+    @property
+    def arms(self) -> list[int]:
+        """The numbers of the arms in play, those not retired."""
+        return [i for i, arm in enumerate(self._arms) if not arm.retired]
+
+    def ask(self, among: Iterable[int] | None = None) -> int:
+        """The arm to pull now, of those in play, or of those in `among`."""
+        available = self.arms if among is None else self._available(among)
+        arm = self._by_score(available) if hasattr(self._ready, "score") else self._by_phase(available)
+        self._arms[arm].open_asks += 1
+        return arm
+
+    def tell(self, arm: int, reward: float, *, asked: bool = True) -> None:
+        """The reward of an open ask of `arm`; with `asked=False` a reward from elsewhere, such as old data.
+
+        Either is a round played. A retired arm still takes its late rewards in.
+        """
+        known = self._arms[self._number("tell", arm)]
+        low, high = self.support
+        hint = "" if low == -math.inf and high == math.inf else "the agent's support says so"
+        reward = check_number("tell", "reward", reward, low=low, high=high, open_high=high == math.inf, hint=hint)
+        if asked and known.open_asks == 0:
+            raise PrudentError(f"tell: arm {arm} has no open ask; for a reward from elsewhere pass asked=False")
+        mean, variance = _include(known.pulls + 1, known.mean, known.variance, reward)
+        if not math.isfinite(variance):
+            raise PrudentError(f"tell: reward {reward} is too large for a variance; rescale the rewards")
+        known.pulls, known.mean, known.variance = known.pulls + 1, mean, variance
+        known.open_asks -= bool(asked)
+
+    def estimates(self) -> list[Estimate]:
+        """What is known of every arm, retired ones too, in the order of their numbers. Draws nothing."""
+        return [
+            Estimate(i, arm.pulls, arm.mean, arm.variance, self._cost(arm), arm.open_asks, arm.retired)
+            if arm.pulls > 0
+            else Estimate(i, 0, None, None, None, arm.open_asks, arm.retired)
+            for i, arm in enumerate(self._arms)
+        ]
+
+    def add_arm(self) -> int:
+        """Put a new arm into play; returns its number. A policy that plays in phases starts afresh."""
+        new = len(self._arms)
+        ready = self._bound([*self.arms, new])
+        self._arms.append(ArmState())
+        self._restart(ready)
+        return new
+
+    def retire(self, arm: int) -> None:
+        """Never ask for `arm` again. The policy forgets it; `estimates` does not, and takes late rewards in."""
+        arm = self._number("retire", arm)
+        if self._arms[arm].retired:
+            raise PrudentError(f"retire: arm {arm} is retired already; in play are {self.arms}")
+        if self.arms == [arm]:
+            raise PrudentError(f"retire: arm {arm} is the last one in play; add another first")
+        ready = self._bound([i for i in self.arms if i != arm])
+        self._arms[arm].retired = True
+        self._restart(ready)
+
+    def to_json(self) -> str:
+        """The whole state; `Agent.from_json` goes on from it as this agent would, bit for bit."""
+        return write(State(self.policy, self.risk, self.horizon, self.support, self._arms, self._rng))
+
+    @classmethod
+    def from_json(cls, text: str | bytes, policy: Policy | None = None) -> "Agent":
+        """The agent whose `to_json` this is. A policy that is not registered must be passed again."""
+        agent = cls.__new__(cls)
+        try:
+            agent._settle(read(text, policy))
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+            raise PrudentError(f"agent state: {error}") from error
+        return agent
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to a file: beside it first, so that the file is whole at any time."""
+        beside = Path(f"{os.fspath(path)}.part")
+        beside.write_text(self.to_json(), encoding="utf-8")
+        beside.replace(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], policy: Policy | None = None) -> "Agent":
+        """The agent saved in a file, see `from_json`."""
+        return cls.from_json(Path(path).read_bytes(), policy)
+
+    @property
+    def _round(self) -> int:
+        """The round about to be played, from 1."""
+        return 1 + sum(arm.pulls + arm.open_asks for arm in self._arms)
+
+    def _by_score(self, available: list[int]) -> int:
+        """The arm of smallest score; one without a reward goes first. Ties go to the fewest open asks, so that new
+        arms share several open asks, then to the lowest number."""
+        t = self._round
+        order: list[tuple[float, int, int]] = []
+        for i in available:
+            arm = self._arms[i]
+            seen = Arm(arm.pulls, arm.mean, arm.variance)
+            score = score_of(self._ready, seen, t, self._rng) if arm.pulls > 0 else -math.inf
+            if math.isnan(score):
+                raise PrudentError(f"{spec(self.policy)}: its score of arm {i}, {seen}, is not a number (NaN)")
+            order.append((score, arm.open_asks, i))
+        return min(order)[-1]
+
+    def _by_phase(self, available: list[int]) -> int:
+        """The arms due in the phase, in turn: the one due most often, ties to the lowest number. An arm that was away
+        keeps what it is due."""
+        if not any(arm.due for arm in self._arms):
+            numbers = self.arms
+            chosen = np.array([self._arms[i].chosen for i in numbers])
+            repeats = self._phase(self._ready, numbers, chosen)
+            for i, mark in zip(numbers, chosen.tolist(), strict=True):
+                self._arms[i].chosen, self._arms[i].due = mark, repeats if mark else 0
+        due = [i for i in available if self._arms[i].due > 0]
+        if due:
+            arm = max(due, key=lambda i: self._arms[i].due)
+            self._arms[arm].due -= 1
+            return arm
+        # The phase waits for its arms. Meanwhile the policy chooses as if there were no others.
+        chosen = np.ones(len(available), np.bool_)
+        self._phase(self._bound(available), available, chosen)
+        marked = [i for i, mark in zip(available, chosen, strict=True) if mark]
+        return min(marked, key=lambda i: self._arms[i].pulls + self._arms[i].open_asks)
+
+    def _phase(self, ready: Any, numbers: list[int], chosen: NDArray[np.bool_]) -> int:
+        """Ask the policy, ready for these arms, for a phase: it marks those chosen, and the repetitions return."""
+        arms = [self._arms[i] for i in numbers]
+        pulls = np.array([arm.pulls for arm in arms], np.int64)
+        seen = Arms(pulls, np.array([arm.mean for arm in arms]), np.array([arm.variance for arm in arms]))
+        repeats = int(ready.phase(seen, self._round, chosen, self._rng))
+        if repeats < 1 or not chosen.any():
+            raise PrudentError(f"{spec(self.policy)}: its phase chose no arm or returned fewer than 1 repetition")
+        return repeats
+
+    def _bound(self, numbers: list[int]) -> Any:
+        """The policy made ready for some of the arms, which it sees numbered from 0."""
+        policy: Any = self.policy
+        if "arm" in getattr(policy, "_fields", ()):  # a parameter that names an arm, as fixed-arm's
+            if policy.arm not in numbers:
+                raise PrudentError(f"{spec(policy)}: arm {policy.arm} must be there to be pulled; there are {numbers}")
+            policy = policy._replace(arm=numbers.index(policy.arm))
+        return bind(policy, self.risk, self.horizon, len(numbers))
+
+    def _restart(self, ready: Any) -> None:
+        """Go on with another set of arms."""
+        self._ready = ready
+        for arm in self._arms:
+            arm.chosen, arm.due = True, 0
+
+    def _cost(self, arm: ArmState) -> float:
+        return float(self.risk.stats_cost(arm.mean, arm.variance))
+
+    def _number(self, owner: str, arm: int) -> int:
+        return check_integer(owner, "arm", arm, low=0, high=len(self._arms) - 1, hint="arms are numbered from 0")
+
+    def _available(self, among: Iterable[int]) -> list[int]:
+        """The arms of `among`, in order and each once."""
+        if not isinstance(among, Iterable):
+            raise PrudentError(f"ask: among must be a list of arms, got {among!r}; for a single arm pass a list of one")
+        numbers = sorted({self._number("ask", arm) for arm in among})
+        if not numbers:
+            raise PrudentError("ask: among must hold at least one arm, got none; leave it out to choose from all")
+        if not set(numbers) <= set(self.arms):
+            raise PrudentError(f"ask: among must hold no retired arm, got {numbers}; in play are {self.arms}")
+        return numbers
+
+
+def _interval(support: Sequence[float]) -> tuple[float, float]:
+    """The stated range of rewards; either end may be infinite."""
+    try:
+        first, second = support
+    except (TypeError, ValueError):
+        raise PrudentError(f"Agent: support must be a pair (low, high), got {support!r}") from None
+    low, high = as_float("Agent", "support", first), as_float("Agent", "support", second)
+    if not low < high:
+        raise PrudentError(f"Agent: support must be a pair (low, high) with low < high, got ({low}, {high})")
+    return low, high

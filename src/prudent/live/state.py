@@ -1,0 +1,179 @@
+"""What an agent keeps, and how it becomes JSON and comes back.
+
+Whatever is wrong with a text stops here: unreadable, foreign, a part missing or too many, a value out of its range.
+"""
+
+import json
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from prudent.errors import PrudentError, check_finite, check_integer
+from prudent.policies import Policy, registry, spec
+from prudent.risk import RiskMeasure
+
+FORMAT, VERSION = "prudent agent", 1
+
+
+@dataclass(slots=True)
+class ArmState:
+    """An arm's statistics, its open asks, and its part in a policy's phase: chosen, and how often it is still due."""
+
+    pulls: int = 0
+    mean: float = 0.0
+    variance: float = 0.0
+    open_asks: int = 0
+    retired: bool = False
+    chosen: bool = True
+    due: int = 0
+
+
+class State(NamedTuple):
+    """An agent, whole."""
+
+    policy: Policy
+    risk: RiskMeasure | str
+    horizon: int | None
+    support: tuple[float, float]
+    arms: list[ArmState]
+    rng: np.random.Generator
+
+
+def write(state: State) -> str:
+    """The state as strict JSON, every float exactly."""
+    bits: Any = state.rng.bit_generator.state
+    # As text, since other readers of JSON, such as a database, would round integers of 128 bits.
+    large = {name: str(value) for name, value in bits["state"].items()}
+    parts = {
+        "format": FORMAT,
+        "version": VERSION,
+        "policy": describe(state.policy),
+        "risk": str(state.risk),
+        "horizon": state.horizon,
+        "support": [_plain(end) for end in state.support],
+        "arms": [asdict(arm) for arm in state.arms],
+        "generator": {**large, "has_uint32": bits["has_uint32"], "uinteger": bits["uinteger"]},
+    }
+    return json.dumps(parts, allow_nan=False)
+
+
+def read(text: str | bytes, policy: Policy | None) -> State:
+    """The state that was written. A `policy` given is taken if it is the one described."""
+    try:
+        parts = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise PrudentError(f"cannot be read as JSON: {error}; is it cut short?") from None
+    if not (isinstance(parts, dict) and parts.get("format") == FORMAT):
+        raise PrudentError("not written by an agent; pass what to_json or save gave")
+    if parts.get("version") != VERSION:
+        raise PrudentError(f"version must be {VERSION}, got {parts.get('version')!r}; another prudent wrote it")
+    _, _, described, risk, horizon, support, arms, generator = _entries("state", parts, _STATE)
+    low, high = (_unplain(end) for end in support)
+    return State(_policy(described, policy), risk, horizon, (low, high), _arms(arms), _generator(generator))
+
+
+def describe(policy: Any) -> dict[str, Any]:
+    """A policy as JSON: its name and parameters."""
+    name = spec(policy).partition("(")[0]
+    return {"name": name, "parameters": {key: _plain(value) for key, value in policy._asdict().items()}}
+
+
+_STATE: dict[str, Any] = {
+    "format": str,
+    "version": int,
+    "policy": dict,
+    "risk": str,
+    "horizon": int | None,
+    "support": list,
+    "arms": list,
+    "generator": dict,
+}
+_POLICY = {"name": str, "parameters": dict}
+_ARM: dict[str, Any] = {
+    "pulls": int,
+    "mean": int | float,
+    "variance": int | float,
+    "open_asks": int,
+    "retired": bool,
+    "chosen": bool,
+    "due": int,
+}
+_GENERATOR = {"state": str, "inc": str, "has_uint32": int, "uinteger": int}
+
+
+def _entries(where: str, given: Any, shape: dict[str, Any]) -> list[Any]:
+    """The values of a JSON object that has exactly these names, with these types."""
+    if not isinstance(given, dict) or given.keys() != shape.keys():
+        got = ", ".join(given) if isinstance(given, dict) else repr(given)
+        raise PrudentError(f"{where} must hold {', '.join(shape)}, got {got}")
+    for name, kind in shape.items():
+        if not isinstance(given[name], kind):
+            raise PrudentError(f"{where}: {name} must be {getattr(kind, '__name__', kind)}, got {given[name]!r}")
+    return [given[name] for name in shape]
+
+
+def _policy(described: Any, given: Policy | None) -> Policy:
+    name, parameters = _entries("policy", described, _POLICY)
+    if given is None:
+        try:
+            factory = registry.get(name)
+        except PrudentError as error:
+            raise PrudentError(f"{error}; a policy of your own must be passed again: policy={name}(…)") from None
+        given = factory(**{key: _unplain(value) for key, value in parameters.items()})
+    # Not only for what was passed: a class of the user's own called UCB1 is not the registered ucb1.
+    if describe(given) != described:
+        raise PrudentError(f"saved with the policy {name} and {parameters}, got {spec(given)}; pass the same as policy")
+    return given
+
+
+def _arms(given: list[Any]) -> list[ArmState]:
+    arms = [_arm(f"arm {i}", entry) for i, entry in enumerate(given)]
+    if not any(arm.chosen and not arm.retired for arm in arms):
+        raise PrudentError("arms must hold one that is chosen and not retired")
+    return arms
+
+
+def _arm(where: str, given: Any) -> ArmState:
+    arm = ArmState(*_entries(where, given, _ARM))
+    for name in ("pulls", "open_asks", "due"):
+        check_integer(where, name, getattr(arm, name), low=0)
+    arm.mean = check_finite(where, "mean", arm.mean)
+    arm.variance = check_finite(where, "variance", arm.variance, low=0.0)
+    if arm.pulls == 0 and (arm.mean, arm.variance) != (0.0, 0.0):
+        raise PrudentError(f"{where}: mean and variance must be 0 without pulls, got {arm.mean} and {arm.variance}")
+    if arm.due > 0 and (arm.retired or not arm.chosen):
+        raise PrudentError(f"{where}: due must be 0 for an arm retired or not chosen, got {arm.due}")
+    return arm
+
+
+def _generator(given: Any) -> np.random.Generator:
+    state, inc, has_uint32, uinteger = _entries("generator", given, _GENERATOR)
+    bits = np.random.PCG64(0)
+    bits.state = {
+        "bit_generator": "PCG64",
+        "state": {
+            "state": check_integer("generator", "state", int(state), low=0, high=2**128 - 1),
+            "inc": check_integer("generator", "inc", int(inc), low=0, high=2**128 - 1),
+        },
+        "has_uint32": check_integer("generator", "has_uint32", has_uint32, low=0, high=1),
+        "uinteger": check_integer("generator", "uinteger", uinteger, low=0, high=2**32 - 1),
+    }
+    return np.random.Generator(bits)
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON, which knows neither NumPy nor tuples nor infinity."""
+    value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+    if isinstance(value, (tuple, list)):
+        return [_plain(part) for part in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _unplain(value: Any) -> Any:
+    return float(value) if value in ("inf", "-inf") else value
+
+
+def _refuse(constant: str) -> None:
+    raise PrudentError(f"{constant} is no JSON")

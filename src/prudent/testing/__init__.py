@@ -1,0 +1,17 @@
+"""Conformance checks for arms, risk measures and policies: this package's own, and yours.
+
+    from prudent.testing import check_policy
+
+    def test_my_policy_keeps_the_contract():
+        check_policy(MyPolicy(width=2.0))
+
+A check raises `ConformanceError`, an AssertionError that names the broken rule and the likely fix. Streams are fixed,
+so a check passes always or never.
+"""
+
+from prudent.testing.arms import check_arm
+from prudent.testing.policies import check_policy
+from prudent.testing.risks import check_risk
+from prudent.testing.rules import ConformanceError
+
+__all__ = ["ConformanceError", "check_arm", "check_policy", "check_risk"]

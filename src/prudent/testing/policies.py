@@ -1,0 +1,242 @@
+"""The contract of a policy."""
+
+import inspect
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.arms import Bernoulli, Deterministic, Gaussian, Law, Uniform, encode
+from prudent.bandit import Bandit
+from prudent.compiled import kernel, score_of
+from prudent.engine import stepping
+from prudent.engine.record import Record
+from prudent.policies import Arm, Arms, Policy, bind, registry, spec
+from prudent.risk import MeanVariance, RiskMeasure
+from prudent.testing.rules import SEED, ConformanceError, answers, check_spec, close, refuses, require
+
+
+def check_policy(
+    policy: Policy,
+    *,
+    risk: RiskMeasure | None = None,
+    arms: Sequence[int] = (2, 3, 5),
+    horizon: int = 60,
+    rewards: tuple[float, float] = (-math.inf, math.inf),
+) -> None:
+    """A policy must play any bandit to the end, and the same compiled as interpreted.
+
+    `arms` are the sizes of the bandits, `horizon` the longest game. `rewards` is the interval the policy is made for:
+    nothing outside it is tried, so pass (0, 1) for a policy of rewards in [0, 1].
+    """
+    risk = MeanVariance(1.0) if risk is None else risk
+    named = isinstance(policy, tuple) and hasattr(policy, "_fields")
+    require(named, repr(policy), "a policy must be a NamedTuple", "write class Mine(NamedTuple) and pass Mine()")
+    name = spec(policy)
+    if name.split("(")[0] in registry:
+        check_spec(policy, name, registry)
+    _check_parameters(name, policy)
+    with answers(name, "must bind to a bandit"):
+        ready: Any = bind(policy, risk, horizon, max(arms))
+    _check_signature(name, ready)
+    if hasattr(ready, "score"):
+        _check_scores(name, ready, rewards)
+    if hasattr(ready, "score_bound"):
+        _check_bound(name, ready, _grid(rewards))
+    for laws, rounds in _games(arms, horizon, rewards):
+        bandit = Bandit(laws)
+        with answers(name, f"must bind to {len(bandit)} arms and {rounds} rounds"):
+            ready = bind(policy, risk, rounds, len(bandit))
+        _check_play(f"{name} on {bandit!r} for {rounds} rounds", ready, bandit, bandit.best(risk), rounds)
+
+
+def _check_parameters(name: str, policy: Any) -> None:
+    """A policy that checks its parameters stops NaN, which would travel far."""
+    kind = type(policy)
+    if hasattr(kind, "check"):
+        with answers(name, "check must accept the policy itself"):
+            policy.check()
+        for field, hint in get_type_hints(kind).items():
+            if hint in (int, float):
+                bad = {**policy._asdict(), field: math.nan}
+                refuses(kind.__name__, f"check with {field}=nan", partial(_make_and_check, kind, bad))
+
+
+def _make_and_check(kind: Any, parameters: dict[str, Any]) -> None:
+    kind(**parameters).check()
+
+
+def _check_signature(name: str, ready: Any) -> None:
+    """The engine passes arguments by position, and reads from their number whether a score needs the clock."""
+    method, least, most, wanted = "phase", 4, 4, "(self, arms, t, chosen, rng)"
+    if hasattr(ready, "score"):
+        method, least, most, wanted = "score", 1, 3, "(self, arm), (self, arm, t) or (self, arm, t, rng)"
+    taken = inspect.signature(getattr(ready, method)).parameters.values()
+    plain = all(p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in taken)
+    require(plain and least <= len(taken) <= most, name, f"{method} must take {wanted}", "no defaults, no *args")
+
+
+def _check_scores(name: str, ready: Any, rewards: tuple[float, float]) -> None:
+    """No NaN on a grid of statistics, no memory, and the same numbers compiled."""
+    points = _grid(rewards)
+    tables: list[list[float]] = []
+    for _ in range(2):
+        rng = np.random.default_rng(SEED)
+        tables.append([])
+        for arm, t in points:
+            with answers(name, f"score must answer for {arm} at t={t}"):
+                value = score_of(ready, arm, t, rng)
+            require(not math.isnan(value), name, f"score is NaN for {arm} at t={t}", "0/0, ∞ − ∞ or log 0 inside?")
+            tables[-1].append(value)
+    require(tables[0] == tables[1], name, "score must depend on its arguments alone", "keep nothing between calls")
+    statistics = Arms(*(np.array(column) for column in zip(*(arm for arm, _ in points), strict=True)))
+    compiled = np.empty(len(points))
+    with _compiles(name, ready):
+        _score_table(ready, statistics, np.array([t for _, t in points]), compiled, np.random.default_rng(SEED))
+    for (arm, t), plain, other in zip(points, tables[0], compiled, strict=True):
+        rule = f"score of {arm} at t={t} is {plain:g} interpreted, but {other:g} compiled"
+        require(close(other, plain), name, rule, "compiled integers wrap around at 2**63: compute in floats")
+
+
+def _check_bound(name: str, ready: Any, points: list[tuple[Arm, int]]) -> None:
+    """No score within a box of statistics exceeds `score_bound` of its corners: leaping relies on it."""
+    rng = np.random.default_rng(SEED)
+    for _ in range(2_000):
+        corners = np.sort([points[i][0] for i in rng.integers(0, len(points), 2)], axis=0)
+        low, high = (Arm(int(pulls), float(mean), float(variance)) for pulls, mean, variance in corners)
+        pulls, *rest = corners[0] + rng.choice([0.0, rng.random(), 1.0], 3) * (corners[1] - corners[0])
+        arm = Arm(int(pulls), *map(float, rest))
+        with answers(name, f"score_bound must answer for {low} and {high}"):
+            score, bound = ready.score(arm), ready.score_bound(low, high)
+        rule = f"score_bound of {low} and {high} is {bound:g}, but the score of {arm} between them is {score:g}"
+        require(score <= bound or close(score, bound, 1e-12), name, rule, "take the worst corner for each statistic")
+
+
+def _grid(rewards: tuple[float, float]) -> list[tuple[Arm, int]]:
+    """Statistics an arm may have, and clocks it may have them at."""
+    low, high = _unit(rewards)
+    means = [
+        mean for mean in (low - 2.0, low, 0.5 * (low + high), high, high + 2.0) if rewards[0] <= mean <= rewards[1]
+    ]
+    most = (0.5 * (rewards[1] - rewards[0])) ** 2
+    variances = [variance for variance in (0.0, 1e-9, 0.05, 0.25, 4.0) if variance <= most]
+    pulls = (2, 3, 10, 1_000, 1_000_000)
+    seen = [Arm(1, mean, 0.0) for mean in means] + [Arm(*each) for each in itertools.product(pulls, means, variances)]
+    return [(arm, arm.pulls * factor + 1) for arm in seen for factor in (1, 40)]
+
+
+@kernel
+def _score_table(policy: Any, arms: Arms, t: NDArray[np.int64], scores: NDArray[np.float64], rng: Any) -> None:
+    for i in range(len(scores)):
+        scores[i] = score_of(policy, Arm(arms.pulls[i], arms.mean[i], arms.variance[i]), t[i], rng)
+
+
+def _games(arms: Sequence[int], horizon: int, rewards: tuple[float, float]) -> Iterator[tuple[Sequence[Law], int]]:
+    """Arms within the rewards, and rounds to play: different arms, the shortest games, constant and equal arms."""
+    low, high = _unit(rewards)
+    for n in arms:
+        places = [low + (high - low) * (i + 1) / (n + 1) for i in range(n)]
+        noisy: list[Law] = [Uniform(low, x) for x in places]
+        if rewards == (-math.inf, math.inf):
+            noisy = [Gaussian(x, 0.1 * (i + 1)) for i, x in enumerate(places)]
+        yield from ((noisy, rounds) for rounds in (n, n + 1, horizon))
+        if (low, high) == (0.0, 1.0):
+            yield [Bernoulli(p) for p in reversed(places)], horizon
+        yield [Deterministic(x) for x in places], horizon
+        yield [Deterministic(high)] * n, horizon
+        yield [noisy[0]] * n, horizon
+
+
+def _unit(rewards: tuple[float, float]) -> tuple[float, float]:
+    """The interval itself if it is bounded, else a part of it, [0, 1] for all reals."""
+    low = rewards[0] if math.isfinite(rewards[0]) else min(0.0, rewards[1] - 1.0)
+    return low, rewards[1] if math.isfinite(rewards[1]) else low + 1.0
+
+
+def _check_play(name: str, ready: Any, bandit: Bandit, best: int, rounds: int) -> None:
+    """Interpreted play keeps the rules; compiled play is the same, with the same stream."""
+    clock_free = hasattr(ready, "score") and len(inspect.signature(ready.score).parameters) == 1
+    with answers(name, "must play interpreted"):
+        # First, since an arm out of range is an IndexError here and a crash compiled.
+        plain = _play(name, ready, bandit, best, rounds, clock_free, interpreted=True)
+        again = _play(name, ready, bandit, best, rounds, clock_free, interpreted=True)
+    require(_same(plain, again), name, "equal streams must give equal games", "draw from `rng` alone, keep no state")
+    with _compiles(name, ready):
+        compiled = _play(name, ready, bandit, best, rounds, clock_free)
+    told = f"pulls {plain.pulls[:, -1].tolist()} interpreted, but {compiled.pulls[:, -1].tolist()} compiled"
+    fix = "compiled integers wrap around at 2**63; `math` gives the same digits both ways, NumPy's functions may not"
+    require(_same(plain, compiled), name, f"must play the same compiled, but {told}", fix)
+    if clock_free:
+        rescored = _play(name, ready, bandit, best, rounds, clock_free=False)
+        require(_same(plain, rescored), name, "a score without t must not change with time", "take t as an argument")
+
+
+def _play(
+    name: str, ready: Any, bandit: Bandit, best: int, rounds: int, clock_free: bool, interpreted: bool = False
+) -> Record:
+    """Three runs, with a snapshot after each arm could be pulled once."""
+    snapshots = np.unique([len(bandit), rounds])
+    record = Record.empty(3, len(snapshots), len(bandit))
+    problem = encode(bandit.arms), best, snapshots, record, np.random.default_rng(SEED)
+    scores = hasattr(ready, "score")
+    loop: Any = stepping.step_scores if scores else stepping.step_phases
+    if interpreted:
+        loop = loop.py_func
+        ready = ready if scores else _Watched(name, ready)
+    status = loop(ready, clock_free, *problem) if scores else loop(ready, *problem)
+    require(status != stepping.BAD_SCORE, name, "score is NaN", "0/0, ∞ − ∞ or log 0 inside?")
+    require(status != stepping.BAD_PHASE, name, "phase must choose an arm and at least one repetition")
+    require((record.pulls.sum(-1) == snapshots).all(), name, "each round must pull one arm")
+    return record
+
+
+class _Watched:
+    """A policy of phases that is caught when it writes where it should only read."""
+
+    def __init__(self, name: str, policy: Any) -> None:
+        self.name, self.policy = name, policy
+
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        """The policy's phase, watched."""
+        before = [array.copy() for array in arms]
+        repeats = self.policy.phase(arms, t, chosen, rng)
+        kept = all(map(np.array_equal, before, arms))
+        require(kept, self.name, "phase must not change the arms' statistics", "write to `chosen` only, or copy first")
+        whole = isinstance(repeats, (int, np.integer)) and not isinstance(repeats, bool)
+        require(whole, self.name, f"phase must return a whole number of repetitions, not {repeats!r}", "return int(…)")
+        require(repeats >= 1, self.name, f"phase must return at least 1 repetition, not {repeats}", "or FOREVER")
+        require(chosen.any(), self.name, f"phase chose no arm at t={t}", "mark at least one arm in `chosen`")
+        return int(repeats)
+
+
+def _same(one: Record, other: Record) -> bool:
+    return all(map(np.array_equal, one, other))
+
+
+@contextmanager
+def _compiles(name: str, ready: Any) -> Iterator[None]:
+    """Numba's long report cut down to the line it refuses."""
+    try:
+        yield
+    except ConformanceError:
+        raise
+    except Exception as error:
+        if not type(error).__module__.startswith("numba"):
+            raise ConformanceError(f"{name}: must run compiled, but raised {type(error).__name__}: {error}") from error
+        fix = "keep to numbers, arrays, math and NumPy, and mark functions of your own with prudent.compiled.helper"
+        raise ConformanceError(f"{name}: must compile, but Numba refuses {_refused(error, ready)}; {fix}") from None
+
+
+def _refused(error: Exception, ready: Any) -> str:
+    report = [line.strip() for line in str(error).splitlines() if line.strip()]
+    home = Path(inspect.getfile(type(ready))).name
+    for at, line in enumerate(report):
+        if line.startswith("File ") and f'{home}"' in line and "^" in report[at:]:
+            return f"{line.removesuffix(':')}: {report[report.index('^', at) - 1]}"
+    return report[0] if report else type(error).__name__

@@ -1,0 +1,78 @@
+"""The contract of a risk measure."""
+
+import math
+from functools import partial
+
+import numpy as np
+
+from prudent.arms import Bernoulli, Beta, Deterministic, Empirical, Gaussian, Mixture, Uniform
+from prudent.errors import PrudentError
+from prudent.risk import RiskMeasure, registry
+from prudent.testing.rules import SEED, answers, check_value, close, refuses, require
+
+
+def check_risk(risk: RiskMeasure) -> None:
+    """A risk measure must be a cost of the law alone, and price samples as it prices laws."""
+    require(isinstance(risk, RiskMeasure), repr(risk), "must be a RiskMeasure", "subclass prudent.risk.RiskMeasure")
+    check_value(risk, registry)
+    with answers(risk, "must price ordinary laws and samples"):
+        _check_cost(risk)
+        _check_sample_cost(risk)
+        _check_stats_cost(risk)
+    for rewards in ([], [math.nan, 1.0], [math.inf], ["high", "low"]):
+        refuses(risk, f"sample_cost({rewards})", partial(risk.sample_cost, rewards))
+    for weights in ([1.0], [1.0, -1.0], [0.0, 0.0], [math.nan, 1.0]):
+        refuses(risk, f"sample_cost([0.0, 1.0], {weights})", partial(risk.sample_cost, [0.0, 1.0], weights))
+
+
+def _check_cost(risk: RiskMeasure) -> None:
+    """Finite, the right way up, and one for all descriptions of a law."""
+    coin, half, sure = Bernoulli(0.5), Uniform(0.0, 0.5), Deterministic(0.3)
+    for law in (coin, sure, Beta(1.0, 3.0), Uniform(-1.0, 2.0), Gaussian(1.0, 0.05)):
+        require(math.isfinite(risk.cost(law)), risk, f"cost must be finite, but is {risk.cost(law)} for {law}")
+    upright = risk.cost(Deterministic(1.0)) <= risk.cost(Deterministic(0.0))
+    require(upright, risk, "a sure 1 must not cost more than a sure 0", "costs price rewards: change the sign")
+    for law, other in (
+        (coin, Empirical([0.0, 1.0])),
+        (coin, Empirical([1.0, 0.0, 1.0, 0.0])),
+        (coin, Mixture([Deterministic(0.0), Deterministic(1.0)])),
+        (sure, Gaussian(0.3, 0.0)),
+        (sure, Empirical([0.3, 0.3])),
+        (sure, Mixture([sure, coin], [1.0, 0.0])),
+        (Uniform(0.0, 1.0), Beta(1.0, 1.0)),
+        (Uniform(0.0, 1.0), Mixture([half, Uniform(0.5, 1.0)])),
+    ):
+        rule = f"cost must depend on the law alone, but differs for {law} and {other}, one law in two forms"
+        require(close(risk.cost(law), risk.cost(other), 1e-6), risk, rule, "ask for mean, cdf and quantile only")
+
+
+def _check_sample_cost(risk: RiskMeasure) -> None:
+    """A sample is priced as the law that gives each reward its weight."""
+    rng = np.random.default_rng(SEED)
+    for x in (rng.normal(1.0, 0.5, 101), rng.exponential(1.0, 64), rng.integers(0, 3, 50) * 0.5, np.full(9, 0.7)):
+        cost, exact = risk.sample_cost(x), risk.cost(Empirical(x))
+        rule = f"sample_cost of {x.size} rewards is {cost:g}, but cost(Empirical(rewards)) is {exact:g}"
+        require(close(cost, exact), risk, rule, "divide by n, not n − 1?")
+        shuffled = risk.sample_cost(rng.permutation(x))
+        require(close(cost, shuffled), risk, "sample_cost must not depend on the order of rewards", "sort them first")
+        weights = 1 + rng.integers(0, 4, x.size) * (np.arange(x.size) % 3)
+        repeated = risk.sample_cost(x.repeat(weights))
+        require(close(risk.sample_cost(x, weights), repeated), risk, "a reward of weight k must count k times")
+        scaled = risk.sample_cost(np.append(x, 1e3), np.append(np.full(x.size, 0.2), 0.0))
+        require(close(cost, scaled), risk, "only the proportions of weights may matter, and 0 means absent")
+    for law in (Beta(2.0, 3.0), Uniform(-1.0, 1.0), Gaussian(0.5, 0.25)):
+        cost, sampled = risk.cost(law), risk.sample_cost([law.quantile((k + 0.5) / 2_000) for k in range(2_000)])
+        rule = f"cost of {law} is {cost:g}, but sample_cost of 2000 of its quantiles is {sampled:g}"
+        require(close(cost, sampled, 2e-2), risk, rule, "mend one of them")
+
+
+def _check_stats_cost(risk: RiskMeasure) -> None:
+    """Where mean and variance determine the cost, they give the same one."""
+    laws = (Bernoulli(0.3), Gaussian(1.0, 0.05), Beta(1.0, 3.0), Deterministic(2.0))
+    try:
+        costs = risk.stats_cost([law.mean for law in laws], [law.variance for law in laws])
+    except PrudentError:
+        return
+    agrees = np.shape(costs) == (len(laws),) and all(map(close, costs, map(risk.cost, laws)))
+    fix = "raise PrudentError if mean and variance do not determine the cost"
+    require(agrees, risk, "stats_cost must agree with cost, element by element", fix)

@@ -1,0 +1,37 @@
+"""What no policy can beat: the rates of Vakili and Zhao [Vakili16]."""
+
+import math
+
+from prudent.bandit import Bandit
+from prudent.risk import MeanVariance
+from prudent.theory.bound import Bound, Condition, Problem, judge
+
+
+def lower_bound_rates(bandit: Bandit, risk: MeanVariance, horizon: int) -> tuple[Bound, Bound]:
+    """log n/n for any one bandit and n^{−1/3} in the worst case, per round; constants left out.
+
+    The paper counts regret over all rounds, Ω(log n) and Ω(n^{2/3}); the seed's regret is per round. ExpExp meets the
+    second rate, which answers the question the seed's conclusion leaves open.
+    """
+    problem = Problem.of("lower_bound_rates", bandit, risk, horizon)
+    n = problem.horizon
+    choice = Condition("K ≥ 2", problem.n_arms > 1)
+    instance = judge(
+        "Lower bound, one bandit",
+        "expected regret of any consistent policy, up to a constant of the arms",
+        "[Vakili16]",
+        math.log(n) / n,
+        None,
+        conditions=(choice, problem.unique),
+        note="a rate; MV-LCB has it (Theorem 1)",
+    )
+    worst = judge(
+        "Lower bound, worst case",
+        "the largest expected regret over all bandits, of any policy, up to a constant",
+        "[Vakili16]",
+        n ** (-1.0 / 3.0),
+        None,
+        conditions=(choice,),
+        note="a rate; ExpExp has it (Theorem 2), MV-LCB does not (Remark 2)",
+    )
+    return instance, worst

@@ -1,0 +1,426 @@
+"""Reward laws: known values, other people's formulas, random parameters, and bad ones."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from prudent.arms import (
+    Bernoulli,
+    Beta,
+    Deterministic,
+    Empirical,
+    Exponential,
+    Gaussian,
+    Law,
+    Mixture,
+    TruncatedGaussian,
+    Uniform,
+    encode,
+    registry,
+    sampling,
+)
+from prudent.errors import PrudentError
+from prudent.testing import check_arm
+
+INF = math.inf
+
+EXAMPLES = {
+    "bernoulli": ["bernoulli(0.3)", "bernoulli(0)", "bernoulli(1)", "bernoulli(0.0001)"],
+    "beta": ["beta(1, 3)", "beta(0.5, 0.5)", "beta(0.05, 2)", "beta(300, 200)"],
+    "deterministic": ["deterministic(-2)", "deterministic(0)"],
+    "empirical": ["empirical([1, 2, 2, 5])", "empirical([0.1, 0.1, 0.1])"],
+    "exponential": ["exponential(2)", "exponential(1e-8)"],
+    "gaussian": ["gaussian(1, 0.05)", "gaussian(0, 0)", "gaussian(1e6, 1e-6)"],
+    "mixture": [
+        "mixture([deterministic(0), gaussian(1, 0.1)], [0.01, 0.99])",
+        "mixture([bernoulli(0.5), mixture([uniform(0, 2), exponential(1)])], [1, 2])",
+        "mixture([gaussian(0, 1), exponential(1)], [1, 0])",
+        "mixture([truncated-gaussian(0, 1, -1, 1), empirical([-1, 3])], [0.3, 0.7])",
+    ],
+    "truncated-gaussian": [
+        "truncated-gaussian(0, 1, -1, 1)",
+        "truncated-gaussian(3, 2, 10, 12)",
+        "truncated-gaussian(0, 1, 20, inf)",
+        "truncated-gaussian(0, 1, -inf, -5)",
+        "truncated-gaussian(0, 1, -inf, 1)",
+        "truncated-gaussian(0, 1, 0, 1e-4)",
+    ],
+    "uniform": ["uniform(-1, 2)"],
+}
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_every_registered_arm_keeps_the_contract(name: str) -> None:
+    assert name in EXAMPLES, "give the new arm examples above"
+    for spec in EXAMPLES[name]:
+        check_arm(registry.parse(spec))
+
+
+def test_a_long_sample_keeps_the_contract() -> None:
+    check_arm(Empirical(np.random.default_rng(0).standard_exponential(3_000)), printable=False)
+
+
+# Known values
+
+
+def test_gaussian() -> None:
+    law = Gaussian(1.0, 4.0)
+    assert (law.mean, law.variance, law.support) == (1.0, 4.0, (-INF, INF))
+    assert law.quantile(0.975) == pytest.approx(1.0 + 2.0 * 1.959963984540054)
+    assert law.lower_tail_mean(0.05) == pytest.approx(1.0 - 2.0 * stats.norm.pdf(stats.norm.ppf(0.05)) / 0.05)
+    assert law.quantile(1.0) == INF
+    assert law.partial_mean(INF) == 1.0
+    assert law.partial_mean(-INF) == 0.0
+
+
+def test_a_gaussian_without_variance_is_a_constant() -> None:
+    law = Gaussian(0.5, 0.0)
+    assert law.support == (0.5, 0.5)
+    assert (law.cdf(0.4999), law.cdf(0.5)) == (0.0, 1.0)
+    assert law.quantile(0.01) == law.lower_tail_mean(0.3) == law.quantile(1.0) == 0.5
+    assert (law.sample(np.random.default_rng(0), 5) == 0.5).all()
+
+
+def test_bernoulli() -> None:
+    law = Bernoulli(0.3)
+    assert (law.mean, law.variance, law.support) == (0.3, pytest.approx(0.21), (0.0, 1.0))
+    assert [law.cdf(x) for x in (-0.1, 0.0, 0.5, 1.0)] == [0.0, 0.7, 0.7, 1.0]
+    assert [law.quantile(alpha) for alpha in (0.1, 0.7, 0.71, 1.0)] == [0.0, 0.0, 1.0, 1.0]
+    assert law.lower_tail_mean(0.8) == pytest.approx((0.8 - 0.7) / 0.8)
+    assert Bernoulli(1).support == (1.0, 1.0)
+    assert Bernoulli(0).support == (0.0, 0.0)
+
+
+def test_beta() -> None:
+    law = Beta(1.0, 3.0)
+    assert (law.mean, law.variance) == (0.25, pytest.approx(3.0 / 80.0))
+    assert law.cdf(0.2) == pytest.approx(1.0 - 0.8**3)
+    assert law.quantile(0.271) == pytest.approx(0.1)
+    assert law.partial_mean(2.0) == pytest.approx(0.25)
+
+
+def test_uniform() -> None:
+    law = Uniform(-1.0, 3.0)
+    assert (law.mean, law.variance) == (1.0, pytest.approx(16.0 / 12.0))
+    assert law.quantile(0.25) == 0.0
+    assert law.lower_tail_mean(0.25) == pytest.approx(-0.5)
+
+
+def test_exponential() -> None:
+    law = Exponential(2.0)
+    assert (law.mean, law.variance, law.support) == (2.0, 4.0, (0.0, INF))
+    assert law.quantile(1.0 - math.exp(-1.0)) == pytest.approx(2.0)
+    for alpha in (1e-6, 0.05, 0.5, 0.999):
+        closed = 2.0 * (1.0 + (1.0 - alpha) * math.log1p(-alpha) / alpha)
+        assert law.lower_tail_mean(alpha) == pytest.approx(closed, rel=1e-6)
+
+
+def test_deterministic() -> None:
+    law = Deterministic(-2.0)
+    assert (law.mean, law.variance, law.support) == (-2.0, 0.0, (-2.0, -2.0))
+    assert law.lower_tail_mean(0.01) == pytest.approx(-2.0)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(-1, 1), (-INF, 0.3), (2, INF), (5, 6), (10, 10.5), (-20, -12), (30, INF), (-31, -30), (0, 3)]
+)
+def test_truncated_gaussian_agrees_with_scipy(low: float, high: float) -> None:
+    law, other = TruncatedGaussian(0.5, 2.0, 0.5 + 2.0 * low, 0.5 + 2.0 * high), stats.truncnorm(low, high, 0.5, 2.0)
+    assert law.mean == pytest.approx(float(other.mean()), rel=1e-9)
+    assert law.variance == pytest.approx(float(other.var()), rel=1e-5)
+    for alpha in (1e-4, 0.05, 0.5, 0.95, 1.0 - 1e-4):
+        assert law.quantile(alpha) == pytest.approx(float(other.ppf(alpha)), rel=1e-9)
+        assert law.cdf(float(other.ppf(alpha))) == pytest.approx(alpha, rel=1e-6)
+
+
+@pytest.mark.parametrize("width", [0.5, 1e-2, 1e-4, 1e-6])
+@pytest.mark.parametrize("low", [-3.0, 0.0, 1.0, 20.0])
+def test_a_narrow_truncation_is_nearly_uniform(low: float, width: float) -> None:
+    # The density exp(−z²/2) tilts by less than (|low| + width)·width over the interval.
+    law, tilt = TruncatedGaussian(0.0, 1.0, low, low + width), (abs(low) + width) * width
+    assert law.mean == pytest.approx(low + 0.5 * width, abs=tilt * width + 1e-15)
+    assert law.variance == pytest.approx(width**2 / 12.0, rel=tilt + 1e-6)
+
+
+def test_mixture_with_atoms() -> None:
+    law = Mixture([Deterministic(0.0), Uniform(0.0, 1.0), Deterministic(1.0)], [1, 2, 1])
+    assert law.weights == (0.25, 0.5, 0.25)
+    assert (law.mean, law.support) == (0.5, (0.0, 1.0))
+    assert law.variance == pytest.approx(0.25 * 0.25 * 2 + 0.5 / 12.0)
+    assert [law.cdf(x) for x in (-1e-9, 0.0, 0.5, 1.0 - 1e-12, 1.0)] == pytest.approx([0.0, 0.25, 0.5, 0.75, 1.0])
+    assert [law.quantile(alpha) for alpha in (0.01, 0.25, 0.5, 0.76, 1.0)] == pytest.approx([0.0, 0.0, 0.5, 1.0, 1.0])
+    assert law.quantile(0.25) == 0.0
+    assert law.lower_tail_mean(0.5) == pytest.approx(0.5 * 0.25)
+
+
+def test_mixture_weights_are_equal_by_default_and_zero_is_absence() -> None:
+    assert Mixture([Deterministic(0), Deterministic(1)]).weights == (0.5, 0.5)
+    assert Mixture([Deterministic(0), Gaussian(0, 1)], [1, 0]).support == (0.0, 0.0)
+
+
+def test_empirical() -> None:
+    law = Empirical([3.0, 1.0, 2.0, 2.0])
+    assert law.values.tolist() == [1.0, 2.0, 2.0, 3.0]
+    assert (law.mean, law.variance, law.support) == (2.0, 0.5, (1.0, 3.0))
+    assert [law.cdf(x) for x in (0.9, 1.0, 2.0, 3.0)] == [0.0, 0.25, 0.75, 1.0]
+    assert [law.quantile(alpha) for alpha in (0.25, 0.26, 0.75, 0.76, 1.0)] == [1.0, 2.0, 2.0, 3.0, 3.0]
+    assert law.lower_tail_mean(0.5) == pytest.approx(1.5)
+    assert law.lower_tail_mean(0.3) == pytest.approx((0.25 * 1.0 + 0.05 * 2.0) / 0.3)
+
+
+@given(st.integers(1, 500), st.integers(1, 500))
+def test_the_quantile_at_k_of_n_is_the_kth_value(n: int, k: int) -> None:
+    k = min(k, n)
+    assert Empirical(np.arange(1, n + 1)).quantile(k / n) == k
+
+
+def test_empirical_laws_are_values() -> None:
+    law = Empirical([1, 2, 3])
+    assert law == Empirical([3, 1, 2])
+    assert hash(law) == hash(Empirical([3, 2, 1]))
+    assert law != Empirical([1, 2])
+    assert law != Gaussian(2, 1)
+    assert hash(Empirical([0.0])) == hash(Empirical([-0.0]))
+    with pytest.raises(ValueError, match="read-only"):
+        law.values[0] = 9.0
+    given_array = np.array([1.0, 2.0])
+    assert Empirical(given_array).mean == 1.5
+    given_array[0] = 5.0  # the caller's array stays writable and is not shared
+
+
+def test_a_long_sample_prints_a_digest() -> None:
+    one, other = Empirical(np.arange(30)), Empirical(np.arange(1, 31))
+    assert str(one).startswith("empirical(30 values, ")
+    assert str(one) != str(other)
+    assert str(one) == str(Empirical(np.arange(30)))
+
+
+# Random parameters
+
+reals = st.floats(-100, 100).filter(lambda x: x == 0.0 or abs(x) > 1e-6)
+positive = st.floats(1e-3, 50)
+shapes = st.floats(0.1, 50)
+levels = st.floats(1e-6, 1.0)
+
+
+@st.composite
+def truncated(draw: st.DrawFn) -> Law:
+    scale, low, width = draw(positive), draw(st.floats(-8, 8)), draw(st.floats(0.01, 10))
+    center = draw(st.floats(-10, 10))
+    return TruncatedGaussian(center, scale, center + scale * low, center + scale * (low + width))
+
+
+simple = st.one_of(
+    st.builds(Gaussian, reals, positive),
+    st.builds(Bernoulli, st.floats(0, 1)),
+    st.builds(Deterministic, reals),
+    st.builds(Beta, shapes, shapes),
+    st.builds(lambda low, width: Uniform(low, low + width), reals, positive),
+    st.builds(Exponential, positive),
+    st.builds(Empirical, st.lists(reals, min_size=1, max_size=15)),
+    truncated(),
+)
+weights = st.floats(0, 10).map(lambda w: round(w, 3))
+
+
+@st.composite
+def mixtures(draw: st.DrawFn) -> Law:
+    parts = draw(st.lists(simple, min_size=1, max_size=4))
+    return Mixture(parts, [draw(weights) + (i == 0) for i in range(len(parts))])
+
+
+laws = st.one_of(simple, mixtures())
+
+
+@settings(max_examples=40)
+@given(laws)
+def test_random_laws_keep_the_contract(law: Law) -> None:
+    check_arm(law)
+
+
+@settings(max_examples=200)
+@given(laws, levels, levels)
+def test_tail_means_rise_to_the_mean(law: Law, alpha: float, beta: float) -> None:
+    low, high = sorted((alpha, beta))
+    slack = 1e-7 * (1.0 + abs(law.mean) + math.sqrt(law.variance)) / low * 1e-3
+    assert law.quantile(low) <= law.quantile(high)
+    assert law.lower_tail_mean(low) <= law.lower_tail_mean(high) + slack
+    assert law.lower_tail_mean(high) <= law.mean + slack
+    assert law.lower_tail_mean(low) <= law.quantile(low) + slack
+
+
+@settings(max_examples=200)
+@given(laws)
+def test_a_spec_builds_the_same_law(law: Law) -> None:
+    again = registry.parse(str(law))
+    assert again == law
+    assert hash(again) == hash(law)
+    assert registry.parse(str(again)) == again
+
+
+@given(st.floats(0.05, 100), st.floats(0.05, 100), st.floats(0, 1))
+def test_beta_agrees_with_scipy(a: float, b: float, x: float) -> None:
+    law, other = Beta(a, b), stats.beta(a, b)
+    assert (law.mean, law.variance) == (pytest.approx(float(other.mean())), pytest.approx(float(other.var())))
+    assert law.cdf(x) == pytest.approx(float(other.cdf(x)))
+
+
+# Bad parameters
+
+
+@pytest.mark.parametrize(
+    ("make", "parameters"),
+    [
+        (Gaussian, {"mean": 0.0, "variance": 1.0}),
+        (Bernoulli, {"success": 0.5}),
+        (Deterministic, {"value": 1.0}),
+        (Beta, {"a": 1.0, "b": 3.0}),
+        (Uniform, {"low": 0.0, "high": 1.0}),
+        (Exponential, {"mean": 1.0}),
+        (TruncatedGaussian, {"center": 0.0, "scale": 1.0, "low": -1.0, "high": 1.0}),
+    ],
+)
+@pytest.mark.parametrize("bad", [math.nan, "1.0", True, None, 1j, [1.0], 10**400])
+def test_a_bad_number_is_named(make: type, parameters: dict[str, float], bad: object) -> None:
+    for name in parameters:
+        with pytest.raises(PrudentError, match=rf"{make.name}: .*\b{name}\b"):
+            make(**{**parameters, name: bad})
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Gaussian(0, -1), "gaussian: variance must lie in .*got -1; pass the variance"),
+        (lambda: Gaussian(INF, 1), "gaussian: mean must lie in"),
+        (lambda: Gaussian(0, INF), "gaussian: variance must lie in"),
+        (lambda: Bernoulli(1.1), r"bernoulli: success must lie in \[0, 1\], got 1.1"),
+        (lambda: Bernoulli(-0.1), "bernoulli: success"),
+        (lambda: Deterministic(-INF), "deterministic: value"),
+        (lambda: Beta(0, 1), r"beta: a must lie in \(0, ∞\), got 0"),
+        (lambda: Beta(1, INF), "beta: b"),
+        (lambda: Uniform(1, 1), "uniform: low must be below high"),
+        (lambda: Uniform(2, 1), "swap them"),
+        (lambda: Uniform(0, INF), "uniform: high"),
+        (lambda: Exponential(0), "exponential: mean .*not the rate"),
+        (lambda: TruncatedGaussian(0, 0, -1, 1), "truncated-gaussian: scale"),
+        (lambda: TruncatedGaussian(0, 1, 1, -1), "truncated-gaussian: low must be below high"),
+        (lambda: TruncatedGaussian(0, 1, 50, 60), "too far from center"),
+        (lambda: Exponential(1e200), "exponential: its variance is too large"),
+        (lambda: Uniform(-1e308, 1e308), "uniform: its variance is too large"),
+        (lambda: Mixture([]), "mixture: components must be a non-empty list"),
+        (lambda: Mixture(Gaussian(0, 1)), "mixture: components must be a non-empty list"),
+        (lambda: Mixture(["gaussian(0, 1)"]), "mixture: components"),
+        (lambda: Mixture([Gaussian(0, 1)], [1, 2]), "mixture: weights must be 1 numbers .*one weight per component"),
+        (lambda: Mixture([Gaussian(0, 1)], [0]), "mixture: weights"),
+        (lambda: Mixture([Gaussian(0, 1)], 0.5), "mixture: weights must be a list"),
+        (lambda: Mixture([Gaussian(0, 1)] * 2, [2, -1]), "mixture: weights"),
+        (lambda: Mixture([Gaussian(0, 1)], [math.nan]), "mixture: weights"),
+        (lambda: Empirical([]), "empirical: values must be one or more finite numbers, got 0"),
+        (lambda: Empirical([1.0, math.nan]), "empirical: values"),
+        (lambda: Empirical([INF]), "empirical: values"),
+        (lambda: Empirical(["one"]), "empirical: values must be numbers"),
+        (lambda: Empirical([[1.0, 2.0], [3.0]]), "empirical: values must be numbers"),
+    ],
+)
+def test_bad_parameters_are_refused(make: object, message: str) -> None:
+    with pytest.raises(PrudentError, match=message):
+        make()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("alpha", [0.0, -1.0, 1.0001, math.nan, "0.5", True])
+def test_levels_outside_0_1_are_refused(alpha: float) -> None:
+    for law in (Gaussian(0, 1), Bernoulli(0.5), Mixture([Gaussian(0, 1)]), Empirical([1]), Deterministic(0)):
+        for method in (law.quantile, law.lower_tail_mean):
+            with pytest.raises(PrudentError, match=f"{law.name}: alpha must"):
+                method(alpha)
+
+
+# CSV
+
+
+def write(tmp_path: Path, content: str | bytes) -> Path:
+    path = tmp_path / "my-rewards.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "day,gain\n1,0.5\n2,-1\n3,1e-1\n",
+        "day,gain\r\n1,0.5\r\n\r\n2,-1\r\n3, 0.1",
+        "\ufeffgain\n0.5\n-1\n0.1\n",  # as spreadsheets write it
+        'day,gain\n"1, or so","0.5"\n2,-1\n3,0.1\n',
+    ],
+)
+def test_a_column_of_a_csv_file(tmp_path: Path, content: str) -> None:
+    path = write(tmp_path, content)
+    law = Empirical.from_csv(path, "gain")
+    assert law == Empirical([-1.0, 0.1, 0.5])
+    assert registry.parse(f"empirical('{path}', 'gain')") == law
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", r"no column 'gain'; its columns: none \(is it empty\?\)"),
+        ("day,loss\n1,2\n", "no column 'gain'; its columns: day, loss"),
+        ("gain\n", "values must be one or more finite numbers, got 0"),
+        ("gain,day\n0.5,1\n0.7", "line 3: wrong number of fields; is the file truncated"),
+        ("gain,day\n0.5,1,9\n", "line 2: wrong number of fields"),
+        ("gain,day\n0.5,1\nhigh,2\n", "line 3: gain is 'high', not a finite number"),
+        ("gain,day\n,1\n", "line 2: gain is '', not a finite number"),
+        ("gain,day\nnan,1\n", "line 2: gain is 'nan'"),
+        ("gain,day\ninf,1\n", "line 2: gain is 'inf'"),
+        (b"gain\n\xff\xfe\n", "cannot read .*pass a CSV file with a header line"),
+    ],
+)
+def test_a_bad_csv_file_says_where(tmp_path: Path, content: str | bytes, message: str) -> None:
+    with pytest.raises(PrudentError, match=message):
+        Empirical.from_csv(write(tmp_path, content), "gain")
+
+
+def test_a_missing_csv_file(tmp_path: Path) -> None:
+    with pytest.raises(PrudentError, match=r"cannot read .*absent\.csv"):
+        Empirical.from_csv(tmp_path / "absent.csv", "gain")
+    with pytest.raises(PrudentError, match="cannot read"):
+        Empirical.from_csv(tmp_path, "gain")
+
+
+# Laws as numbers
+
+
+def test_a_mixture_queues_its_components_behind_the_arms() -> None:
+    inner = Mixture([Uniform(0, 1), Deterministic(5)])
+    table = encode([Mixture([Gaussian(0, 1), inner], [1, 3]), Bernoulli(0.5)])
+    kinds = [sampling.MIXTURE, sampling.BERNOULLI, sampling.GAUSSIAN, sampling.MIXTURE]
+    assert table.kind.tolist() == [*kinds, sampling.UNIFORM, sampling.DETERMINISTIC]
+    at = table.start.tolist()
+    assert table.table[at[0] : at[1]].tolist() == [2.0, 2.0, 0.25, 1.0]
+    assert table.table[at[3] : at[4]].tolist() == [2.0, 4.0, 0.5, 1.0]
+
+
+def test_samples_repeat_with_their_stream() -> None:
+    law = Beta(1, 3)
+    one, two, other = (law.sample(np.random.default_rng(seed), 100) for seed in (1, 1, 2))
+    assert (one == two).all()
+    assert (one != other).any()
+
+
+def test_statistics_come_together_as_if_never_apart() -> None:
+    x = np.random.default_rng(0).normal(3.0, 2.0, 50)
+    mean = variance = 0.0
+    for count, reward in enumerate(x, start=1):
+        mean, variance = sampling.include(count, mean, variance, reward)
+    assert (mean, variance) == (pytest.approx(x.mean()), pytest.approx(x.var()))
+    left, right = x[:13], x[13:]
+    assert sampling.merge(13, left.mean(), left.var(), 37, right.mean(), right.var()) == pytest.approx(
+        (x.mean(), x.var())
+    )
+    assert sampling.merge(0, 0.0, 0.0, 0, 0.0, 0.0) == (0.0, 0.0)
+    assert sampling.draw_block(encode([Gaussian(3, 2)]), 0, 0, np.random.default_rng(0)) == (0.0, 0.0)

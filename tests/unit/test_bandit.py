@@ -1,0 +1,91 @@
+"""Bandits: what a risk measure says about a set of arms."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prudent.arms import Bernoulli, Beta, Deterministic, Gaussian, Law, registry
+from prudent.bandit import Bandit
+from prudent.errors import PrudentError
+from prudent.risk import MeanVariance
+
+FIGURE_2 = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
+
+
+def test_the_seeds_two_arms() -> None:
+    risk = MeanVariance(0.0)
+    assert FIGURE_2.means.tolist() == [1.0, 0.5]
+    assert FIGURE_2.variances.tolist() == [0.05, 0.25]
+    assert FIGURE_2.mean_differences.tolist() == [[0.0, 0.5], [-0.5, 0.0]]
+    assert FIGURE_2.costs(risk).tolist() == [0.05, 0.25]
+    assert FIGURE_2.best(risk) == 0
+    assert FIGURE_2.gaps(risk) == pytest.approx([0.0, 0.2])
+    assert FIGURE_2.complexity(risk) == pytest.approx(25.0)
+
+
+def test_the_best_arm_depends_on_the_tolerance() -> None:
+    bandit = Bandit([Gaussian(0.0, 0.1), Gaussian(1.0, 1.0)])
+    assert [bandit.best(MeanVariance(rho)) for rho in (0.0, 0.8, 1.0, math.inf)] == [0, 0, 1, 1]
+
+
+def test_a_tie_goes_to_the_lowest_number_and_makes_learning_endless() -> None:
+    bandit = Bandit([Gaussian(0.0, 1.0), Gaussian(0.0, 0.5), Gaussian(0.5, 1.0)])
+    assert bandit.best(MeanVariance(1.0)) == 1
+    assert bandit.gaps(MeanVariance(1.0)).tolist() == [0.5, 0.0, 0.0]
+    assert bandit.complexity(MeanVariance(1.0)) == math.inf
+
+
+def test_one_arm_is_a_bandit_without_complexity() -> None:
+    assert len(Bandit([Deterministic(1.0)])) == 1
+    assert Bandit([Deterministic(1.0)]).complexity(MeanVariance()) == 0.0
+
+
+@given(
+    st.lists(st.tuples(st.floats(-5, 5), st.floats(0, 5)), min_size=1, max_size=8),
+    st.one_of(st.floats(0, 100), st.just(math.inf)),
+)
+def test_gaps_are_costs_above_the_best(arms: list[tuple[float, float]], rho: float) -> None:
+    bandit, risk = Bandit([Gaussian(*arm) for arm in arms]), MeanVariance(rho)
+    costs = [-mean if math.isinf(rho) else variance - rho * mean for mean, variance in arms]
+    assert bandit.best(risk) == costs.index(min(costs))
+    assert bandit.gaps(risk) == pytest.approx(np.subtract(costs, min(costs)))
+    assert (bandit.gaps(risk) >= 0.0).all()
+    assert (bandit.mean_differences == -bandit.mean_differences.T).all()
+
+
+def test_support_holds_every_reward() -> None:
+    assert Bandit([Beta(1, 3), Deterministic(-2.0)]).support == (-2.0, 1.0)
+    assert FIGURE_2.support == (-math.inf, math.inf)
+
+
+def test_arms_may_be_specs() -> None:
+    bandit = Bandit(["gaussian(1.0, 0.05)", Bernoulli(0.5)])
+    assert bandit.arms == (Gaussian(1.0, 0.05), Bernoulli(0.5))
+    assert repr(bandit) == "Bandit([gaussian(1.0, 0.05), bernoulli(0.5)])"
+    assert registry.parse(str(bandit.arms[0])) == bandit.arms[0]
+
+
+def test_arms_are_numbered_unless_named() -> None:
+    assert FIGURE_2.names == ("arm 1", "arm 2")
+    assert Bandit([Bernoulli(0.1), Bernoulli(0.2)], names=["a", "b"]).names == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("arms", "names", "message"),
+    [
+        ([], None, "at least one arm, got none; pass e.g."),
+        ([0.5], None, "arms must be laws such as .* got 0.5"),
+        ([Gaussian], None, "arms must be laws"),
+        ("gaussian(0, 1)", None, "arms must be a list of arms.* brackets"),
+        (Gaussian(0, 1), None, "arms must be a list of arms"),
+        (["gausian(0, 1)"], None, "did you mean gaussian"),
+        ([Bernoulli(0.5)], ["a", "b"], r"names must be 1 different names, got \['a', 'b'\]"),
+        ([Bernoulli(0.5), Bernoulli(0.6)], ["a", "a"], "names must be 2 different names"),
+    ],
+)
+def test_bad_bandits_are_refused(arms: list[Law], names: list[str] | None, message: str) -> None:
+    with pytest.raises(PrudentError, match=message):
+        Bandit(arms, names)

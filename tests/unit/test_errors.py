@@ -1,0 +1,79 @@
+"""Messages name the owner, the parameter, what is allowed, what was given and the fix."""
+
+import math
+
+import numpy as np
+import pytest
+
+from prudent.errors import PrudentError, as_float, check_finite, check_integer, check_number, check_positive, pretty
+
+
+def message_of(call: object) -> str:
+    with pytest.raises(PrudentError) as caught:
+        call()  # type: ignore[operator]
+    return str(caught.value)
+
+
+def test_an_error_is_a_value_error() -> None:
+    assert issubclass(PrudentError, ValueError)
+
+
+@pytest.mark.parametrize(("value", "number"), [(1, 1.0), (0.5, 0.5), (np.float32(0.5), 0.5), (np.int64(3), 3.0)])
+def test_numbers_of_all_kinds_become_floats(value: float, number: float) -> None:
+    assert as_float("x", "y", value) == number
+    assert type(as_float("x", "y", value)) is float
+
+
+@pytest.mark.parametrize("value", ["1", b"1", True, False, None, [1.0], 1j, {}, 10**400])
+def test_what_is_no_number_is_named(value: object) -> None:
+    assert message_of(lambda: as_float("mv-lcb", "c", value)) == f"mv-lcb: c must be a number, got {value!r}"
+
+
+@pytest.mark.parametrize(
+    ("limits", "good", "bad", "allowed"),
+    [
+        ({}, [-1e300, 0.0, math.inf], [-math.inf, math.nan], "(−∞, ∞]"),
+        ({"low": 0.0}, [0.0, math.inf], [-1e-9, math.nan], "[0, ∞]"),
+        ({"low": 0.0, "open_high": True}, [0.0, 1e300], [math.inf], "[0, ∞)"),
+        ({"low": 0.0, "high": 1.0}, [0.0, 1.0], [1.1, -0.1], "[0, 1]"),
+        ({"low": 0.0, "high": 1.0, "open_low": True, "open_high": True}, [0.5], [0.0, 1.0], "(0, 1)"),
+    ],
+)
+def test_intervals(limits: dict[str, float], good: list[float], bad: list[float], allowed: str) -> None:
+    for value in good:
+        assert check_number("owner", "name", value, **limits) == value
+    for value in bad:
+        told = message_of(lambda value=value: check_number("owner", "name", value, **limits, hint="do this"))
+        assert told == f"owner: name must lie in {allowed}, got {value}; do this"
+
+
+def test_finite_and_positive() -> None:
+    assert check_finite("o", "n", -5) == -5.0
+    assert check_positive("o", "n", 1e-300) == 1e-300
+    assert "(−∞, ∞), got inf" in message_of(lambda: check_finite("o", "n", math.inf))
+    assert "[2, ∞), got 1" in message_of(lambda: check_finite("o", "n", 1, low=2.0))
+    for bad in (0, -1, math.inf, math.nan):
+        assert f"(0, ∞), got {bad}" in message_of(lambda bad=bad: check_positive("o", "n", bad))
+
+
+@pytest.mark.parametrize(("value", "whole"), [(3, 3), (1e4, 10_000), (np.int32(3), 3), (np.float64(2.0), 2), (0, 0)])
+def test_whole_numbers(value: float, whole: int) -> None:
+    assert check_integer("o", "n", value, low=0) == whole
+    assert type(check_integer("o", "n", value, low=0)) is int
+
+
+@pytest.mark.parametrize("value", [1.5, math.nan, math.inf, "3", None, [3], 1j])
+def test_what_is_not_whole(value: object) -> None:
+    told = message_of(lambda: check_integer("o", "n", value, low=0, hint="count them"))
+    assert told == f"o: n must be a whole number, got {value!r}; count them"
+
+
+def test_whole_numbers_out_of_range() -> None:
+    assert message_of(lambda: check_integer("o", "n", 0, low=1)) == "o: n must be a whole number at least 1, got 0"
+    told = message_of(lambda: check_integer("o", "n", 4, low=1, high=3, hint="fix"))
+    assert told == "o: n must be a whole number from 1 to 3, got 4; fix"
+    assert "got True" in message_of(lambda: check_integer("o", "n", True, low=0))
+
+
+def test_bounds_read_as_people_write_them() -> None:
+    assert [pretty(x) for x in (1.0, 0.25, 1e6, math.inf, -math.inf)] == ["1", "0.25", "1e+06", "∞", "−∞"]

@@ -1,0 +1,222 @@
+"""Specs: their grammar, their hints, and names from other packages."""
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prudent import registry as module
+from prudent.arms import Gaussian, Mixture, TruncatedGaussian
+from prudent.arms import registry as arms
+from prudent.errors import PrudentError
+from prudent.policies import MVLCB, UCB1, ExpExp, FixedArm
+from prudent.policies import registry as policies
+from prudent.registry import Registry
+from prudent.risk import MeanVariance
+from prudent.risk import registry as risks
+
+
+def remember(*args: Any, **kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return args, kwargs
+
+
+@pytest.fixture
+def things() -> Registry:
+    registry = Registry("thing", "prudent.no-such-group")
+    registry.add("note-book", remember)
+    registry.add("pen", lambda color, width=1.0: (color, width))
+    return registry
+
+
+@pytest.mark.parametrize(
+    ("text", "built"),
+    [
+        ("mv-lcb", MVLCB()),
+        ("mv_lcb", MVLCB()),
+        ("MV-LCB(c=1)", MVLCB(c=1)),
+        (" mv-lcb ( c = 1 , rho = 0.5 ) ", MVLCB(c=1, rho=0.5)),
+        ("mv-lcb(0.5, 1)", MVLCB(0.5, 1)),
+        ("mv-lcb(rho=inf, unbiased=True)", MVLCB(rho=math.inf, unbiased=True)),
+        ("mv-lcb(delta=1e-3)", MVLCB(delta=1e-3)),
+        ("mv-lcb(rho=None)", MVLCB()),
+        ("ucb1()", UCB1()),
+        ("fixed-arm(arm=2)", FixedArm(2)),
+        ("exp-exp(explore='successive-rejects')", ExpExp(explore="successive-rejects")),
+        ('exp-exp(explore="ucb-e", rule="appendix")', ExpExp(explore="ucb-e", rule="appendix")),
+        ("exp-exp(explore=successive-rejects)", ExpExp(explore="successive-rejects")),
+        ("exp-exp(explore=ucb-e, rule=appendix)", ExpExp(explore="ucb-e", rule="appendix")),
+    ],
+)
+def test_policies_from_text(text: str, built: object) -> None:
+    assert policies.parse(text) == built
+    assert type(policies.parse(text)) is type(built)
+
+
+def test_arms_from_text() -> None:
+    assert arms.parse("gaussian(-1.5, 5e-2)") == Gaussian(-1.5, 0.05)
+    assert arms.parse("gaussian(mean=1, variance=2)") == Gaussian(1, 2)
+    assert arms.parse("truncated-gaussian(0, 1, -inf, 1)") == TruncatedGaussian(0, 1, -math.inf, 1)
+    nested = Mixture([TruncatedGaussian(0, 1, -1, 1), Gaussian(0, 1)], [0.3, 0.7])
+    assert arms.parse("mixture([truncated-gaussian(0,1,-1,1), gaussian(0,1)], [0.3,0.7])") == nested
+    deep = Mixture([nested, Gaussian(2, 1)])
+    assert arms.parse(f"mixture([{nested}, gaussian(2, 1)])") == deep
+    assert arms.parse(str(deep)) == deep
+
+
+def test_risks_from_text() -> None:
+    assert risks.parse("mean-variance") == MeanVariance()
+    assert risks.parse("mean_variance(rho=inf)") == MeanVariance(math.inf)
+
+
+def test_the_grammar(things: Registry) -> None:
+    text = "note-book(1, -2, 2.5, -inf, 'a-b c', [1, [2, -3]], (4, 5), x=some-word, y=None, z=pen(red, width=2))"
+    args, kwargs = things.parse(text)
+    assert args == (1, -2, 2.5, -math.inf, "a-b c", [1, [2, -3]], [4, 5])
+    assert kwargs == {"x": "some-word", "y": None, "z": ("red", 2)}
+    assert math.isnan(things.parse("note-book(nan)")[0][0])
+
+
+def test_quoted_text_stays_as_it_is(things: Registry) -> None:
+    assert things.parse("""note-book('My-File_1.csv', "it's-here")""")[0] == ("My-File_1.csv", "it's-here")
+
+
+@given(st.lists(st.floats(allow_nan=False)))
+def test_every_float_is_read_to_its_last_digit(numbers: list[float]) -> None:
+    registry = Registry("thing", "prudent.no-such-group")
+    registry.add("note", remember)
+    assert registry.parse(f"note({', '.join(map(str, numbers))})")[0] == tuple(numbers)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "pen(", "pen)", "3", "'pen'", "pen.x", "pen(1)(2)", "[pen]", "pen pen", "1+1", "pen(c=1, c=2)", "pen(**1)"],
+)
+def test_what_is_no_spec(things: Registry, text: str) -> None:
+    with pytest.raises(PrudentError, match=r"cannot read thing .*write it as name or name\(value, key=value\)"):
+        things.parse(text)
+
+
+@pytest.mark.parametrize(
+    "value", ["1 + 1", "{1: 2}", "lambda: 1", "x.y", "-'a'", "-x", "not 1", "*[1]", "[i for i in x]"]
+)
+def test_what_is_no_value(things: Registry, value: str) -> None:
+    with pytest.raises(PrudentError, match=r"cannot read .* in thing .*use numbers, words or lists"):
+        things.parse(f"note-book({value})")
+
+
+def test_nothing_is_evaluated(things: Registry) -> None:
+    with pytest.raises(PrudentError, match="unknown thing"):
+        things.parse("note-book(__import__('os'))")
+
+
+@pytest.mark.parametrize(
+    ("registry", "text", "message"),
+    [
+        (policies, "mv-lbc", "unknown policy 'mv-lbc'; did you mean mv-lcb"),
+        (policies, "ucb", "unknown policy 'ucb'; did you mean ucb"),
+        (arms, "gausian(0, 1)", "unknown arm 'gausian'; did you mean gaussian"),
+        (risks, "zzz", "unknown risk 'zzz'; known: .*mean-variance"),
+        (arms, "mixture([gausian(0, 1)])", "did you mean gaussian"),
+    ],
+)
+def test_a_near_miss_gets_a_hint(registry: Registry, text: str, message: str) -> None:
+    with pytest.raises(PrudentError, match=message):
+        registry.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("registry", "text", "message"),
+    [
+        (policies, "mv-lcb(width=2)", r"unexpected keyword argument 'width'; it takes \(.*rho, c, delta"),
+        (policies, "ucb1(1, 2)", r"too many positional arguments; it takes"),
+        (arms, "gaussian(1)", r"missing a required argument: 'variance'; it takes \(mean, variance\)"),
+        (arms, "gaussian", "missing a required argument: 'mean'"),
+    ],
+)
+def test_wrong_parameters_name_the_right_ones(registry: Registry, text: str, message: str) -> None:
+    with pytest.raises(PrudentError, match=message):
+        registry.parse(text)
+
+
+def test_a_bad_value_keeps_its_own_message() -> None:
+    with pytest.raises(PrudentError, match="gaussian: mean must be a number, got 'tall'"):
+        arms.parse("gaussian(tall, 1)")
+
+
+def test_a_name_is_given_once(things: Registry) -> None:
+    with pytest.raises(PrudentError, match="thing 'pen' is registered twice; choose another name"):
+        things.add("pen", remember)
+    with pytest.raises(PrudentError, match="registered twice"):
+        things.add("Note_Book", remember)
+    assert things.names() == ["note-book", "pen"]
+    assert "Note_Book" in things
+    assert "book" not in things
+
+
+def test_every_built_in_name_is_reachable() -> None:
+    for registry in (arms, policies, risks):
+        assert registry.names() == sorted(registry.names())
+        for name in registry.names():
+            assert registry.get(name) is registry.get(name.upper().replace("-", "_"))
+
+
+class Point:
+    """What importlib.metadata gives for an entry point."""
+
+    def __init__(self, name: str, load: Callable[[], Any]) -> None:
+        self.name, self.load, self.value = name, load, f"elsewhere:{name}"
+
+
+def install(monkeypatch: pytest.MonkeyPatch, *points: Point) -> list[str]:
+    asked: list[str] = []
+
+    def entry_points(group: str) -> tuple[Point, ...]:
+        asked.append(group)
+        return points
+
+    monkeypatch.setattr(module, "entry_points", entry_points)
+    return asked
+
+
+def test_other_packages_add_names_when_first_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = install(monkeypatch, Point("Ball_Pen", lambda: remember))
+    registry = Registry("thing", "prudent.things")
+    registry.add("pen", remember)
+    assert registry.get("pen") is remember
+    assert asked == []
+    assert registry.parse("ball-pen(1)") == ((1,), {})
+    assert registry.names() == ["ball-pen", "pen"]
+    assert asked == ["prudent.things"]
+
+
+def test_a_package_may_register_its_name_while_loading(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = Registry("thing", "prudent.things")
+    install(monkeypatch, Point("pen", lambda: registry.add("pen", remember)))
+    assert registry.names() == ["pen"]
+
+
+def broken() -> None:
+    raise ImportError("no module named ink")
+
+
+def test_a_broken_package_takes_no_other_names_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, Point("pen", broken), Point("note", lambda: remember))
+    registry = Registry("thing", "prudent.things")
+    with pytest.warns(UserWarning, match="thing 'pen' from elsewhere:pen is left out: no module named ink"):
+        assert registry.names() == ["note"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert registry.names() == ["note"]
+
+
+def test_a_package_cannot_take_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, Point("pen", lambda: print))
+    registry = Registry("thing", "prudent.things")
+    registry.add("pen", remember)
+    with pytest.warns(UserWarning, match="is left out: the name is taken"):
+        registry.names()
+    assert registry.get("pen") is remember

@@ -1,0 +1,544 @@
+"""The conformance checks catch what is broken, say what it is, and let good strangers pass."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike, NDArray
+
+from prudent.arms import Bernoulli, Gaussian, Law, Uniform, sampling
+from prudent.arms import registry as arm_registry
+from prudent.errors import PrudentError, check_positive
+from prudent.policies import FOREVER, Arm, Arms
+from prudent.policies import registry as policy_registry
+from prudent.risk import MeanVariance, RiskMeasure
+from prudent.risk import registry as risk_registry
+from prudent.risk.base import check_sample
+from prudent.testing import ConformanceError, check_arm, check_policy, check_risk
+
+
+def test_a_broken_contract_is_a_failed_assertion() -> None:
+    assert issubclass(ConformanceError, AssertionError)
+
+
+# Arms
+
+
+def broken(base: Any, **members: Any) -> Any:
+    """`base` with some members replaced, under a name of its own."""
+    kind = type("Broken", (type(base),), {"name": "broken", **members})
+    kind = kind if "__setattr__" in members else dataclass(frozen=True)(kind)
+    return kind(*(getattr(base, field.name) for field in fields(base)))
+
+
+def broken_gaussian(**members: Any) -> Law:
+    return broken(Gaussian(1.0, 4.0), **members)
+
+
+def broken_bernoulli(**members: Any) -> Law:
+    return broken(Bernoulli(0.3), **members)
+
+
+def settled(kind: Any = Gaussian, **values: Any) -> Callable[[Any], None]:
+    def settle(self: Any) -> None:
+        kind.__post_init__(self)
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    return settle
+
+
+def no_fields_frozen(self: Any, name: str, value: Any) -> None:
+    object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class NoisyUniform(Uniform):
+    """Draws from a stream of its own."""
+
+    name = "noisy"
+    stream = np.random.default_rng(0)
+
+    def sample(self, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+        return super().sample(self.stream, size)
+
+
+BROKEN_ARMS = {
+    "no law": (lambda: 0.5, "0.5: an arm must be a Law; subclass"),
+    "variance": (lambda: broken_gaussian(__post_init__=settled(variance=8.0)), "variance is 8, but that of cdf is 4"),
+    "mean": (
+        lambda: broken_bernoulli(__post_init__=settled(Bernoulli, mean=0.31)),
+        "mean is 0.31, but that of cdf is 0.3",
+    ),
+    "n − 1": (lambda: broken_gaussian(__post_init__=settled(variance=4.01)), "variance is 4.01"),
+    "NaN variance": (lambda: broken_gaussian(__post_init__=settled(variance=math.nan)), "variance is nan, but"),
+    "quantile falls": (
+        lambda: broken_gaussian(quantile=lambda self, alpha: -Gaussian.quantile(self, alpha)),
+        "quantile must not decrease; is it the inverse of cdf",
+    ),
+    "quantile too small": (
+        lambda: broken_gaussian(quantile=lambda self, alpha: Gaussian.quantile(self, alpha) - 0.1),
+        r"cdf\(quantile\(α\)\) must be at least α",
+    ),
+    "quantile too large": (
+        lambda: broken_gaussian(quantile=lambda self, alpha: Gaussian.quantile(self, alpha) + 0.1),
+        "must be the smallest x",
+    ),
+    "quantile of the loss": (
+        lambda: broken_bernoulli(quantile=lambda self, alpha: float(self._level(alpha) > self.success)),
+        r"cdf\(quantile\(α\)\) must be at least α|smallest x",
+    ),
+    "support": (lambda: broken_gaussian(__post_init__=settled(support=(0.0, math.inf))), "must lie in the support"),
+    "support too wide": (
+        lambda: broken_bernoulli(cdf=lambda self, x: Bernoulli.cdf(self, x) * 0.999 + 0.001),
+        "cdf must rise from 0 to 1 over the support",
+    ),
+    "cdf above 1": (lambda: broken_gaussian(cdf=lambda self, x: 2.0 * Gaussian.cdf(self, x)), r"within \[0, 1\]"),
+    "cdf raises": (lambda: broken_gaussian(cdf=lambda self, x: 1 / 0), "must know .* but raised ZeroDivisionError"),
+    "partial mean without x": (
+        lambda: broken_bernoulli(partial_mean=lambda self, x: Bernoulli.partial_mean(self, x - 1e-9)),
+        r"partial_mean\(x\) must be E\[X; X ≤ x\]; is x included",
+    ),
+    "tail mean without the atom's share": (
+        lambda: broken_bernoulli(
+            lower_tail_mean=lambda self, alpha: self.partial_mean(self.quantile(alpha)) / self.cdf(self.quantile(alpha))
+        ),
+        "lower_tail_mean.* an atom at the quantile counts by its share",
+    ),
+    "tail mean at 1": (
+        lambda: broken_gaussian(lower_tail_mean=lambda self, a: Gaussian.lower_tail_mean(self, a) + 1e-5 * (a == 1.0)),
+        "must rise to the mean at α = 1",
+    ),
+    "any α": (
+        lambda: broken_bernoulli(quantile=lambda self, alpha: float(alpha > 1.0 - self.success)),
+        r"quantile\(0.0\) must raise PrudentError, but was accepted; prudent.errors",
+    ),
+    "wrong error": (
+        lambda: broken_gaussian(_level=lambda self, alpha: alpha if 0 < alpha <= 1 else 1 / 0),
+        r"quantile\(0.0\) must raise PrudentError, but raised ZeroDivisionError",
+    ),
+    "wrong parameters": (
+        lambda: broken_gaussian(parameters=lambda self: (self.mean, self.variance)),
+        "draws must follow cdf.* do its `parameters` suit",
+    ),
+    "wrong kernel": (lambda: broken_gaussian(kind=sampling.UNIFORM), "draws must have mean 1"),
+    "draws outside": (
+        lambda: broken_bernoulli(kind=sampling.DETERMINISTIC, parameters=lambda self: (2.0,)),
+        r"draws must lie in the support \(0.0, 1.0\)",
+    ),
+    "own stream": (lambda: NoisyUniform(0.0, 1.0), "equal streams must give equal draws"),
+    "mutable": (
+        lambda: broken_gaussian(__setattr__=no_fields_frozen),
+        "must not change, yet mean can be set; .*frozen",
+    ),
+    "unhashable": (lambda: broken_gaussian(__hash__=None), "must be printable and hashable, but raised TypeError"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN_ARMS)
+def test_broken_arms_are_caught(case: str) -> None:
+    make, message = BROKEN_ARMS[case]
+    with pytest.raises(ConformanceError, match=message):
+        check_arm(make())
+
+
+@dataclass(frozen=True)
+class Rounded(Gaussian):
+    """Its text forgets digits."""
+
+    name = "rounded"
+
+    def __str__(self) -> str:
+        return f"rounded({self.mean:.1f}, {self.variance:.1f})"
+
+
+def test_a_registered_arm_must_print_itself_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    check_arm(Rounded(1.25, 4.0))
+    monkeypatch.setitem(arm_registry._factories, "rounded", Rounded)
+    check_arm(Rounded(1.5, 4.0))
+    check_arm(Rounded(1.25, 4.0), printable=False)
+    with pytest.raises(ConformanceError, match=r"must build it again, but built Rounded\(mean=1.2"):
+        check_arm(Rounded(1.25, 4.0))
+    monkeypatch.setattr(Rounded, "__str__", lambda self: "rounded[1]")
+    with pytest.raises(ConformanceError, match="must be a spec that the registry reads, but raised PrudentError"):
+        check_arm(Rounded(1.5, 4.0))
+
+
+def test_a_broken_kernel_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    block = sampling.draw_block
+
+    def unbiased(laws: Any, arm: int, size: int, rng: Any) -> tuple[float, float]:
+        mean, variance = block(laws, arm, size, rng)
+        return mean, variance * size / (size - 1)
+
+    def shifted(laws: Any, arm: int, size: int, rng: Any) -> tuple[float, float]:
+        mean, variance = block(laws, arm, size, rng)
+        return mean + 0.1, variance
+
+    def drifting(laws: Any, arm: int, rng: Any) -> float:
+        return float(sampling.draw.py_func(laws, arm, rng)) * (1.0 + 1e-15)
+
+    drifting.py_func = sampling.draw.py_func
+    with monkeypatch.context() as patch:
+        patch.setattr(sampling, "draw_block", unbiased)
+        with pytest.raises(ConformanceError, match=r"the variance of a block must be 3\.6 on average, but is"):
+            check_arm(Gaussian(1.0, 4.0))
+        patch.setattr(sampling, "draw_block", shifted)
+        with pytest.raises(ConformanceError, match="the mean of a block must be 1 on average"):
+            check_arm(Gaussian(1.0, 4.0))
+    with monkeypatch.context() as patch:
+        patch.setattr(sampling, "draw", drifting)
+        with pytest.raises(ConformanceError, match="compiled and interpreted draws must be equal"):
+            check_arm(Gaussian(1.0, 4.0))
+
+
+# Risk measures
+
+
+@dataclass(frozen=True)
+class TailRisk(RiskMeasure):
+    """A stranger that keeps the contract: minus the mean of the worst α-fraction."""
+
+    alpha: float = 0.1
+    name = "tail-risk"
+
+    def cost(self, law: Law) -> float:
+        return -law.lower_tail_mean(self.alpha)
+
+    def sample_cost(self, rewards: ArrayLike, weights: ArrayLike | None = None) -> float:
+        x, w = check_sample(self.name, rewards, weights)
+        order = np.argsort(x)
+        x, before = x[order], np.concatenate([[0.0], np.cumsum(w[order])])
+        share = np.minimum(before[1:], self.alpha) - np.minimum(before[:-1], self.alpha)
+        return float(-(share @ x) / share.sum())
+
+
+def test_a_good_stranger_passes() -> None:
+    for alpha in (0.01, 0.1, 0.5, 1.0):
+        check_risk(TailRisk(alpha))
+
+
+def broken_risk(**members: Any) -> RiskMeasure:
+    return broken(MeanVariance(0.5), **members)
+
+
+def looks_at_the_class(self: Any, law: Law) -> float:
+    return 0.1 if isinstance(law, Bernoulli) else MeanVariance.cost(self, law)
+
+
+def ignores_weights(self: Any, rewards: ArrayLike, weights: ArrayLike | None = None) -> float:
+    check_sample("broken", rewards, weights)
+    return MeanVariance.sample_cost(self, rewards)
+
+
+def minds_the_order(self: Any, rewards: ArrayLike, weights: ArrayLike | None = None) -> float:
+    x, w = check_sample("broken", rewards, weights)
+    return float(MeanVariance.sample_cost(self, x, w) + 1e-6 * (x[-1] - x[0]) * (np.diff(x).min() < 0))
+
+
+def counts_weights(self: Any, rewards: ArrayLike, weights: ArrayLike | None = None) -> float:
+    cost = MeanVariance.sample_cost(self, rewards, weights)
+    return cost if weights is None else cost * (1.0 + 1e-3 * (float(np.sum(weights)) != round(float(np.sum(weights)))))
+
+
+def accepts_anything(self: Any, rewards: ArrayLike, weights: ArrayLike | None = None) -> float:
+    try:
+        return MeanVariance.sample_cost(self, rewards, weights)
+    except PrudentError:
+        return 0.0
+
+
+BROKEN_RISKS = {
+    "no risk": (lambda: abs, "must be a RiskMeasure; subclass"),
+    "wrong sign": (
+        lambda: broken_risk(cost=lambda self, law: -MeanVariance.cost(self, law)),
+        "a sure 1 must not cost more than a sure 0; .*change the sign",
+    ),
+    "infinite": (lambda: broken_risk(cost=lambda self, law: math.inf), "cost must be finite, but is inf for bernoulli"),
+    "NaN": (lambda: broken_risk(cost=lambda self, law: math.nan), "cost must be finite, but is nan"),
+    "class": (lambda: broken_risk(cost=looks_at_the_class), "depend on the law alone, but differs for bernoulli"),
+    "n − 1": (
+        lambda: broken_risk(sample_cost=lambda self, x, w=None: float(np.var(x, ddof=1)) - 0.5 * float(np.mean(x))),
+        r"sample_cost of 101 rewards .*divide by n, not n − 1",
+    ),
+    "order": (lambda: broken_risk(sample_cost=minds_the_order), "order|cost\\(Empirical"),
+    "weights": (lambda: broken_risk(sample_cost=ignores_weights), "a reward of weight k must count k times"),
+    "scale of weights": (lambda: broken_risk(sample_cost=counts_weights), "only the proportions of weights may matter"),
+    "a density's cost": (
+        lambda: broken_risk(cost=lambda self, law: MeanVariance.cost(self, law) + 0.3 * (law.support[0] == -math.inf)),
+        "sample_cost of 2000 of its quantiles",
+    ),
+    "stats_cost": (
+        lambda: broken(TailRisk(), stats_cost=lambda self, m, v: -np.asarray(m)),
+        "stats_cost must agree with cost, element by element; raise PrudentError",
+    ),
+    "stats_cost of one": (
+        lambda: broken(TailRisk(1.0), stats_cost=lambda self, m, v: -float(np.mean(m))),
+        "element by element",
+    ),
+    "NaN accepted": (
+        lambda: broken_risk(sample_cost=accepts_anything),
+        r"sample_cost\(\[\]\) must raise PrudentError, but was accepted",
+    ),
+    "crash": (lambda: broken_risk(cost=lambda self, law: law.scale), "must price ordinary laws .*AttributeError"),
+    "mutable": (lambda: broken_risk(__setattr__=no_fields_frozen), "must not change, yet rho can be set"),
+    "unhashable": (lambda: broken_risk(__hash__=None), "must be printable and hashable"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN_RISKS)
+def test_broken_risks_are_caught(case: str) -> None:
+    make, message = BROKEN_RISKS[case]
+    with pytest.raises(ConformanceError, match=message):
+        check_risk(make())
+
+
+def test_a_registered_risk_must_print_itself_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(risk_registry._factories, "tail-risk", TailRisk)
+    check_risk(TailRisk(0.3))
+    monkeypatch.setattr(TailRisk, "__str__", lambda self: "tail-risk")
+    with pytest.raises(ConformanceError, match="its text must build it again"):
+        check_risk(TailRisk(0.3))
+
+
+# Policies: strangers that keep the contract
+
+
+class Optimist(NamedTuple):
+    """A score with a clock and a stream."""
+
+    width: float = 1.0
+
+    def score(self, arm: Arm, t: int, rng: Any) -> float:
+        return -arm.mean - self.width * math.sqrt(math.log(t) / arm.pulls) * rng.random()
+
+
+class Coin(NamedTuple):
+    """A score that makes sense on [0, 1] only."""
+
+    def score(self, arm: Arm) -> float:
+        return -arm.mean - math.sqrt(arm.mean * (1.0 - arm.mean) / arm.pulls)
+
+
+class Shuffle(NamedTuple):
+    """Phases that draw from the stream."""
+
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        for i in range(len(chosen)):
+            chosen[i] = rng.random() < 0.5
+        chosen[t % len(chosen)] = True
+        return 2
+
+
+@pytest.mark.parametrize("policy", [Optimist(), Optimist(0.0), Shuffle()])
+def test_good_strangers_pass(policy: Any) -> None:
+    check_policy(policy)
+    check_policy(policy, arms=(1,), horizon=5)
+
+
+def test_rewards_say_what_a_policy_is_made_for() -> None:
+    check_policy(Coin(), rewards=(0.0, 1.0))
+    with pytest.raises(
+        ConformanceError, match=r"score must answer for Arm\(pulls=1, mean=-2.0.* but raised ValueError"
+    ):
+        check_policy(Coin())
+
+
+@pytest.mark.parametrize("rewards", [(-1.0, 0.0), (2.0, math.inf), (-math.inf, -3.0)])
+def test_rewards_may_be_any_interval(rewards: tuple[float, float]) -> None:
+    check_policy(Optimist(), rewards=rewards)
+
+
+# Policies that break it
+
+
+class NoMethod(NamedTuple):
+    a: float = 1.0
+
+
+class NaNAtFirst(NamedTuple):
+    def score(self, arm: Arm) -> float:
+        return math.nan if arm.pulls == 1 else -arm.mean
+
+
+class Divides(NamedTuple):
+    def score(self, arm: Arm) -> float:
+        return -arm.mean / arm.variance
+
+
+class Remembers(NamedTuple):
+    def score(self, arm: Arm) -> float:
+        calls.append(arm.mean)
+        return float(len(calls))
+
+
+calls: list[float] = []
+
+
+class Overflows(NamedTuple):
+    def score(self, arm: Arm) -> float:
+        return float(int(arm.pulls) ** 4)
+
+
+class PythonOnly(NamedTuple):
+    def score(self, arm: Arm) -> float:
+        return min({"mean": arm.mean}.values(), key=lambda value: -value)
+
+
+class OptionalClock(NamedTuple):
+    def score(self, arm: Arm, t: int = 1) -> float:
+        return -arm.mean / t
+
+
+class Everything(NamedTuple):
+    def score(self, arm: Arm, t: int, rng: Any, more: float) -> float:
+        return more
+
+
+class WrongCorner(NamedTuple):
+    """The variance raises the score, so its bound must take the largest."""
+
+    def score(self, arm: Arm) -> float:
+        return arm.variance - arm.mean
+
+    def score_bound(self, low: Arm, high: Arm) -> float:
+        return low.variance - low.mean
+
+
+class Nobody(NamedTuple):
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        chosen[:] = False
+        return 1
+
+
+class Never(NamedTuple):
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        return 0
+
+
+class Half(NamedTuple):
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> float:
+        return 1.5
+
+
+class Forges(NamedTuple):
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        arms.mean[0] = 10.0
+        return 1
+
+
+class OutOfRange(NamedTuple):
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        chosen[:] = False
+        chosen[t] = True
+        return 1
+
+
+class OwnDice(NamedTuple):
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        chosen[:] = False
+        chosen[dice.integers(0, len(chosen))] = True
+        return 1
+
+
+dice = np.random.default_rng(0)
+
+
+class WrapsAround(NamedTuple):
+    """Exact in Python, modulo 2⁶⁴ compiled."""
+
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        chosen[:] = False
+        chosen[int(t) * 6364136223846793005 % len(chosen)] = True
+        return 1
+
+
+class ShortPhase(NamedTuple):
+    def phase(self, arms: Arms, chosen: NDArray[np.bool_]) -> int:
+        return FOREVER
+
+
+class PatientOnly(NamedTuple):
+    def tuned(self, horizon: int | None, n_arms: int) -> "PatientOnly":
+        if horizon is None or horizon < 10:
+            raise PrudentError("patient: horizon must be at least 10")
+        return self
+
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        return FOREVER
+
+
+class Unchecked(NamedTuple):
+    width: float = 1.0
+
+    def score(self, arm: Arm) -> float:
+        return -arm.mean - self.width
+
+    def check(self) -> None:
+        if self.width < 0.0:
+            raise PrudentError("width must be at least 0")
+
+
+class Checked(Unchecked):
+    """Refuses even itself."""
+
+    __slots__ = ()
+
+    def check(self) -> None:
+        check_positive("checked", "width", -1.0)
+
+
+BROKEN_POLICIES = {
+    "no tuple": (object(), "a policy must be a NamedTuple; write class"),
+    "no instance": (NaNAtFirst, "a policy must be a NamedTuple.* pass Mine"),
+    "plain tuple": ((1.0, 2.0), "a policy must be a NamedTuple"),
+    "no method": (NoMethod(), "must bind to a bandit, but raised PrudentError: policy must be .* score or phase"),
+    "NaN": (NaNAtFirst(), r"NaNAtFirst: score is NaN for Arm\(pulls=1, mean=-2.0, variance=0.0\) at t=2; 0/0"),
+    "division by 0": (Divides(), "score must answer for .* but raised ZeroDivisionError"),
+    "state": (Remembers(), "score must depend on its arguments alone"),
+    "overflow": (Overflows(), "score of Arm.*pulls=1000000.* interpreted, but .* compiled; compiled integers wrap"),
+    "Python only": (
+        PythonOnly(),
+        r'must compile, but Numba refuses File ".*test_testing.py", line \d+: return min.*; keep',
+    ),
+    "default": (OptionalClock(), r"score must take \(self, arm\), .*; no defaults"),
+    "too many": (Everything(), "score must take"),
+    "wrong corner": (WrongCorner(), r"score_bound of Arm.* between them is .*; take the worst corner"),
+    "nobody": (Nobody(), "phase chose no arm at t=1; mark at least one"),
+    "never": (Never(), "phase must return at least 1 repetition, not 0"),
+    "half": (Half(), "phase must return a whole number of repetitions, not 1.5"),
+    "forges": (Forges(), "phase must not change the arms' statistics; write to `chosen` only"),
+    "out of range": (OutOfRange(), "must play interpreted, but raised IndexError"),
+    "own dice": (OwnDice(), "equal streams must give equal games; draw from `rng` alone"),
+    "wraps around": (WrapsAround(), "must play the same compiled, but pulls .* interpreted, but .* compiled"),
+    "short phase": (ShortPhase(), r"phase must take \(self, arms, t, chosen, rng\)"),
+    "patient": (PatientOnly(), "must bind to 2 arms and 2 rounds, but raised PrudentError: patient"),
+    "NaN accepted": (Unchecked(), "Unchecked: check with width=nan must raise PrudentError, but was accepted"),
+    "refuses itself": (Checked(), "check must accept the policy itself"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN_POLICIES)
+def test_broken_policies_are_caught(case: str) -> None:
+    policy, message = BROKEN_POLICIES[case]
+    with pytest.raises(ConformanceError, match=message) as caught:
+        check_policy(policy)
+    assert len(str(caught.value)) < 600
+
+
+class Listed(NamedTuple):
+    """Its parameter does not survive its text: a list comes back."""
+
+    order: tuple[int, ...] = ()
+
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        return FOREVER
+
+
+def test_a_registered_policy_must_print_itself_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(policy_registry._factories, "listed", Listed)
+    with pytest.raises(ConformanceError, match=r"must build it again, but built Listed\(order=\[1, 2\]\)"):
+        check_policy(Listed((1, 2)))
