@@ -152,13 +152,25 @@ def _moments(src: Sources, arm: int, row: Row) -> None:
 
 @kernel
 def prefix_box(
-    pulls: int, mean: float, variance: float, size: float, block_mean: float, residual: float
+    pulls: int,
+    mean: float,
+    variance: float,
+    size: float,
+    block_mean: float,
+    residual: float,
+    log_failure: float,
 ) -> tuple[float, float, float, float]:
     """Bounds on an arm's (mean, variance) after any prefix of a block: (mean low, high, variance low, high).
 
-    With s pulls before, and prefixes of k out of m rewards with block mean b and residual r: the prefix sum deviates
-    from k b by at most √(r k(m−k)/m) (Cauchy-Schwarz), so the mean from its line by at most ½√(r m/(s(s+m))), reached
-    at k = s m/(2s+m). The sum of squares about the present mean only grows, up to r + m (b − mean)².
+    Write s for the pulls before, k for the prefix's length out of m, b and r for the block's mean and residual, g for
+    b minus the present mean, e for the prefix's sum minus k b. By Cauchy-Schwarz |e| ≤ √(r k(m−k)/m); so the mean
+    stays within ½√(r m/(s(s+m))) of its line, reached at k = s m/(2s+m). The sum of squares about the present mean only
+    grows, up to r + m g².
+
+    With log_failure = log(1/η) > 0 the block must be Gaussian: then its residuals point in a uniform direction of
+    d = m−1 dimensions. A coordinate of that exceeds x with probability at most e^(−d x²/2), which shrinks e; a prefix's
+    share of r follows Beta(k/2, (d−k)/2), which exceeds k/d + x with probability at most e^(−d x²) (Chernoff, Pinsker).
+    Each holds for all m prefixes but for probability η.
     """
     after = pulls + size
     gap = block_mean - mean
@@ -166,4 +178,13 @@ def prefix_box(
     end = gap * size / after
     squares = pulls * variance
     highest = (squares + residual + size * gap * gap) / (pulls + 1.0)
+    if 0.0 < 4.0 * log_failure < size:
+        d = size - 1.0
+        log_term = log_failure + math.log(2.0 * size)
+        shrink = min(1.0, math.sqrt(2.0 * log_term / d))
+        swing *= shrink
+        base = squares + residual * math.sqrt(log_term / d) + abs(gap) * shrink * math.sqrt(residual * size)
+        # (base + k·step)/(s + k) is monotone in k: the largest is at one end.
+        step = residual / d + gap * gap
+        highest = min(highest, max((base + step) / (pulls + 1.0), (base + size * step) / after))
     return mean + min(0.0, end) - swing, mean + max(0.0, end) + swing, squares / after, highest

@@ -1,5 +1,6 @@
 """simulate(): many runs of a policy on a bandit."""
 
+import math
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -17,12 +18,14 @@ from prudent.engine import leaping, stepping
 from prudent.engine.blocks import MAX_ATOMS, sources
 from prudent.engine.record import Record
 from prudent.engine.streams import stream, tasks
-from prudent.errors import PrudentError, check_integer
+from prudent.errors import PrudentError, check_integer, check_number
 from prudent.policies import Policy, bind, spec
 from prudent.policies import registry as policy_registry
 from prudent.risk import RiskMeasure
 from prudent.risk import registry as risk_registry
 from prudent.runs import Runs
+
+BLOCKS_IN_A_RUN = 1e6
 
 COMPLAINTS = {
     stepping.BAD_SCORE: "its score is not a number (NaN); does it divide by zero or take the root of a negative?",
@@ -41,14 +44,16 @@ def simulate(
     engine: str = "auto",
     workers: int | None = None,
     snapshots: Sequence[int] = (),
+    bound_failure: float = 0.0,
     progress: Callable[[int], Any] | None = None,
 ) -> Runs:
     """Play `policy` on `bandit` for `horizon` rounds, `runs` times.
 
     The engine "leaping" is exact in law and costs hardly more for a longer horizon (docs/leaping.md); "auto" takes it
     where it applies, else "stepping". The result is the same for any number of `workers` (threads; all cores by
-    default). `snapshots` are earlier rounds at which to write the statistics down too, see `Runs.at`. `progress` is
-    called with the number of runs just finished.
+    default). `snapshots` are earlier rounds at which to write the statistics down too, see `Runs.at`. A
+    `bound_failure` such as 1e-15 lets leaping use tighter bounds on Gaussian blocks, each of a million of which may be
+    wrong in a run with that probability in all. `progress` is called with the number of runs just finished.
     """
     policy = policy_registry.parse(policy) if isinstance(policy, str) else policy
     risk = risk_registry.parse(risk) if isinstance(risk, str) else risk
@@ -58,9 +63,10 @@ def simulate(
     rounds = _rounds(snapshots, horizon)
     ready = bind(policy, risk, horizon, len(bandit))
     engine = _engine(engine, bandit, policy, ready)
-    kernel = _kernel(engine, bandit, ready)
+    failure = check_number("simulate", "bound_failure", bound_failure, low=0.0, high=1e-3, hint="1e-15 is plenty")
+    kernel = _kernel(engine, bandit, ready, failure)
     best = bandit.best(risk)
-    cell = f"{bandit!r} | {risk} | {spec(policy)} | {rounds.tolist()} | {engine}"
+    cell = f"{bandit!r} | {risk} | {spec(policy)} | {rounds.tolist()} | {engine} {failure:g}"
     record = Record.empty(runs, len(rounds), len(bandit))
 
     def play(first_chunk: int, parts: Sequence[slice]) -> int:
@@ -116,14 +122,15 @@ def _obstacle(bandit: Bandit, ready: Policy) -> str:
     return ""
 
 
-def _kernel(engine: str, bandit: Bandit, ready: Policy) -> Callable[..., int]:
+def _kernel(engine: str, bandit: Bandit, ready: Policy, failure: float) -> Callable[..., int]:
     """The compiled loop, waiting for (best, rounds, record, rng)."""
     cls: Any = type(ready)
     laws, blocks = encode(bandit.arms), sources(bandit.arms)
     if not hasattr(ready, "score"):
         return partial(leaping.leap_phases if engine == "leaping" else stepping.step_phases, ready, laws)
     if engine == "leaping" and blocks is not None:
-        return partial(leaping.leap_scores, ready, blocks, laws)
+        log_failure = math.log(BLOCKS_IN_A_RUN / failure) if failure > 0.0 else 0.0
+        return partial(leaping.leap_scores, ready, blocks, log_failure, laws)
     return partial(stepping.step_scores, ready, score_arity(cls) == 1, laws)
 
 

@@ -1,0 +1,183 @@
+"""The search for the level at which all arms together have made as many pulls as there are rounds."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.compiled import kernel, score_of
+from prudent.engine.blocks import Sources
+from prudent.engine.passage import Stacks, advance, give_back
+from prudent.policies import Arm, Arms
+
+MOST_LEVELS = 60
+MOST_OVERSHOOTS = 4
+"""After so many levels, or levels too high, the rest is played in its order: where the number of pulls jumps over the
+horizon at one level, no other level would do."""
+
+
+@kernel
+def raise_level(
+    policy: Any,
+    src: Sources,
+    log_failure: float,
+    horizon: int,
+    level: float,
+    arms: Arms,
+    scores: NDArray[np.float64],
+    saved: Arms,
+    stacks: Stacks,
+    rng: Any,
+) -> tuple[float, bool]:
+    """Bring all arms to their first passage above ever higher levels, as long as the horizon is well ahead.
+
+    Returns the last level that held. Where a level makes too many pulls, all arms go back to where they stood, and a
+    lower one is tried; where it makes more blocks than there is room for, they go back too, and it returns True.
+    """
+    n_arms = len(scores)
+    ceiling, overshoots = math.inf, 0
+    for _ in range(MOST_LEVELS):
+        left = horizon - arms.pulls.sum()
+        if left <= 32 * n_arms or overshoots >= MOST_OVERSHOOTS:
+            break
+        guess = guess_level(policy, src, float(horizon), arms, scores, level == -math.inf, 1.5 + 2.0 * overshoots)
+        floor = max(level, scores.min())
+        if not floor < guess < ceiling:
+            if ceiling == math.inf or not floor < 0.5 * (floor + ceiling) < ceiling:
+                break
+            guess = 0.5 * (floor + ceiling)
+        saved.pulls[:] = arms.pulls
+        saved.mean[:] = arms.mean
+        saved.variance[:] = arms.variance
+        saved_scores = scores.copy()
+        taken, full = 0, False
+        for i in range(n_arms):
+            if scores[i] <= guess and taken <= left and not full:
+                budget = left - taken + 1
+                taken += advance(policy, src, log_failure, i, guess, True, budget, arms, scores, stacks, True, rng)
+                full = scores[i] <= guess and taken <= left
+        if taken <= left and not full:
+            level = guess
+            stacks.n_behind[:] = 0
+            continue
+        ceiling = guess
+        overshoots += 1
+        arms.pulls[:] = saved.pulls
+        arms.mean[:] = saved.mean
+        arms.variance[:] = saved.variance
+        scores[:] = saved_scores
+        for i in range(n_arms):
+            give_back(stacks, i)
+        if full:
+            return level, True
+    return level, False
+
+
+@kernel
+def play_out(
+    policy: Any,
+    src: Sources,
+    log_failure: float,
+    horizon: int,
+    level: float,
+    arms: Arms,
+    scores: NDArray[np.float64],
+    stacks: Stacks,
+    rng: Any,
+) -> float:
+    """Play the rounds left in their order: the arm of smallest score, until its score passes the next one's.
+
+    Returns the highest score at which an arm was pulled, the level the run has reached.
+    """
+    left = horizon - arms.pulls.sum()
+    n_arms = len(scores)
+    while left > 0:
+        first, second = 0, -1
+        for i in range(1, n_arms):
+            if scores[i] < scores[first]:
+                first, second = i, first
+            elif second < 0 or scores[i] < scores[second]:
+                second = i
+        bar = scores[second] if second >= 0 else math.inf
+        level = max(level, scores[first])
+        wins_ties = second < 0 or first < second
+        left -= advance(policy, src, log_failure, first, bar, wins_ties, left, arms, scores, stacks, False, rng)
+        if scores[first] < bar or left == 0:
+            level = max(level, min(bar, scores[first]))
+    return level
+
+
+@kernel
+def guess_level(
+    policy: Any, src: Sources, target: float, arms: Arms, scores: NDArray[np.float64], blind: bool, caution: float
+) -> float:
+    """A level that makes a little less than `target` pulls, most likely.
+
+    Each arm's score is taken as a − b/√s with its mean and variance as they stand (the true ones while `blind`); then
+    it passes λ at s = (b/(a − λ))². The margin is `caution` standard deviations of the pulls, from the noise of
+    the statistics to come. Only the cost depends on the answer.
+    """
+    n_arms = len(scores)
+    a, b, noise = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
+    guess = math.inf
+    for i in range(n_arms):
+        s = max(arms.pulls[i], 16)
+        mean, variance = arms.mean[i], arms.variance[i]
+        if blind:
+            s, mean, variance = max(16, int(target) // n_arms), src.mean[i], src.variance[i]
+        here = score_of(policy, Arm(s, mean, variance), 0, 0)
+        there = score_of(policy, Arm(4 * s, mean, variance), 0, 0)
+        b[i] = 2.0 * (there - here) * math.sqrt(s)
+        a[i] = here + b[i] / math.sqrt(s)
+        if not b[i] > 0.0:
+            return -math.inf
+        deviation = math.sqrt(variance)
+        by_mean = score_of(policy, Arm(s, mean + 0.01 * deviation, variance), 0, 0) - here
+        by_variance = score_of(policy, Arm(s, mean, variance * 1.01), 0, 0) - here
+        noise[i] = 100.0 * math.hypot(by_mean, math.sqrt(2.0) * by_variance)
+        guess = min(guess, a[i] - b[i] / math.sqrt(target))
+    floor = scores.min()
+    guess = solve_level(a, b, arms.pulls, target, floor, guess)
+    spread = 0.0
+    for i in range(n_arms):
+        after = (b[i] / (a[i] - guess)) ** 2
+        if after > arms.pulls[i]:
+            spread += (2.0 * noise[i] / b[i]) ** 2 * (after - arms.pulls[i]) * after
+    left = target - arms.pulls.sum()
+    margin = min(caution * math.sqrt(spread) + n_arms, 0.2 * left)
+    return solve_level(a, b, arms.pulls, target - margin, floor, guess)
+
+
+@kernel
+def solve_level(
+    a: NDArray[np.float64],
+    b: NDArray[np.float64],
+    pulls: NDArray[np.int64],
+    target: float,
+    low: float,
+    high: float,
+) -> float:
+    """λ in [low, high] with Σ max(pulls, (b/(a − λ))²) = target: Newton on the sum of those that move, to the power −½
+    (for one arm that is a line), with bisection where Newton leaves the bracket."""
+    level = high
+    for _ in range(30):
+        moving, slope, fixed = 0.0, 0.0, 0.0
+        for i in range(len(a)):
+            s = (b[i] / (a[i] - level)) ** 2
+            if s > pulls[i]:
+                moving += s
+                slope += 2.0 * s / (a[i] - level)
+            else:
+                fixed += pulls[i]
+        if abs(moving + fixed - target) < 0.5 + 0.01 * abs(target - pulls.sum()):
+            break
+        if moving + fixed > target:
+            high = level
+        else:
+            low = level
+        if target > fixed and slope > 0.0:
+            level += 2.0 * moving / slope * (1.0 - math.sqrt(moving / (target - fixed)))
+        if not low < level < high:
+            level = 0.5 * (low + high)
+    return level

@@ -1,0 +1,179 @@
+"""One arm's first passage above a level, by blocks."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.arms.sampling import merge
+from prudent.compiled import kernel, score_of
+from prudent.engine.blocks import (
+    MEAN,
+    RESIDUAL,
+    SIZE,
+    Sources,
+    fresh,
+    gaussian_block,
+    gaussian_split,
+    prefix_box,
+    split,
+)
+from prudent.policies import Arm, Arms
+
+ROOM, MOST_ROOM = 1 << 12, 1 << 17
+"""Blocks there is room for per arm, at first and at most: the memory of a run does not depend on its horizon."""
+
+
+class Stacks(NamedTuple):
+    """Per arm, blocks already drawn: those ahead (the next on top), and those consumed since the last sure level."""
+
+    ahead: NDArray[np.float64]
+    n_ahead: NDArray[np.int64]
+    behind: NDArray[np.float64]
+    n_behind: NDArray[np.int64]
+
+
+@kernel
+def make_stacks(src: Sources, room: int) -> Stacks:
+    """Empty stacks for all arms."""
+    n_arms, atoms = src.value.shape
+    shape = (n_arms, room, 3 + atoms)
+    return Stacks(np.empty(shape), np.zeros(n_arms, np.int64), np.empty(shape), np.zeros(n_arms, np.int64))
+
+
+@kernel
+def enlarged(src: Sources, stacks: Stacks) -> Stacks:
+    """Four times the room, with the same blocks ahead."""
+    larger = make_stacks(src, 4 * stacks.ahead.shape[1])
+    for i in range(len(stacks.n_ahead)):
+        count = stacks.n_ahead[i]
+        larger.n_ahead[i] = count
+        larger.ahead[i, :count] = stacks.ahead[i, :count]
+    return larger
+
+
+@kernel
+def advance(
+    policy: Any,
+    src: Sources,
+    log_failure: float,
+    i: int,
+    level: float,
+    wins_ties: bool,
+    budget: int,
+    arms: Arms,
+    scores: NDArray[np.float64],
+    stacks: Stacks,
+    remember: bool,
+    rng: Any,
+) -> int:
+    """Pull arm i until its score passes the level, at most `budget` times; returns the number of pulls.
+
+    At least one pull is made. With `remember` the blocks consumed are kept behind, and it stops where there is no more
+    room for blocks.
+    """
+    # Numbers go by value and Gaussian blocks stand in line: handing arrays on would count references at every block.
+    ahead, behind = stacks.ahead[i], stacks.behind[i]
+    top, trail = stacks.n_ahead[i], stacks.n_behind[i]
+    pulls, mean, variance, score = arms.pulls[i], arms.mean[i], arms.variance[i], scores[i]
+    true_mean, true_variance, gaussian = src.mean[i], src.variance[i], src.n_atoms[i] == 0
+    sure = log_failure if gaussian else 0.0
+    width = ahead.shape[1]
+    room = len(ahead) - 64  # a block being split adds one part per halving, 53 in all
+    left, crawl = budget, 0
+    while True:
+        if top == 0:
+            if crawl == 0:
+                size = block_size(policy, sure, true_mean, true_variance, level, score, pulls, mean, variance, left)
+                crawl = 3 if size == 1 else 0
+            else:
+                size = 1
+                crawl -= 1
+            if gaussian:
+                ahead[0, SIZE] = size
+                ahead[0, MEAN], ahead[0, RESIDUAL] = gaussian_block(true_mean, true_variance, size, rng)
+            else:
+                fresh(src, i, size, ahead, 0, rng)
+            top = 1
+        at = top - 1
+        size = int(ahead[at, SIZE])
+        block_mean, residual = ahead[at, MEAN], ahead[at, RESIDUAL]
+        if size > 1:
+            cut = 0
+            if size > left:
+                cut = left
+            elif pulls == 0:
+                cut = 1
+            else:
+                box = prefix_box(pulls, mean, variance, size, block_mean, residual, sure)
+                low, high = Arm(pulls + 1, box[0], box[2]), Arm(pulls + size, box[1], box[3])
+                if not policy.score_bound(low, high) < level:
+                    cut = block_size(
+                        policy, sure, true_mean, true_variance, level, score, pulls, mean, variance, size // 2
+                    )
+            if cut > 0:
+                if gaussian:
+                    parts = gaussian_split(size, block_mean, residual, cut, rng)
+                    ahead[top, SIZE], ahead[top, MEAN], ahead[top, RESIDUAL] = cut, parts[0], parts[1]
+                    ahead[at, SIZE], ahead[at, MEAN], ahead[at, RESIDUAL] = size - cut, parts[2], parts[3]
+                else:
+                    split(src, i, cut, ahead, at, rng)
+                top += 1
+                continue
+        mean, variance = merge(pulls, mean, variance, size, block_mean, residual / size)
+        pulls += size
+        left -= size
+        top -= 1
+        if remember:
+            for j in range(width):
+                behind[trail, j] = ahead[at, j]
+            trail += 1
+        score = score_of(policy, Arm(pulls, mean, variance), 0, 0)
+        passed = score > level or (score == level and not wins_ties)
+        if passed or left == 0 or math.isnan(score) or (remember and trail + top >= room):
+            break
+    arms.pulls[i], arms.mean[i], arms.variance[i], scores[i] = pulls, mean, variance, score
+    stacks.n_ahead[i], stacks.n_behind[i] = top, trail
+    return budget - left
+
+
+@kernel
+def block_size(
+    policy: Any,
+    sure: float,
+    true_mean: float,
+    true_variance: float,
+    level: float,
+    score: float,
+    pulls: int,
+    mean: float,
+    variance: float,
+    most: int,
+) -> int:
+    """How many rewards to take at once, at most `most`: as many as an ordinary block could hold and still stay below
+    the level. Only the cost depends on the answer."""
+    if pulls == 0 or most < 2 or math.isinf(score):
+        return 1
+    if math.isinf(level):
+        return most
+    size = min(most, pulls)
+    for _ in range(4):
+        box = prefix_box(pulls, mean, variance, size, true_mean, true_variance * size, sure)
+        bound = policy.score_bound(Arm(pulls + 1, box[0], box[2]), Arm(pulls + size, box[1], box[3]))
+        if bound < level:
+            return size
+        # The bound's excess over the score is nearly linear in the size.
+        size = int(0.7 * size * (level - score) / (bound - score))
+        if size < 3:
+            return 1
+    return size
+
+
+@kernel
+def give_back(stacks: Stacks, i: int) -> None:
+    """Return the blocks behind arm i to those ahead, in their order."""
+    while stacks.n_behind[i] > 0:
+        stacks.n_behind[i] -= 1
+        stacks.ahead[i, stacks.n_ahead[i]] = stacks.behind[i, stacks.n_behind[i]]
+        stacks.n_ahead[i] += 1
