@@ -18,6 +18,7 @@ test: $(VENV)/ready
 # The benchmark's other libraries live in an environment of their own.
 bench: $(VENV)/bench-ready
 	$(VENV)-bench/bin/python benchmarks/stepping.py
+	$(VENV)-bench/bin/python benchmarks/leaping.py
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

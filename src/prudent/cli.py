@@ -81,6 +81,7 @@ def simulate(
 
 def print_summaries(bandit: "Bandit", risk: str, horizon: int, runs: int, summaries: list[dict[str, Any]]) -> None:
     """One row per policy."""
+    from rich.markup import escape
     from rich.table import Table
 
     shown = min(len(bandit), 4)
@@ -102,7 +103,7 @@ def print_summaries(bandit: "Bandit", risk: str, horizon: int, runs: int, summar
         parts, pulls = row["regret_parts"], row["pulls"]
         errors = pulls["se"] or [None] * len(bandit)
         table.add_row(
-            row["policy"],
+            escape(row["policy"]),
             with_error(row["regret"]["mean"], row["regret"]["se"]),
             *(f"{parts[part]:.3g}" for part in ("gap", "exploration", "twins")),
             with_error(row["pseudo_regret"]["mean"], row["pseudo_regret"]["se"]),
@@ -134,6 +135,7 @@ def bounds(arms: tuple[str, ...], rho: float, horizon: float, delta: float | Non
 
 def print_bounds(values: list[Any]) -> None:
     """One row per result, its failed conditions and remarks below it."""
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(title="Bounds as printed in the seed, and corrected", show_lines=True)
@@ -143,7 +145,7 @@ def print_bounds(values: list[Any]) -> None:
         failed = [f"outside its assumptions: {text}" for text, holds in value.conditions if not holds]
         remarks = [*failed, *(["vacuous"] if value.vacuous else []), value.correction, value.note]
         numbers = ("–" if number is None else f"{number:.4g}" for number in (value.printed, value.corrected))
-        table.add_row(value.name, value.quantity, *numbers, "; ".join(filter(None, remarks)))
+        table.add_row(*map(escape, (value.name, value.quantity, *numbers, "; ".join(filter(None, remarks)))))
     print_table(table)
 
 

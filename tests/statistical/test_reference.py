@@ -20,11 +20,13 @@ def name(cell) -> str:
     return f"{cell['algo']}, {len(cell['mu'])} arms, rho {cell['rho']:g}, n {cell['n']}"
 
 
+@pytest.mark.parametrize("engine", ["stepping", "leaping"])
 @pytest.mark.parametrize("cell", CELLS, ids=name)
-def test_regret_and_pulls_meet_the_reference(cell):
+def test_regret_and_pulls_meet_the_reference(cell, engine):
     bandit = Bandit([Gaussian(mean, variance) for mean, variance in zip(cell["mu"], cell["var"], strict=True)])
     policy = MVLCB() if cell["algo"] == "mv-lcb" else ExpExp(tau=cell["tau"])
-    runs = simulate(bandit, policy, risk=MeanVariance(cell["rho"]), horizon=cell["n"], runs=1000, seed=11)
+    risk = MeanVariance(cell["rho"])
+    runs = simulate(bandit, policy, risk=risk, horizon=cell["n"], runs=1000, seed=11, engine=engine)
     close(runs.regret(), cell["regret_mean"], cell["regret_se"])
     close(runs.pulls, np.array(cell["pulls_mean"]), np.array(cell["pulls_se"]))
 

@@ -20,10 +20,11 @@ def same(a, b) -> bool:
     )
 
 
+@pytest.mark.parametrize("engine", ["stepping", "auto"])
 @pytest.mark.parametrize("policy", ["mv-lcb", "exp-exp", "ucb1", "epsilon-greedy"])
-def test_workers_do_not_change_the_result(figure_2, policy):
+def test_workers_do_not_change_the_result(figure_2, policy, engine):
     one, eight = (
-        simulate(figure_2, policy, risk=RISK, horizon=200, runs=3 * CHUNK + 1, seed=3, workers=workers)
+        simulate(figure_2, policy, risk=RISK, horizon=200, runs=3 * CHUNK + 1, seed=3, workers=workers, engine=engine)
         for workers in (1, 8)
     )
     assert same(one, eight)
@@ -114,6 +115,11 @@ class Undefined(NamedTuple):
         return arm.mean * np.nan
 
 
+class UndefinedLater(NamedTuple):
+    def score(self, arm, t):
+        return np.nan if arm.mean < 0.7 else 1.0 * arm.pulls
+
+
 class Idle(NamedTuple):
     def phase(self, arms, t, chosen, rng):
         return 0
@@ -133,6 +139,9 @@ class Idle(NamedTuple):
         ({"policy": "mvlcb"}, "did you mean mv-lcb"),
         ({"policy": ("not", "a", "policy")}, "NamedTuple"),
         ({"policy": Undefined()}, "not a number"),
+        ({"policy": UndefinedLater()}, "not a number"),
+        ({"policy": MVLCB}, r"pass MVLCB\(\), not MVLCB"),
+        ({"policy": MVLCB()._replace(delta=2.0)}, "delta must lie in"),
         ({"policy": Idle()}, "fewer than 1 repetition"),
         ({"policy": ExpExp(tau=11)}, "tau must be"),
         ({"risk": "variance-mean"}, "did you mean mean-variance"),
@@ -151,7 +160,7 @@ import resource
 from prudent import Bandit, Gaussian, simulate
 bandit = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
 def peak(n):
-    simulate(bandit, "mv-lcb", risk="mean-variance(rho=0)", horizon=n, runs=4, workers=1)
+    simulate(bandit, "mv-lcb", risk="mean-variance(rho=0)", horizon=n, runs=4, workers=1, engine="stepping")
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 short = peak(100)
 print(peak(2_000_000) - short)

@@ -81,15 +81,16 @@ def advance(
     sure = log_failure if gaussian else 0.0
     width = ahead.shape[1]
     room = len(ahead) - 64  # a block being split adds one part per halving, 53 in all
-    left, crawl = budget, 0
+    left, rate, rated_at = budget, 0.0, 0
     while True:
         if top == 0:
-            if crawl == 0:
-                size = block_size(policy, sure, true_mean, true_variance, level, score, pulls, mean, variance, left)
-                crawl = 3 if size == 1 else 0
-            else:
+            if pulls == 0 or math.isinf(score):
                 size = 1
-                crawl -= 1
+            else:
+                if 4 * pulls > 5 * rated_at:
+                    rate = rise(policy, sure, true_mean, true_variance, level, score, pulls, mean, variance)
+                    rated_at = pulls
+                size = fitting(left, level - score, rate)
             if gaussian:
                 ahead[0, SIZE] = size
                 ahead[0, MEAN], ahead[0, RESIDUAL] = gaussian_block(true_mean, true_variance, size, rng)
@@ -109,9 +110,7 @@ def advance(
                 box = prefix_box(pulls, mean, variance, size, block_mean, residual, sure)
                 low, high = Arm(pulls + 1, box[0], box[2]), Arm(pulls + size, box[1], box[3])
                 if not policy.score_bound(low, high) < level:
-                    cut = block_size(
-                        policy, sure, true_mean, true_variance, level, score, pulls, mean, variance, size // 2
-                    )
+                    cut = fitting(size // 2, level - score, rate) if rated_at > 0 else size // 2
             if cut > 0:
                 if gaussian:
                     parts = gaussian_split(size, block_mean, residual, cut, rng)
@@ -139,7 +138,17 @@ def advance(
 
 
 @kernel
-def block_size(
+def fitting(most: int, room: float, rate: float) -> int:
+    """How many rewards to take at once, at most `most`, where the bound on the score rises by `rate` a reward and
+    there is `room` up to the level. Only the cost depends on the answer."""
+    if not room < rate * most:
+        return most
+    size = int(0.85 * room / rate)
+    return size if size >= 3 else 1
+
+
+@kernel
+def rise(
     policy: Any,
     sure: float,
     true_mean: float,
@@ -149,25 +158,20 @@ def block_size(
     pulls: int,
     mean: float,
     variance: float,
-    most: int,
-) -> int:
-    """How many rewards to take at once, at most `most`: as many as an ordinary block could hold and still stay below
-    the level. Only the cost depends on the answer."""
-    if pulls == 0 or most < 2 or math.isinf(score):
-        return 1
-    if math.isinf(level):
-        return most
-    size = min(most, pulls)
-    for _ in range(4):
+) -> float:
+    """By how much the bound on the score rises with every reward of an ordinary block that just stays below the level.
+
+    It is nearly linear in the size of the block, so a second look at the size it suggests is enough.
+    """
+    size, rate = max(2, pulls // 2), 0.0
+    for _ in range(2):
         box = prefix_box(pulls, mean, variance, size, true_mean, true_variance * size, sure)
         bound = policy.score_bound(Arm(pulls + 1, box[0], box[2]), Arm(pulls + size, box[1], box[3]))
-        if bound < level:
-            return size
-        # The bound's excess over the score is nearly linear in the size.
-        size = int(0.7 * size * (level - score) / (bound - score))
-        if size < 3:
-            return 1
-    return size
+        rate = (bound - score) / size
+        if not rate > 0.0 or math.isinf(level):
+            return 0.0
+        size = max(2, fitting(8 * pulls, level - score, rate))
+    return rate
 
 
 @kernel

@@ -41,6 +41,8 @@ def step_scores(
                     for i in range(n_arms):
                         if pulls[i] > 0:
                             scores[i] = score_of(policy, Arm(pulls[i], mean[i], variance[i]), t, rng)
+                            if math.isnan(scores[i]):
+                                return BAD_SCORE
                 pulled = 0
                 for i in range(1, n_arms):
                     if scores[i] < scores[pulled]:

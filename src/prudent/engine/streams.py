@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-CHUNK = 25
+CHUNK = 50
 MOST_TASKS = 256
 
 

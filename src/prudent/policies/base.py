@@ -98,6 +98,8 @@ def bind(given: Policy, risk: RiskMeasure, horizon: int | None, n_arms: int) -> 
     ready: Any = given
     if isinstance(given, type):
         raise PrudentError(f"policy must be made first: pass {given.__name__}(), not {given.__name__}")
+    if hasattr(ready, "check"):  # again, since _replace goes past the check at the door
+        ready.check()
     if getattr(ready, "rho", 0.0) is UNSET:
         if not hasattr(risk, "rho"):
             raise PrudentError(f"{spec(given)}: rho must be given, since {risk} has none; pass rho=1.0, say")

@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from prudent.errors import check_positive
+from prudent.errors import check_number, check_positive
 from prudent.policies.base import Arm, policy
 
 
@@ -19,5 +19,5 @@ class UCBV(NamedTuple):
         return -arm.mean - math.sqrt(2.0 * arm.variance * exploration) - 3.0 * self.range * exploration
 
     def check(self) -> None:
-        check_positive("ucb-v", "zeta", self.zeta)
+        check_number("ucb-v", "zeta", self.zeta, low=1.0, open_low=True, open_high=True, hint="1.2 is usual")
         check_positive("ucb-v", "range", self.range)
