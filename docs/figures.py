@@ -1,0 +1,123 @@
+"""Draw the figures of the leaping page: `python docs/figures.py` writes docs/images/leaping-*.png."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+from matplotlib import ticker
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from prudent import MVLCB, Bandit, Gaussian, MeanVariance, simulate
+from prudent.engine.blocks import MEAN, RESIDUAL, SIZE, prefix_box, sources, split
+from prudent.engine.passage import advance, make_stacks
+from prudent.figures import COLOURS, plot_curves, save, style
+from prudent.policies import Arm, Arms, bind
+
+IMAGES = Path(__file__).parent / "images"
+BANDIT = Bandit([Gaussian(1.0, 0.25)])
+HORIZON, LEVEL = 4_000, 0.2
+
+
+def consumed_blocks(rng):
+    """The blocks one arm takes on its way to the first passage above LEVEL, and the policy."""
+    policy = bind(MVLCB.sharp(0.0), MeanVariance(0.0), HORIZON, 1)
+    src = sources(BANDIT.arms)
+    arms = Arms(np.zeros(1, np.int64), np.zeros(1), np.zeros(1))
+    scores, stacks = np.full(1, -np.inf), make_stacks(src, 4096)
+    advance(policy, src, 0.0, 0, LEVEL, True, 10**6, arms, scores, stacks, True, rng)
+    return policy, src, stacks.behind[0, : stacks.n_behind[0]].copy()
+
+
+def single_rewards(src, block, rng):
+    """A block split down to its rewards."""
+    rows = np.empty((int(block[SIZE]) + 2, len(block)))
+    rows[0] = block
+    top, rewards = 0, []
+    while top >= 0:
+        if rows[top, SIZE] == 1:
+            rewards.append(rows[top, MEAN])
+            top -= 1
+        else:
+            split(src, 0, int(rows[top, SIZE]) // 2, rows, top, rng)
+            top += 1
+    return rewards
+
+
+def draw_blocks(ax, rng):
+    """The score of one arm against its pulls: blocks as boxes under their bounds, and the path they stand for."""
+    policy, src, blocks = consumed_blocks(rng)
+    pulls, mean, variance, path = 0, 0.0, 0.0, []
+    rewards = []
+    for block in blocks:
+        size = int(block[SIZE])
+        if pulls >= 2 and size > 1:
+            score = policy.score(Arm(pulls, mean, variance))
+            box = prefix_box(pulls, mean, variance, size, block[MEAN], block[RESIDUAL], 0.0)
+            bound = policy.score_bound(Arm(pulls + 1, box[0], box[2]), Arm(pulls + size, box[1], box[3]))
+            ax.add_patch(Rectangle((pulls, score), size, bound - score, color=COLOURS[0], alpha=0.25, linewidth=0))
+            ax.vlines(pulls, score, bound, color=COLOURS[0], linewidth=0.6)
+        for reward in single_rewards(src, block, rng):
+            rewards.append(reward)
+            pulls += 1
+            mean, variance = np.mean(rewards), np.var(rewards)
+            path.append(policy.score(Arm(pulls, mean, variance)))
+    ax.plot(np.arange(1, len(path) + 1), path, color=COLOURS[1], linewidth=0.8, label="score after every pull")
+    ax.axhline(LEVEL, color="black", linewidth=1.0, linestyle="--", label="level λ")
+    ax.add_patch(Rectangle((0, 0), 0, 0, color=COLOURS[0], alpha=0.25, label="blocks, up to their bounds"))
+    return pulls
+
+
+def blocks_figure() -> None:
+    figure = Figure(figsize=(9.0, 3.8))
+    whole, close = figure.subplots(1, 2)
+    passage = draw_blocks(whole, np.random.default_rng(4))
+    draw_blocks(close, np.random.default_rng(4))
+    whole.set_xscale("log")
+    whole.set_xlim(8, passage * 1.3)
+    whole.set_ylim(-0.6, 0.3)
+    whole.set_title("large blocks while the level is far", fontsize=10)
+    close.set_xlim(passage - 200, passage + 10)
+    close.set_ylim(LEVEL - 0.005, LEVEL + 0.0015)
+    close.set_title("small ones near it, single rewards at the passage", fontsize=10)
+    for ax in (whole, close):
+        ax.set_xlabel("pulls of the arm")
+    whole.set_ylabel("score (sharp MV-LCB, ρ = 0)")
+    whole.legend(loc="lower right")
+    figure.tight_layout()
+    save(figure, IMAGES / "leaping-blocks")
+
+
+def scaling_figure() -> None:
+    bandit = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
+    settings = {"risk": MeanVariance(0.0), "workers": 1}
+    curves = {"stepping": [], "leaping, exact bounds": [], "leaping, bounds sure to 10⁻¹⁵": []}
+    horizons = [10**k for k in range(3, 10)]
+    for n in horizons:
+        runs = {"stepping": max(1, 10**7 // n)}
+        for label, values in curves.items():
+            if label == "stepping" and n > 10**8:
+                values.append(np.nan)
+                continue
+            chosen = {"engine": "stepping" if label == "stepping" else "leaping", "horizon": n}
+            failure = 1e-15 if "10⁻¹⁵" in label else 0.0
+            count = runs.get(label, 200)
+            simulate(bandit, MVLCB(), runs=1, bound_failure=failure, **settings, **chosen | {"horizon": 100})
+            started = time.perf_counter()
+            simulate(bandit, MVLCB(), runs=count, bound_failure=failure, **settings, **chosen)
+            values.append((time.perf_counter() - started) / count)
+    figure = Figure(figsize=(6.4, 4.2))
+    ax = figure.subplots()
+    plot_curves(ax, horizons, [(label, values, np.zeros(len(values))) for label, values in curves.items()])
+    ax.set_xlabel("rounds n")
+    ax.set_ylabel("time a run on one core")
+    ax.yaxis.set_major_formatter(ticker.EngFormatter(unit="s"))
+    save(figure, IMAGES / "leaping-scaling")
+
+
+if __name__ == "__main__":
+    with style():
+        blocks_figure()
+        scaling_figure()
+    for leftover in IMAGES.glob("*.svg"):
+        leftover.unlink()
