@@ -78,7 +78,7 @@ def blocks_figure() -> None:
     whole.set_ylim(-0.6, 0.3)
     whole.set_title("large blocks while the level is far", fontsize=10)
     close.set_xlim(passage - 200, passage + 10)
-    close.set_ylim(LEVEL - 0.005, LEVEL + 0.0015)
+    close.set_ylim(LEVEL - 0.003, LEVEL + 0.0006)
     close.set_title("small ones near it, single rewards at the passage", fontsize=10)
     for ax in (whole, close):
         ax.set_xlabel("pulls of the arm")

@@ -142,6 +142,9 @@ def _moments(src: Sources, arm: int, row: Row) -> None:
     """Mean and residual of a block from its atoms' counts."""
     mean = 0.0
     for j in range(src.n_atoms[arm]):
+        if row[ATOMS + j] == row[SIZE]:  # Without rounding, or equal arms would not tie.
+            row[MEAN], row[RESIDUAL] = src.value[arm, j], 0.0
+            return
         mean += row[ATOMS + j] * src.value[arm, j]
     mean /= row[SIZE]
     residual = 0.0
@@ -170,7 +173,7 @@ def prefix_box(
     With log_failure = log(1/η) > 0 the block must be Gaussian: then its residuals point in a uniform direction of
     d = m−1 dimensions. A coordinate of that exceeds x with probability at most e^(−d x²/2), which shrinks e; a prefix's
     share of r follows Beta(k/2, (d−k)/2), which exceeds k/d + x with probability at most e^(−d x²) (Chernoff, Pinsker).
-    Each holds for all m prefixes but for probability η.
+    With η/3m for each side of e and for the share, all hold for all m prefixes but for probability η.
     """
     after = pulls + size
     gap = block_mean - mean
@@ -180,7 +183,7 @@ def prefix_box(
     highest = (squares + residual + size * gap * gap) / (pulls + 1.0)
     if 0.0 < 4.0 * log_failure < size:
         d = size - 1.0
-        log_term = log_failure + math.log(2.0 * size)
+        log_term = log_failure + math.log(3.0 * size)
         shrink = min(1.0, math.sqrt(2.0 * log_term / d))
         swing *= shrink
         base = squares + residual * math.sqrt(log_term / d) + abs(gap) * shrink * math.sqrt(residual * size)

@@ -92,7 +92,7 @@ def play_out(
     """
     left = horizon - arms.pulls.sum()
     n_arms = len(scores)
-    while left > 0:
+    while left > 0 and not np.isnan(scores).any():
         first, second = 0, -1
         for i in range(1, n_arms):
             if scores[i] < scores[first]:

@@ -44,8 +44,8 @@ def make_stacks(src: Sources, room: int) -> Stacks:
 
 @kernel
 def enlarged(src: Sources, stacks: Stacks) -> Stacks:
-    """Four times the room, with the same blocks ahead."""
-    larger = make_stacks(src, 4 * stacks.ahead.shape[1])
+    """Four times the room, at most MOST_ROOM, with the same blocks ahead."""
+    larger = make_stacks(src, min(4 * stacks.ahead.shape[1], MOST_ROOM))
     for i in range(len(stacks.n_ahead)):
         count = stacks.n_ahead[i]
         larger.n_ahead[i] = count
@@ -80,7 +80,8 @@ def advance(
     true_mean, true_variance, gaussian = src.mean[i], src.variance[i], src.n_atoms[i] == 0
     sure = log_failure if gaussian else 0.0
     width = ahead.shape[1]
-    room = len(ahead) - 64  # a block being split adds one part per halving, 53 in all
+    # A block being split adds one part per halving, 53 in all; once given back, the first one behind may be split too.
+    room = len(ahead) - 128
     left, rate, rated_at = budget, 0.0, 0
     while True:
         if top == 0:
