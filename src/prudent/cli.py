@@ -154,15 +154,19 @@ def print_bounds(values: list[Any]) -> None:
 @click.option("--runs", type=int, default=500, show_default=True, help="Runs per point.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--workers", type=int, default=None, help="Threads; all cores by default. Never changes the result.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("results"), show_default=True)
-def paper(name: str | None, runs: int, seed: int, workers: int | None, out: Path) -> None:
+@click.option("--out", type=click.Path(path_type=Path), default=Path("results/paper"), show_default=True)
+def paper(name: str | None, out: Path, **settings: Any) -> None:
     """Reproduce the seed: every figure, or one by NAME."""
-    from prudent.paper import FIGURES, make
+    from prudent.errors import check_integer
+    from prudent.paper import FIGURES, count_cells, make
+    from prudent.paper.measure import Desk
 
+    check_integer("paper", "runs", settings["runs"], low=2, hint="error bars need two")
     for figure in [name] if name else FIGURES:
-        with progress_bar(figure) as advance:
-            for path in make(figure, out, runs=runs, seed=seed, workers=workers, progress=advance):
-                click.echo(path)
+        with progress_bar(figure, count_cells(figure)) as advance:
+            section = make(figure, Desk(out, progress=advance, **settings))
+        for path in section.files():
+            click.echo(path)
 
 
 def with_error(mean: float, error: float | None) -> str:
@@ -184,16 +188,16 @@ def print_table(table: Any) -> None:
 
 
 @contextmanager
-def progress_bar(title: str, total: float | None = None) -> Iterator[Callable[..., None]]:
-    """A bar with the remaining time on stderr, if that is a terminal; yields advance(finished, total=None)."""
+def progress_bar(title: str, total: float) -> Iterator[Callable[[int], None]]:
+    """A bar with the remaining time on stderr, if that is a terminal; yields advance(finished)."""
     from rich.console import Console
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True, disable=not Console(stderr=True).is_terminal) as bars:
         task = bars.add_task(title, total=total)
 
-        def advance(finished: int, total: float | None = None) -> None:
-            bars.update(task, advance=finished, total=total)
+        def advance(finished: int) -> None:
+            bars.update(task, advance=finished)
 
         yield advance
 

@@ -88,11 +88,13 @@ def play_out(
 ) -> float:
     """Play the rounds left in their order: the arm of smallest score, until its score passes the next one's.
 
-    Returns the highest score at which an arm was pulled, the level the run has reached.
+    Returns the highest score at which an arm was pulled, the level the run has reached. A score that is NaN
+    ends it.
     """
     left = horizon - arms.pulls.sum()
     n_arms = len(scores)
-    while left > 0 and not np.isnan(scores).any():
+    lost = np.isnan(scores).any()
+    while left > 0 and not lost:
         first, second = 0, -1
         for i in range(1, n_arms):
             if scores[i] < scores[first]:
@@ -103,6 +105,7 @@ def play_out(
         level = max(level, scores[first])
         wins_ties = second < 0 or first < second
         left -= advance(policy, src, log_failure, first, bar, wins_ties, left, arms, scores, stacks, False, rng)
+        lost = math.isnan(scores[first])
         if scores[first] < bar or left == 0:
             level = max(level, min(bar, scores[first]))
     return level
@@ -137,16 +140,19 @@ def guess_level(
         by_variance = score_of(policy, Arm(s, mean, variance * 1.01), 0, 0) - here
         noise[i] = 100.0 * math.hypot(by_mean, math.sqrt(2.0) * by_variance)
         guess = min(guess, a[i] - b[i] / math.sqrt(target))
+    for i in range(n_arms):
+        if not guess < a[i]:  # b is lost in the rounding of a
+            return -math.inf
     floor = scores.min()
-    guess = solve_level(a, b, arms.pulls, target, floor, guess)
+    left = target - arms.pulls.sum()
+    guess = solve_level(a, b, arms.pulls, target, 0.01 * left, floor, guess)
     spread = 0.0
     for i in range(n_arms):
         after = (b[i] / (a[i] - guess)) ** 2
         if after > arms.pulls[i]:
             spread += (2.0 * noise[i] / b[i]) ** 2 * (after - arms.pulls[i]) * after
-    left = target - arms.pulls.sum()
     margin = min(caution * math.sqrt(spread) + n_arms, 0.2 * left)
-    return solve_level(a, b, arms.pulls, target - margin, floor, guess)
+    return solve_level(a, b, arms.pulls, target - margin, min(0.01 * left, 0.2 * margin), floor, guess)
 
 
 @kernel
@@ -155,11 +161,12 @@ def solve_level(
     b: NDArray[np.float64],
     pulls: NDArray[np.int64],
     target: float,
+    tolerance: float,
     low: float,
     high: float,
 ) -> float:
-    """λ in [low, high] with Σ max(pulls, (b/(a − λ))²) = target: Newton on the sum of those that move, to the power −½
-    (for one arm that is a line), with bisection where Newton leaves the bracket."""
+    """λ in [low, high] with Σ max(pulls, (b/(a − λ))²) = target, to tolerance + ½: Newton on the sum of those that move,
+    to the power −½ (for one arm that is a line), with bisection where Newton leaves the bracket."""
     level = high
     for _ in range(30):
         moving, slope, fixed = 0.0, 0.0, 0.0
@@ -170,7 +177,7 @@ def solve_level(
                 slope += 2.0 * s / (a[i] - level)
             else:
                 fixed += pulls[i]
-        if abs(moving + fixed - target) < 0.5 + 0.01 * abs(target - pulls.sum()):
+        if abs(moving + fixed - target) < 0.5 + tolerance:
             break
         if moving + fixed > target:
             high = level

@@ -1,0 +1,95 @@
+"""Hypergeometric draws against the exact law.
+
+Streams are fixed; were they not, each test would fail a correct sampler with probability FALSE_ALARM at most: χ² over
+cells of at least 20 expected counts, normal limits for means and variances of many draws.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from prudent.compiled import kernel
+from prudent.engine.hypergeometric import hypergeometric
+
+FALSE_ALARM = 1e-6
+DRAWS = 100_000
+
+
+@kernel
+def fill(good, bad, draws, counts, rng):
+    for i in range(len(counts)):
+        counts[i] = hypergeometric(good, bad, draws, rng)
+
+
+def sample(good, bad, draws, number=DRAWS, seed=1):
+    counts = np.empty(number, np.int64)
+    fill(good, bad, draws, counts, np.random.default_rng(seed))
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "draws"),
+    [
+        (1, 1, 1),
+        (3, 5, 4),
+        (1, 999, 500),
+        (10, 30, 15),
+        (400, 600, 300),
+        (2, 10**6, 10**5),
+        (100, 10**9, 10**8),
+        (2_000, 3_000, 1_500),  # from here on the spread is above 12: ratio of uniforms
+        (5_000, 5_000, 5_000),
+        (700, 10**6, 400_000),
+        (10**5, 10**7, 10**5),
+        (10**8, 10**9, 10**4),
+    ],
+)
+def test_the_law_in_all_its_symmetries(good, bad, draws):
+    total = good + bad
+    for each in ((good, draws), (bad, draws), (good, total - draws), (bad, total - draws), (draws, good)):
+        wanted, taken = each
+        counts = sample(wanted, total - wanted, taken)
+        law = stats.hypergeom(total, wanted, taken)
+        middle, spread = law.mean(), law.std()
+        low = max(0, taken - (total - wanted), math.floor(middle - 12.0 * spread - 12.0))
+        high = min(wanted, taken, math.ceil(middle + 12.0 * spread + 12.0))
+        assert counts.min() >= low
+        assert counts.max() <= high
+        assert agrees(counts - low, DRAWS * law.pmf(np.arange(low, high + 1)))
+
+
+def agrees(counts, expected):
+    """χ² over cells of at least 20 expected counts."""
+    cells = np.minimum(np.cumsum(expected) // 20, expected.sum() // 20 - 1).astype(int)
+    seen = np.bincount(cells[counts], minlength=cells[-1] + 1)
+    wanted = np.bincount(cells, expected, minlength=cells[-1] + 1)
+    full = wanted > 0.0
+    assert seen[~full].sum() == 0
+    return full.sum() == 1 or stats.chisquare(seen[full], wanted[full] * seen.sum() / wanted.sum()).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("total", [1, 2, 7, 1_000, 10**9, 2**52])
+def test_where_nothing_is_left_to_chance(total):
+    for few in {1, total // 3, total}:
+        assert (sample(0, total, few, 50) == 0).all()
+        assert (sample(total, 0, few, 50) == few).all()
+        assert (sample(few, total - few, 0, 50) == 0).all()
+        assert (sample(few, total - few, total, 50) == few).all()
+
+
+@pytest.mark.parametrize("total", [10**6, 10**7, 10**8, 10**9, 2**52])
+@pytest.mark.parametrize(("wanted", "taken"), [(0.5, 0.5), (0.01, 0.5), (0.9, 0.3), (0.3, 1e-3), (1e-5, 0.7)])
+def test_mean_and_variance_of_large_populations(total, wanted, taken):
+    good, draws = round(wanted * total), round(taken * total)
+    p = good / total
+    mean = draws * p
+    variance = mean * (1.0 - p) * ((total - draws) / (total - 1.0))
+    z = (sample(good, total - good, draws) - mean) / math.sqrt(variance)
+    limit = stats.norm.isf(FALSE_ALARM / 4.0)
+    assert abs(z.mean()) * math.sqrt(DRAWS) < limit
+    # The square of a nearly normal number has variance 2, a little more where the spread is a few units.
+    assert abs((z**2).mean() - 1.0) / (z**2).std() * math.sqrt(DRAWS) < limit
+    if variance > 1e5:
+        assert stats.kstest(z, "norm").pvalue > FALSE_ALARM
