@@ -142,7 +142,7 @@ def public_methods(policy: type) -> dict[str, FunctionType]:
 @cache
 def fingerprint(policy: type) -> str:
     """A digest of everything the compiled policy depends on."""
-    digest = hashlib.blake2b(_kernels_digest(), digest_size=10)
+    digest = hashlib.blake2b(kernels_digest(), digest_size=10)
     seen: set[FunctionType] = set()
     for _, method in sorted(public_methods(policy).items()):
         _absorb(method, digest, seen)
@@ -167,7 +167,7 @@ def _absorb(function: Any, digest: Any, seen: set[FunctionType]) -> None:
 
 
 @cache
-def _kernels_digest() -> bytes:
+def kernels_digest() -> bytes:
     """A digest of the source that kernels are made from."""
     here = Path(__file__).parent
     sources = [

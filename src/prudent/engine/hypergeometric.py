@@ -98,7 +98,7 @@ def _log_rise(a: float, step: float) -> float:
 @kernel
 def _stirling(a: float) -> float:
     """The tail of Stirling's series for log a!, to double precision from a = 20 on."""
-    r = 1.0 / (a * a)
+    r = (1.0 / a) ** 2  # a may be a whole number, whose square would wrap around
     return (1.0 / 12.0 - r * (1.0 / 360.0 - r * (1.0 / 1260.0 - r / 1680.0))) / a
 
 

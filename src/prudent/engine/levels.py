@@ -93,7 +93,7 @@ def play_out(
     """
     left = horizon - arms.pulls.sum()
     n_arms = len(scores)
-    lost = np.isnan(scores).any()
+    lost = bool(np.isnan(scores).any())
     while left > 0 and not lost:
         first, second = 0, -1
         for i in range(1, n_arms):
@@ -165,8 +165,8 @@ def solve_level(
     low: float,
     high: float,
 ) -> float:
-    """λ in [low, high] with Σ max(pulls, (b/(a − λ))²) = target, to tolerance + ½: Newton on the sum of those that move,
-    to the power −½ (for one arm that is a line), with bisection where Newton leaves the bracket."""
+    """λ in [low, high] with Σ max(pulls, (b/(a − λ))²) = target, to tolerance + ½: Newton on the sum of those that
+    move, to the power −½ (for one arm that is a line), with bisection where Newton leaves the bracket."""
     level = high
     for _ in range(30):
         moving, slope, fixed = 0.0, 0.0, 0.0

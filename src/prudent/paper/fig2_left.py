@@ -5,8 +5,8 @@ from matplotlib.figure import Figure
 from prudent.figures import plot_curves, save, style
 from prudent.paper.measure import Cell, Desk, measured, write_table
 from prudent.paper.problems import FIGURE_2
-from prudent.paper.section import Section
 from prudent.policies import MVLCB
+from prudent.report import Section
 from prudent.risk import MeanVariance
 
 RISK = MeanVariance(rho=0.0)

@@ -16,6 +16,7 @@ import polars as pl
 
 import prudent
 from prudent.bandit import Bandit
+from prudent.compiled import kernels_digest
 from prudent.engine import simulate
 from prudent.policies import Policy, spec
 from prudent.risk import RiskMeasure
@@ -53,7 +54,8 @@ class Desk:
 
 def measured(desk: Desk, name: str, cells: Sequence[Cell]) -> pl.DataFrame:
     """One row per cell: its labels, the means and standard errors of what the seed plots."""
-    facts = "\n".join([prudent.__version__, str(desk.runs), str(desk.seed), *(cell.key() for cell in cells)])
+    version = f"{prudent.__version__} {kernels_digest().hex()}"
+    facts = "\n".join([version, str(desk.runs), str(desk.seed), *(cell.key() for cell in cells)])
     key = hashlib.blake2b(facts.encode(), digest_size=6).hexdigest()
     path = desk.path(f"data/{name}-{key}.parquet")
     if path.exists():

@@ -1,0 +1,6 @@
+"""The claims ledger of the seed; importing it files every claim."""
+
+from prudent.paper.claims import definitions, experiments, theorems
+from prudent.paper.claims.ledger import CLAIMS, VERDICTS, Claim, Evidence
+
+__all__ = ["CLAIMS", "VERDICTS", "Claim", "Evidence", "definitions", "experiments", "theorems"]

@@ -1,0 +1,218 @@
+"""Configurations 1 and 2: their arms, the optimal arm against the tolerance ρ, and how hard each is to learn."""
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from prudent.bandit import Bandit
+from prudent.figures import COLOURS, save, style
+from prudent.paper.measure import Cell, Desk, write_table
+from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2
+from prudent.report import Section
+
+CONFIGURATIONS = {"configuration 1": CONFIGURATION_1, "configuration 2": CONFIGURATION_2}
+LOW, HIGH = 0.0, 10.0
+STEPS = 100_000
+"""Steps of ρ between which a change of order is looked for; the ties are added, and each change is then bisected."""
+
+TOP = 1e7
+"""Where the plot of the complexity ends: at a tie it is infinite."""
+
+Array = NDArray[np.float64]
+
+
+class Piece(NamedTuple):
+    """An arm (from 0) and the tolerances from `low` to `high` at which no other is better."""
+
+    arm: int
+    low: Fraction
+    high: Fraction | float
+
+
+def cells() -> list[Cell]:
+    """Nothing is simulated."""
+    return []
+
+
+def make(desk: Desk) -> Section:
+    """Work out both configurations, and leave the figure and its data."""
+    rhos = rho_grid()
+    curves = pl.DataFrame({"rho": rhos, **{name: complexity(arms, rhos) for name, arms in CONFIGURATIONS.items()}})
+    data = desk.path("configurations.parquet")
+    write_table(curves, data)
+    intervals = first_more_complex()
+    with style():
+        figure = Figure(figsize=(9.0, 8.0), layout="constrained")
+        grid = figure.add_gridspec(2, 2, height_ratios=(1.0, 1.15))
+        plot_complexity(figure.add_subplot(grid[0, :]), curves, intervals)
+        panels = [figure.add_subplot(grid[1, i]) for i in range(len(CONFIGURATIONS))]
+        for ax, (name, bandit), colour in zip(panels, CONFIGURATIONS.items(), COLOURS, strict=False):
+            plot_optimal_arm(ax, bandit, colour).set_title(name, fontsize=10)
+        panels[0].set_ylabel("arm")
+        pictures = save(figure, desk.path("configurations"))
+    one, two = CONFIGURATIONS.values()
+    share = sum(high - low for low, high in intervals) / (HIGH - LOW)
+    where = ", ".join(f"{low:.3f}–{high:.3f}" for low, high in intervals)
+    medians = [float(np.median(complexity(bandit, np.linspace(LOW, HIGH, STEPS + 1)))) for bandit in (one, two)]
+    return Section(
+        name="configurations",
+        title="Configurations 1 and 2: arms, complexity, and the optimal arm",
+        caption="Above, Σ 1/Δ² against ρ; where configuration 1 is the more complex the background is shaded. Below, "
+        "the optimal arm against ρ, with crosses at the arms that are optimal for no ρ.",
+        settings=f"Two sets of {len(one)} Gaussian arms, ρ from {LOW:g} to {HIGH:g}; nothing is simulated.",
+        seed_says="A subset of the arms is dominated for every ρ. Configuration 1 has quite large gaps, and "
+        "configuration 2 has always a higher complexity than configuration 1.",
+        measured=f"Dominated are {listed(one, dominated(one))} in configuration 1 and {listed(two, dominated(two))} in "
+        f"configuration 2. “Always” is false on {share:.1%} of the range: configuration 1 is the more complex for ρ in "
+        f"{where}, around its own ties at {ties(one)}, where its complexity is infinite. Elsewhere configuration 2 is "
+        f"the harder one, with a median over ρ of {medians[1]:,.0f} against {medians[0]:,.0f}. It ties at {ties(two)}.",
+        figures=pictures,
+        tables={name.capitalize(): arm_table(bandit) for name, bandit in CONFIGURATIONS.items()},
+        data=[data],
+    )
+
+
+def pieces(bandit: Bandit) -> list[Piece]:
+    """The optimal arm for every ρ ≥ 0: the lower envelope of the lines σ² − ρ μ.
+
+    Exact: the fractions are those of the decimals the seed prints, not of their binary neighbours.
+    """
+    means, variances = decimals(bandit)
+    arm = min(range(len(bandit)), key=lambda i: (variances[i], -means[i]))
+    low = Fraction(0)
+    found: list[Piece] = []
+    while True:
+        ahead = [i for i in range(len(bandit)) if means[i] > means[arm]]
+        if not ahead:
+            return [*found, Piece(arm, low, math.inf)]
+        high, _, following = min(
+            ((variances[i] - variances[arm]) / (means[i] - means[arm]), -means[i], i) for i in ahead
+        )
+        found.append(Piece(arm, low, high))
+        arm, low = following, high
+
+
+def dominated(bandit: Bandit) -> list[int]:
+    """The arms (from 0) that are optimal for no ρ ≥ 0, as the seed has it: strictly worse than i* at each.
+
+    A line that touches the envelope does so where two pieces meet, or lies along one, so their ends are enough.
+    """
+    means, variances = decimals(bandit)
+    ends = [(piece.low, variances[piece.arm] - piece.low * means[piece.arm]) for piece in pieces(bandit)]
+    return [i for i in range(len(bandit)) if all(variances[i] - rho * means[i] > best for rho, best in ends)]
+
+
+def decimals(bandit: Bandit) -> tuple[list[Fraction], list[Fraction]]:
+    """Means and variances as they are written."""
+    means, variances = ([Fraction(repr(x)) for x in values.tolist()] for values in (bandit.means, bandit.variances))
+    return means, variances
+
+
+def complexity(bandit: Bandit, rhos: Array) -> Array:
+    """Σ_{i≠i*} 1/Δ², as `Bandit.complexity`, for many ρ at once."""
+    costs = bandit.variances - rhos[:, None] * bandit.means
+    gaps = np.sort(costs - costs.min(1, keepdims=True), 1)[:, 1:]
+    with np.errstate(divide="ignore"):
+        total: Array = (1.0 / gaps**2).sum(1)
+    return total
+
+
+def tie_points(bandit: Bandit) -> list[float]:
+    """The ρ within the range at which the optimal arm changes."""
+    return [float(piece.low) for piece in pieces(bandit)[1:] if LOW <= piece.low <= HIGH]
+
+
+def rho_grid() -> Array:
+    """Values of ρ for the plot: even steps, and ever closer ones on both sides of each tie."""
+    near = np.geomspace(1e-5, 0.05, 40)
+    ties_at = np.array([rho for bandit in CONFIGURATIONS.values() for rho in tie_points(bandit)])
+    around = (ties_at[:, None] + np.concatenate([-near, near])).ravel()
+    every = np.unique(np.concatenate([np.linspace(LOW, HIGH, 501), around]))
+    return every[(every >= LOW) & (every <= HIGH) & ~np.isin(every, ties_at)]
+
+
+def first_more_complex() -> list[tuple[float, float]]:
+    """The intervals of ρ on which configuration 1 is more complex than configuration 2."""
+    one, two = CONFIGURATIONS.values()
+
+    def first_is(rhos: Array) -> NDArray[np.bool_]:
+        return complexity(one, rhos) > complexity(two, rhos)
+
+    grid = np.unique(np.concatenate([np.linspace(LOW, HIGH, STEPS + 1), tie_points(one), tie_points(two)]))
+    state = first_is(grid)
+    before = np.flatnonzero(state[1:] != state[:-1])
+    left, right = grid[before], grid[before + 1]
+    for _ in range(40):
+        middle = (left + right) / 2.0
+        unchanged = first_is(middle) == state[before]
+        left, right = np.where(unchanged, middle, left), np.where(unchanged, right, middle)
+    edges = [*([LOW] if state[0] else []), *right.tolist(), *([HIGH] if state[-1] else [])]
+    return list(zip(edges[::2], edges[1::2], strict=True))
+
+
+def plot_complexity(ax: Axes, curves: pl.DataFrame, shaded: list[tuple[float, float]]) -> Axes:
+    """Both complexities against ρ; the intervals of `shaded` in grey."""
+    for i, (low, high) in enumerate(shaded):
+        label = "configuration 1 is the more complex" if i == 0 else None
+        ax.axvspan(low, high, color="0.8", linewidth=0, label=label, zorder=0)
+    for name, colour in zip(CONFIGURATIONS, COLOURS, strict=False):
+        ax.plot(curves["rho"], curves[name], color=colour, linewidth=1.2, label=name)
+    ax.set_yscale("log")
+    ax.set_ylim(top=TOP)
+    ax.set_xlim(LOW, HIGH)
+    ax.set_xlabel("tolerance for risk $\\rho$")
+    ax.set_ylabel("complexity $\\Sigma_i\\ 1/\\Delta_i^2$")
+    ax.set_title("Complexity; infinite at every tie, where the curves leave the picture", fontsize=10)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, fontsize=9)
+    return ax
+
+
+def plot_optimal_arm(ax: Axes, bandit: Bandit, colour: str) -> Axes:
+    """The optimal arm against ρ, and crosses along the lines of the dominated arms."""
+    for piece in pieces(bandit):
+        label = "optimal" if piece.low == 0 else None
+        ends = [float(piece.low), min(float(piece.high), HIGH)]
+        ax.plot(ends, [piece.arm + 1] * 2, color=colour, linewidth=4, marker="o", markersize=4.5, label=label)
+    steps = np.linspace(LOW, HIGH, 11)
+    for i, arm in enumerate(dominated(bandit)):
+        label = "dominated" if i == 0 else None
+        level = np.full_like(steps, arm + 1)
+        ax.plot(steps, level, color="0.6", marker="x", markersize=4, linestyle=":", linewidth=0.8, label=label)
+    ax.set_yticks(range(1, len(bandit) + 1), [f"$\\alpha_{{{i}}}$" for i in range(1, len(bandit) + 1)])
+    ax.set_xlim(LOW - 0.2, HIGH + 0.2)
+    ax.set_xlabel("tolerance for risk $\\rho$")
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, fontsize=9)
+    return ax
+
+
+def arm_table(bandit: Bandit) -> pl.DataFrame:
+    """The arms as the seed's table has them, and the tolerances at which each is optimal."""
+    best = {piece.arm: piece for piece in pieces(bandit)}
+    return pl.DataFrame(
+        {
+            "arm": bandit.names,
+            "mean": bandit.means,
+            "variance": bandit.variances,
+            "optimal from ρ": [float(best[i].low) if i in best else None for i in range(len(bandit))],
+            "optimal to ρ": [float(best[i].high) if i in best else None for i in range(len(bandit))],
+            "dominated": [i in dominated(bandit) for i in range(len(bandit))],
+        }
+    )
+
+
+def listed(bandit: Bandit, arms: list[int]) -> str:
+    return ", ".join(bandit.names[i] for i in arms)
+
+
+def ties(bandit: Bandit) -> str:
+    """Every tie of the range and its arms, exact ones as they are."""
+    found = [piece for piece in pieces(bandit) if LOW <= piece.high <= HIGH]
+    after = {piece.low: piece.arm for piece in pieces(bandit)}
+    names = ((piece.high, bandit.names[piece.arm], bandit.names[after[Fraction(piece.high)]]) for piece in found)
+    return ", ".join(f"ρ = {float(rho):.4g} ({one} and {two})" for rho, one, two in names)

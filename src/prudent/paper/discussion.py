@@ -1,0 +1,82 @@
+"""The discussion's example: the variance within a run and the variance across runs are two different risks."""
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from prudent.arms import Deterministic
+from prudent.bandit import Bandit
+from prudent.figures import COLOURS, save, style
+from prudent.paper.measure import Cell, Desk, measured, write_table
+from prudent.policies import RandomArm, RoundRobin
+from prudent.report import Section
+from prudent.risk import MeanVariance
+
+BANDIT = Bandit([Deterministic(0.0), Deterministic(1.0)])
+RISK = MeanVariance(rho=0.0)
+HORIZON = 1_000
+ALGORITHMS = {"A₁, alternates": RoundRobin(), "A₂, one arm for good": RandomArm()}
+PANELS = {"within": "within a run", "across": "across runs, of the mean reward"}
+
+
+def cells() -> list[Cell]:
+    """One per algorithm."""
+    return [Cell(BANDIT, policy, RISK, HORIZON, {"algorithm": name}) for name, policy in ALGORITHMS.items()]
+
+
+def make(desk: Desk) -> Section:
+    """Simulate, and leave the figure and its data."""
+    table = compare(measured(desk, "discussion", cells()))
+    path = desk.path("discussion.parquet")
+    write_table(table, path)
+    with style():
+        figure = Figure(figsize=(8.0, 3.0), layout="constrained")
+        axes = figure.subplots(1, 2, sharey=True)
+        for ax, (column, title) in zip(axes, PANELS.items(), strict=True):
+            plot_variances(ax, table, column).set_title(f"variance {title}", fontsize=10)
+        axes[0].invert_yaxis()
+        pictures = save(figure, desk.path("discussion"))
+    one, two = table.rows(named=True)
+    return Section(
+        name="discussion",
+        title="Discussion: risk within a run, risk across runs",
+        caption=f"The variance of the {HORIZON:,} rewards of a run, and the variance over runs of their mean.",
+        settings=f"Two arms that always pay 0 and 1, n = {HORIZON:,}, {desk.runs} runs, regret at ρ = {RISK.rho:g}.",
+        seed_says="A₁ varies much within each run, has a high regret and no variance over runs; A₂ has neither "
+        "variance within a run nor regret, and a high variance over runs. A₁ is an example of a very small standard "
+        "regret.",
+        measured=f"Within a run {one['within']:.4f} for A₁ and {two['within']:.4f} for A₂; across runs "
+        f"{one['across']:.4f} and {two['across']:.4f}; mean-variance regret {one['regret']:.4f} and "
+        f"{two['regret']:.4f}: all as the seed says. But the standard regret n(1 − mean reward) of A₁ is "
+        f"{one['standard regret']:.0f}, n times {one['standard regret'] / HORIZON:g}, not small, and that of A₂ "
+        f"{two['standard regret']:.0f} ± {two['its standard error']:.0f}: on average the same, since each of A₂'s runs "
+        "has 0 or n. The two differ in their risks only.",
+        figures=pictures,
+        tables={"A₁ and A₂": table},
+        data=[path],
+    )
+
+
+def compare(data: pl.DataFrame) -> pl.DataFrame:
+    """Both risks and both regrets, one row per algorithm."""
+    best = float(BANDIT.means.max())
+    return data.select(
+        "algorithm",
+        pl.col("reward_variance").alias("within"),
+        pl.col("across_variance").alias("across"),
+        "regret",
+        (HORIZON * (best - pl.col("reward_mean"))).alias("standard regret"),
+        (HORIZON * pl.col("reward_mean_se")).alias("its standard error"),
+    )
+
+
+def plot_variances(ax: Axes, table: pl.DataFrame, column: str) -> Axes:
+    """One bar per algorithm, with its value."""
+    names = table["algorithm"].to_list()
+    bars = ax.barh(names, table[column].to_list(), color=COLOURS[: len(names)], height=0.5)
+    ax.bar_label(bars, fmt="%.3f", padding=4)
+    ax.set_xlim(0.0, 0.3)
+    ax.set_xticks([0.0, 0.1, 0.2, 0.3])
+    ax.grid(visible=False, axis="y")
+    ax.set_xlabel("variance")
+    return ax

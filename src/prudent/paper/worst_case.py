@@ -1,0 +1,155 @@
+"""Remark 2 of Theorem 1 at scale: the worst cases of MV-LCB and ExpExp against n up to 10⁸.
+
+Two kinds of arms, both with Γ = 1.1, the largest difference of means on the seed's grid:
+
+(a) Two deterministic arms. MV-LCB alternates, and its regret is exactly T₁T₂Γ²/n². ExpExp pulls the second arm m times.
+
+(b) The grid's edge of largest Γ, Gaussian arms with μ = (1.5, 0.4) and σ² = (0.25 − Δ, 0.25). The worst Δ moves towards
+zero as n grows and soon falls between the grid's first two points, so here Δ takes multiples of the worst gap of each
+algorithm, derived below, no larger than the grid's largest 0.25. Both regrets grow with Γ², so the edge is enough.
+
+*MV-LCB.* With T = n/2 (1 ± u) its indices are equal when Δ = w (1/√T₂ − 1/√T₁) ≈ w u √(2/n), w² = c² log(1/δ)/2, and
+the regret is about Δ/2 (1 − u) + Γ²/4 (1 − u²). To leading order the worst gap is Δ_w = 2w²/(nΓ²), and adds O(log n/n)
+to Γ²/4. The noise of the empirical variances moves u by s/w, with s as below, and takes Γ²/4 · s²/w² away; with
+δ = 1/n² that is a share of s²/(c² log n), 0.05 % at n = 10⁸. So Γ²/4 is met exactly only by deterministic arms, and
+otherwise in the limit.
+
+*ExpExp.* After m pulls of each arm the difference of the empirical variances is nearly normal with variance s²/m,
+s² = 2(σ₁⁴ + σ₂⁴), and the regret is about Γ² m/n + Δ Φ(−Δ√m/s). As x Φ(−x) is largest at x = 0.7518 (0.1700), the worst
+gap is Δ_w = 0.7518 s/√m ∝ n^{−1/3}, and the regret is Γ² m/n + 0.1700 s/√m ∝ n^{−1/3}.
+"""
+
+import math
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from prudent.arms import Deterministic
+from prudent.bandit import Bandit
+from prudent.figures import plot_curves, save, style
+from prudent.paper import grid
+from prudent.paper.measure import Cell, Desk, measured, write_table
+from prudent.policies import MVLCB, spec
+from prudent.report import Section
+
+HORIZONS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000)
+FIT_FROM = 100_000
+"""Slopes are fitted from here; before, MV-LCB's excess over its limit, O(log n/n), shows."""
+
+MEAN_GAP = 1.1
+VARIANCE = 0.25
+DETERMINISTIC = Bandit([Deterministic(0.0), Deterministic(MEAN_GAP)])
+MULTIPLES = (0.0, 0.5, 1.0, 1.5, 2.0)
+X_WORST, PEAK = 0.7518, 0.1700
+"""x Φ(−x) is largest at X_WORST, where it is PEAK."""
+S = 2.0 * VARIANCE
+"""s of the docstring for σ₁² = σ₂²."""
+
+
+def worst_gap(algorithm: str, horizon: int) -> float:
+    """Δ_w of the module's docstring, for δ = 1/n² and m = (n/14)^{2/3}; not larger than the grid's largest Δ."""
+    if algorithm == "MV-LCB":
+        gap = 2.0 * MVLCB().c ** 2 * math.log(horizon) / (horizon * MEAN_GAP**2)
+    else:
+        gap = X_WORST * S * math.pow(horizon / 14.0, -1.0 / 3.0)
+    return min(gap, VARIANCE)
+
+
+def predicted(algorithm: str, horizon: int) -> float:
+    """The worst regret for large n, after the module's docstring."""
+    if algorithm == "MV-LCB":
+        return MEAN_GAP**2 / 4.0 * (1.0 - S**2 / (MVLCB().c ** 2 * math.log(horizon)))
+    pulls = math.pow(horizon / 14.0, 2.0 / 3.0)
+    return MEAN_GAP**2 * pulls / horizon + PEAK * S / math.sqrt(pulls)
+
+
+def deterministic_cells(algorithm: str) -> list[Cell]:
+    """(a), one cell for each horizon."""
+    labels: dict[str, float | str] = {"algorithm": algorithm, "variance_gap": 0.0, "mean_gap": MEAN_GAP}
+    return [Cell(DETERMINISTIC, grid.POLICIES[algorithm], grid.RISK, n, labels) for n in HORIZONS]
+
+
+def gaussian_cells(algorithm: str, horizon: int) -> list[Cell]:
+    """(b), the candidates for the worst case at one horizon."""
+    gaps = sorted({min(multiple * worst_gap(algorithm, horizon), VARIANCE) for multiple in MULTIPLES})
+    return [grid.grid_cell(algorithm, horizon, 1.5 - MEAN_GAP, VARIANCE - gap) for gap in gaps]
+
+
+def cells() -> list[Cell]:
+    """Both kinds of arms, both algorithms."""
+    exact = [cell for algorithm in grid.POLICIES for cell in deterministic_cells(algorithm)]
+    return exact + [cell for algorithm in grid.POLICIES for n in HORIZONS for cell in gaussian_cells(algorithm, n)]
+
+
+def make(desk: Desk) -> Section:
+    """Simulate, and leave the figure and its data."""
+    exact = measured(
+        desk, "worst-case-exact", [c for algorithm in grid.POLICIES for c in deterministic_cells(algorithm)]
+    )
+    worst = pl.DataFrame([grid.worst(measure(desk, algorithm, n)) for algorithm in grid.POLICIES for n in HORIZONS])
+    data = pl.concat([exact.with_columns(arms=pl.lit("deterministic")), worst.with_columns(arms=pl.lit("gaussian"))])
+    table = desk.path("worst-case.parquet")
+    write_table(data, table)
+    with style():
+        pictures = save(draw(exact, worst, desk.runs), desk.path("worst-case"))
+    return Section(
+        name="worst-case",
+        title="Remark 2: the worst case up to a hundred million rounds",
+        caption="Left: two deterministic arms. Right: the largest mean regret over a few gaps Δ around each "
+        "algorithm's worst one, Gaussian arms. Dashed: Γ²/4; dotted: a line of slope −1/3 through the last point of "
+        "ExpExp.",
+        settings=f"ρ = 0, Γ = {MEAN_GAP:g}; Gaussian arms with σ₂² = {VARIANCE:g}, σ₁² = {VARIANCE:g} − Δ, Δ = "
+        f"{', '.join(f'{multiple:g}' for multiple in MULTIPLES)} times the worst gap; MV-LCB with δ = 1/n², c = 5.",
+        seed_says="On two deterministic arms MV-LCB has the constant regret T₁T₂Γ²/n² = Γ²/4; for any n there is a "
+        "problem on which its regret is constant. The worst-case regret of ExpExp is at most 2K/n^{1/3}.",
+        measured=findings(exact, worst),
+        figures=pictures,
+        tables={"The worst gap": grid.worst_table(worst)},
+        data=[table],
+    )
+
+
+def measure(desk: Desk, algorithm: str, horizon: int) -> pl.DataFrame:
+    """One panel of (b)."""
+    name = f"worst-case-{spec(grid.POLICIES[algorithm])}-{horizon}"
+    return measured(desk, name, gaussian_cells(algorithm, horizon))
+
+
+def draw(exact: pl.DataFrame, worst: pl.DataFrame, runs: int) -> Figure:
+    """Both kinds of arms side by side on one scale."""
+    figure = Figure(figsize=(9.6, 4.2), layout="constrained")
+    limit = MEAN_GAP**2 / 4.0
+    titles = ("two deterministic arms", "worst of Gaussian arms")
+    for ax, data, title in zip(figure.subplots(1, 2, sharey=True), (exact, worst), titles, strict=True):
+        curves = [(name, data.filter(pl.col("algorithm") == name)) for name in grid.POLICIES]
+        plot_curves(ax, HORIZONS, [(name, curve["regret"], curve["regret_se"]) for name, curve in curves])
+        ax.axhline(limit, color="black", linestyle="--", linewidth=1.0, label=f"$\\Gamma^2/4$ = {limit:.4g}")
+        last = curves[-1][1].row(-1, named=True)
+        guide = [last["regret"] * (n / last["horizon"]) ** (-1.0 / 3.0) for n in HORIZONS]
+        ax.plot(HORIZONS, guide, color="black", linestyle=":", linewidth=1.0, label="slope $-1/3$")
+        ax.set_xlabel("rounds $n$")
+        ax.set_title(f"{title}, $\\rho = 0$, $\\Gamma = {MEAN_GAP:g}$", fontsize=10)
+        ax.legend(loc="lower left")
+    figure.axes[0].set_ylabel(f"mean regret over {runs} runs, ± 2 standard errors", fontsize=9)
+    return figure
+
+
+def deterministic_error(exact: pl.DataFrame) -> float:
+    """The largest |regret − T₁T₂Γ²/n²| of MV-LCB on the deterministic arms."""
+    rows = exact.filter(pl.col("algorithm") == "MV-LCB")
+    share = rows["best_share"]
+    return float((rows["regret"] - share * (1.0 - share) * MEAN_GAP**2).abs().to_numpy().max())
+
+
+def findings(exact: pl.DataFrame, worst: pl.DataFrame) -> str:
+    """The identity on deterministic arms, then every curve in words, and what the docstring's formulas give."""
+    sentences = [f"MV-LCB on deterministic arms: |regret − T₁T₂Γ²/n²| is at most {deterministic_error(exact):.1e}."]
+    for kind, data in (("deterministic", exact), ("worst Gaussian", worst)):
+        for name in grid.POLICIES:
+            curve = data.filter(pl.col("algorithm") == name)
+            sentences.append(f"{name}, {kind} arms: {grid.describe(curve, FIT_FROM)}.")
+    last = HORIZONS[-1]
+    limits = ", ".join(f"{predicted(name, last):.5g} for {name}" for name in grid.POLICIES)
+    return " ".join(
+        [*sentences, f"Γ²/4 = {MEAN_GAP**2 / 4.0:.4f}; for n = {last:,} and Gaussian arms one expects {limits}."]
+    )

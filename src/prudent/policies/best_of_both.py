@@ -1,0 +1,85 @@
+"""Best of both: MV-LCB with an exploration budget, an answer to the seed's open question."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.errors import PrudentError, check_positive
+from prudent.policies.base import FOREVER, UNSET, Arm, Arms, check_delta, check_rho, choose_only, need_horizon, policy
+from prudent.policies.mv_lcb import MVLCB, lower_bound
+
+
+@policy("best-of-both")
+class BestOfBoth(NamedTuple):
+    """Sharp MV-LCB until exploration has cost as much as ExpExp's, then one arm to the end (docs/best-of-both.md).
+
+    Pull the argmin of V − ρ μ̂ − (1 + ρ)√(log(1/δ) / 2s), V the unbiased variance, while
+
+        Σ_i T_i − max_i T_i < β (K − 1) m,   m = min(⌈(n/14)^{2/3}⌉, ⌊n/K⌋),
+
+    then the most pulled arm for good (of equals, the one with the smallest V − ρ μ̂). The seed asks after Theorem 2 for
+    one algorithm with O(log n/n) on easy problems and O(n^{−1/3}) on all. On easy ones the budget outlasts the search
+    and this is MV-LCB; on hard ones at most β(K−1)m rounds go to other arms, and the most pulled arm, whose index was
+    the smallest after m pulls or more, is nearly best. β = `budget` = 1 are the rounds ExpExp spends off the arm it
+    ends with.
+
+    Pulls of the most pulled arm cost no budget, so it is pulled an eighth of its lead at a time: a run leaps. Needs
+    rewards in an interval of length `range`, and the horizon. Unless given, δ = 1/n².
+    """
+
+    rho: float = UNSET
+    budget: float = 1.0
+    delta: float = UNSET
+    range: float = 1.0
+
+    def tuned(self, horizon: int | None, n_arms: int) -> "_BudgetThenMostPulled":
+        n = need_horizon("best-of-both", horizon)
+        if n < n_arms:
+            hint = "it pulls each once"
+            raise PrudentError(f"best-of-both: horizon must be at least the number of arms, {n_arms}, got {n}; {hint}")
+        index = MVLCB(self.rho, 1.0, self.delta, self.range, unbiased=True).tuned(n, n_arms)
+        each = min(math.ceil((n / 14.0) ** (2.0 / 3.0)), n // n_arms)
+        return _BudgetThenMostPulled(self.rho, index.width, math.ceil(min(self.budget * (n_arms - 1) * each, n)))
+
+    def check(self) -> None:
+        check_rho("best-of-both", self.rho)
+        check_positive("best-of-both", "budget", self.budget, hint="1 explores as long as ExpExp, 0.5 half as long")
+        check_delta("best-of-both", self.delta)
+        check_positive("best-of-both", "range", self.range, hint="pass the largest minus the smallest possible reward")
+
+
+class _BudgetThenMostPulled(NamedTuple):
+    """The argmin of mean-variance − width/√s until `budget` rounds are spent off the most pulled arm, then that arm.
+
+    A round adds either to what is spent or to the most pulls, so the budget is met exactly; the arm it ends with
+    stays the most pulled, so nothing need be remembered.
+    """
+
+    rho: float
+    width: float
+    budget: int
+
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        lowest, lowest_score = 0, math.inf
+        leader, leader_cost, second = 0, math.inf, 0
+        for i in range(len(arms.pulls)):
+            arm = Arm(arms.pulls[i], arms.mean[i], arms.variance[i])
+            score, cost = -math.inf, -math.inf
+            if arm.pulls > 1:
+                score = lower_bound(arm, self.rho, self.width, True)
+                cost = lower_bound(arm, self.rho, 0.0, True)
+            if score < lowest_score:
+                lowest, lowest_score = i, score
+            ahead = arm.pulls - arms.pulls[leader]
+            if i == 0 or ahead > 0 or (ahead == 0 and cost < leader_cost):
+                second = arms.pulls[leader] if i > 0 else 0
+                leader, leader_cost = i, cost
+            else:
+                second = max(second, arm.pulls)
+        if math.isfinite(lowest_score) and arms.pulls.sum() - arms.pulls[leader] >= self.budget:
+            choose_only(chosen, leader)
+            return FOREVER
+        choose_only(chosen, lowest)
+        return max(1, int(arms.pulls[leader] - second) // 8) if lowest == leader else 1
