@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: paper test bench clean
 
 paper: $(VENV)/ready
-	$(BIN)/prudent paper fig2-left --out results/paper
+	$(BIN)/prudent paper --out results/paper
 
 test: $(VENV)/ready
 	$(BIN)/ruff check .
