@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         UCBV,
         AnytimeMVLCB,
         BernsteinMVLCB,
+        BestOfBoth,
         EpsilonGreedy,
         ExpExp,
         FixedArm,
@@ -46,7 +47,8 @@ _HOME = {
     "engine": "simulate",
     "errors": "PrudentError",
     "live": "Agent",
-    "policies": "MVLCB UCB1 UCBV AnytimeMVLCB BernsteinMVLCB EpsilonGreedy ExpExp FixedArm RandomArm RoundRobin",
+    "policies": "MVLCB UCB1 UCBV AnytimeMVLCB BernsteinMVLCB BestOfBoth EpsilonGreedy ExpExp FixedArm RandomArm"
+    " RoundRobin",
     "risk": "MeanVariance RiskMeasure",
     "runs": "Runs",
 }
@@ -61,6 +63,7 @@ __all__ = [
     "Bandit",
     "Bernoulli",
     "BernsteinMVLCB",
+    "BestOfBoth",
     "Beta",
     "Deterministic",
     "Empirical",

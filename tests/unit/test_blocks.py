@@ -47,7 +47,7 @@ def test_a_constant_arms_blocks_are_constant_without_rounding(law):
 
 @njit
 def draw_blocks(src, size, cut, rows, number, rng):
-    """Mean and residual of the first and of the second part of blocks cut in two; of whole blocks if there is no cut."""
+    """Mean and residual of the first and of the second part of blocks; the second is the whole if there is no cut."""
     found = np.empty((4, number))
     for i in range(number):
         fresh(src, 0, size, rows, 0, rng)

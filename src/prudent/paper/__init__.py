@@ -19,6 +19,7 @@ FIGURES = (
     "discussion",
     "worst-case",
     "bounds",
+    "beyond",
 )
 
 

@@ -3,6 +3,7 @@
 from prudent.policies.anytime_mv_lcb import AnytimeMVLCB
 from prudent.policies.base import FOREVER, UNSET, Arm, Arms, Policy, bind, corner_bound, policy, registry, spec
 from prudent.policies.bernstein_mv_lcb import BernsteinMVLCB
+from prudent.policies.best_of_both import BestOfBoth
 from prudent.policies.epsilon_greedy import EpsilonGreedy
 from prudent.policies.exp_exp import ExpExp
 from prudent.policies.fixed_arm import FixedArm
@@ -22,6 +23,7 @@ __all__ = [
     "Arm",
     "Arms",
     "BernsteinMVLCB",
+    "BestOfBoth",
     "EpsilonGreedy",
     "ExpExp",
     "FixedArm",

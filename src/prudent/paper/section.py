@@ -1,1 +1,0 @@
-from prudent.report.section import Section as Section
