@@ -190,7 +190,7 @@ def p_value(a, b) -> float:
 
 
 def test_the_comparison_can_tell():
-    """A hundredth of a standard error more width moves pulls too little to see; a tenth of the width does not."""
+    """A width larger by a tenth moves the pulls enough to be seen."""
     runs = [
         simulate(FIGURE_2, policy, risk=MeanVariance(0.0), horizon=HORIZON, runs=RUNS)
         for policy in (MVLCB(c=1.0), MVLCB(c=1.1))

@@ -142,7 +142,7 @@ def test_bernstein_mv_lcb(arm: Arm, rho: float, delta: float, b: float) -> None:
     assert bound(BernsteinMVLCB(), horizon=100) == BernsteinMVLCB(0.7, 1e-4)
 
 
-@given(arms, st.integers(2, 10**6), st.floats(0.1, 10), st.floats(0.1, 3))
+@given(arms, st.integers(2, 10**6), st.floats(0.1, 10), st.floats(1.01, 3))
 def test_ucb1_and_ucb_v(arm: Arm, t: int, b: float, zeta: float) -> None:
     s, log = arm.pulls, math.log(t)
     assert UCB1(b).score(arm, t) == pytest.approx(-(arm.mean + b * math.sqrt(2.0 * log / s)))
