@@ -62,14 +62,16 @@ class _BudgetThenMostPulled(NamedTuple):
     budget: int
 
     def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        fewest = arms.pulls.min()
+        if fewest < 2:  # an unbiased variance takes two
+            chosen[:] = arms.pulls == fewest
+            return 1
         lowest, lowest_score = 0, math.inf
         leader, leader_cost, second = 0, math.inf, 0
         for i in range(len(arms.pulls)):
             arm = Arm(arms.pulls[i], arms.mean[i], arms.variance[i])
-            score, cost = -math.inf, -math.inf
-            if arm.pulls > 1:
-                score = lower_bound(arm, self.rho, self.width, True)
-                cost = lower_bound(arm, self.rho, 0.0, True)
+            score = lower_bound(arm, self.rho, self.width, True)
+            cost = lower_bound(arm, self.rho, 0.0, True)
             if score < lowest_score:
                 lowest, lowest_score = i, score
             ahead = arm.pulls - arms.pulls[leader]
@@ -78,7 +80,7 @@ class _BudgetThenMostPulled(NamedTuple):
                 leader, leader_cost = i, cost
             else:
                 second = max(second, arm.pulls)
-        if math.isfinite(lowest_score) and arms.pulls.sum() - arms.pulls[leader] >= self.budget:
+        if arms.pulls.sum() - arms.pulls[leader] >= self.budget:
             choose_only(chosen, leader)
             return FOREVER
         choose_only(chosen, lowest)

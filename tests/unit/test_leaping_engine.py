@@ -153,9 +153,9 @@ def tied(ready, paths, pulls):
 
 PATHWISE = {
     "2 Gaussians": (Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)]), 0.0),
-    "2 equal Gaussians": (Bandit([Gaussian(0.5, 0.25)] * 2), 0.7),
+    "2 equal Gaussians": (Bandit([Gaussian(0.5, 0.25)] * 2), 10.0),
     "5 Gaussians": (Bandit([Gaussian(0.5 + 0.1 * i, 0.05 + 0.05 * i) for i in range(5)]), 1.0),
-    "2 Bernoullis": (Bandit([Bernoulli(0.5), Bernoulli(0.7)]), 0.7),
+    "2 Bernoullis": (Bandit([Bernoulli(0.5), Bernoulli(0.7)]), 5.0),
     "5 Bernoullis": (Bandit([Bernoulli(0.1 + 0.15 * i) for i in range(5)]), 0.7),
 }
 
@@ -205,6 +205,12 @@ def test_constant_arms_leap_exactly_as_they_step(policy, rho):
 @pytest.mark.parametrize("law", [Deterministic(0.1), Gaussian(0.1, 0.0)], ids=str)
 def test_equal_constant_arms_share_a_billion_rounds(law):
     assert leap([law] * 3, MVLCB(), rho=1.0, horizon=10**9 + 1).pulls.tolist() == [[333333334, 333333334, 333333333]]
+
+
+def test_ties_go_to_the_lowest_arm():
+    for horizon in range(3, 40):
+        pulls = leap([Deterministic(0.1)] * 3, MVLCB(), rho=1.0, horizon=horizon).pulls
+        assert pulls.tolist() == [[(horizon + 2 - i) // 3 for i in range(3)]]
 
 
 ARMS = {
