@@ -42,10 +42,16 @@ def by_hand(arms, rho, horizon, runs) -> float:
     return timed(lambda: list(pool.map(share, range(CORES)))) / (CORES * runs)
 
 
-def by_leaping(arms, rho, horizon, runs, policy=None, failure=0.0) -> float:
-    """Seconds a run of the engine on all cores."""
+def by_leaping(arms, rho, horizon, runs, policy=None, failure=0.0, workers=None) -> float:
+    """Seconds a run of the engine, on all cores by default."""
     bandit = Bandit([Gaussian(m, v) for m, v in zip(*arms, strict=True)])
-    settings = {"risk": MeanVariance(rho), "horizon": horizon, "engine": "leaping", "bound_failure": failure}
+    settings = {
+        "risk": MeanVariance(rho),
+        "horizon": horizon,
+        "engine": "leaping",
+        "bound_failure": failure,
+        "workers": workers,
+    }
     return timed(lambda: simulate(bandit, policy or MVLCB(), runs=runs, **settings)) / runs
 
 
@@ -82,8 +88,8 @@ def main() -> None:
             kind = "exact" if failure == 0.0 else "1e-15"
             print(f"  {name}, {kind}: {short:.1f} to {long:.0f} µs, {long / short:.1f} times (target {target})")
     for horizon in (10**4, 10**9):
-        exp_exp = min(by_leaping(FIGURE_2, 0.0, horizon, 40_000, ExpExp()) for _ in range(3)) * 1e6 * CORES
-        print(f"ExpExp, n = {horizon:g}: {exp_exp:.2f} µs a run and core (target 3)")
+        exp_exp = min(by_leaping(FIGURE_2, 0.0, horizon, 40_000, ExpExp(), workers=1) for _ in range(3)) * 1e6
+        print(f"ExpExp, n = {horizon:g}: {exp_exp:.2f} µs a run on one core (target 3)")
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def compare(means: list[float], variances: list[float]) -> None:
     """Print the two ratios for one set of Gaussian arms."""
     mu, sd = np.array(means), np.sqrt(variances)
     bandit = Bandit([Gaussian(m, v) for m, v in zip(means, variances, strict=True)])
-    settings = {"risk": MeanVariance(0.0), "horizon": HORIZON, "runs": RUNS, "workers": 1}
+    settings = {"risk": MeanVariance(0.0), "horizon": HORIZON, "runs": RUNS, "workers": 1, "engine": "stepping"}
     hand, engine, ours = best(
         lambda: loops.mv_lcb(mu, sd, 0.0, HORIZON**-2.0, HORIZON, RUNS, np.random.default_rng(1)),
         lambda: simulate(bandit, MVLCB(), **settings),
