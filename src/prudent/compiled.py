@@ -2,7 +2,8 @@
 
 `kernel` compiles an engine loop and caches it on disk; `helper` marks a function that kernels and policies may
 call. A policy is a `NamedTuple` class whose methods Numba compiles as they stand, so the same source runs
-interpreted in a live experiment and compiled in a simulation.
+interpreted in a live experiment and compiled in a simulation. A risk measure is a dataclass; inside kernels its
+`tuple_form` stands for it.
 
 Numba's disk cache looks only at the kernel's own file: edit a policy, and the stale machine code would run
 silently. So the type under which a policy is compiled carries a fingerprint of the policy's code, of the functions
@@ -11,7 +12,9 @@ it calls, and of the source of the kernels.
 
 import hashlib
 import inspect
+from collections import namedtuple
 from collections.abc import Callable
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -133,6 +136,29 @@ def _forward(kind: type, name: str, method: FunctionType) -> None:
     overload_method(kind, name)(template)
 
 
+def tuple_form(value: Any, interpreted: frozenset[str] = frozenset()) -> Any:
+    """A dataclass instance as a `NamedTuple` with the same fields and methods, for kernels; its numbers as floats.
+
+    Methods named in `interpreted` stay behind, as do the private ones.
+    """
+    cls: Any = type(value)
+    kind: Any = _tuple_class(cls, interpreted)
+    numbers = (getattr(value, name) for name in kind._fields)
+    return kind._make(float(number) if isinstance(number, int) else number for number in numbers)
+
+
+@cache
+def _tuple_class(cls: Any, interpreted: frozenset[str]) -> Any:
+    made: Any = namedtuple(cls.__name__, [field.name for field in fields(cls)])  # type: ignore[misc]
+    made.__module__, made.__qualname__ = cls.__module__, cls.__qualname__
+    for base in reversed(cls.__mro__):
+        for name, method in public_methods(base).items():
+            if name not in interpreted:
+                setattr(made, name, method)
+    compilable(made)
+    return made
+
+
 def public_methods(policy: type) -> dict[str, FunctionType]:
     """The plain methods of the class, by name."""
     members = vars(policy).items()
@@ -172,7 +198,7 @@ def kernels_digest() -> bytes:
     here = Path(__file__).parent
     sources = [
         Path(__file__),
-        *(path for room in ("arms", "policies", "engine") for path in (here / room).glob("*.py")),
+        *(path for room in ("arms", "risk", "policies", "engine") for path in (here / room).glob("*.py")),
     ]
     digest = hashlib.blake2b(digest_size=16)
     for path in sorted(sources):

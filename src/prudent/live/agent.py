@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from prudent.arms.sampling import include
 from prudent.compiled import score_of
-from prudent.errors import PrudentError, as_float, check_integer, check_number
+from prudent.errors import PrudentError, check_integer, check_number
 from prudent.live.state import ArmState, State, read, write
 from prudent.policies import UNSET, Arm, Arms, Policy, bind, registry, spec
 from prudent.risk import MeanVariance, RiskMeasure
 from prudent.risk import registry as risk_registry
+from prudent.risk.base import check_support
 
 _include = inspect.unwrap(include)  # interpreted: a service starts without waiting for the compiler
 
@@ -64,7 +65,7 @@ class Agent:
             risk = MeanVariance() if rho is UNSET else MeanVariance(rho)
         arms = [ArmState() for _ in range(check_integer("Agent", "n_arms", n_arms, low=1))]
         sequence = np.random.SeedSequence(check_integer("Agent", "seed", seed, low=0))
-        ends = (-math.inf, math.inf) if support is None else _interval(support)
+        ends = (-math.inf, math.inf) if support is None else check_support("Agent", support)
         self._settle(State(policy, risk, horizon, ends, arms, np.random.Generator(np.random.PCG64(sequence))))
 
     def _settle(self, state: State) -> None:
@@ -74,7 +75,7 @@ class Agent:
         self.risk: RiskMeasure = risk_registry.parse(risk) if isinstance(risk, str) else risk
         self.risk.stats_cost(0.0, 0.0)  # a measure that mean and variance cannot price stops here
         self.horizon = None if horizon is None else check_integer("Agent", "horizon", horizon, low=1, high=2**53)
-        self.support = _interval(support)
+        self.support = check_support("Agent", support)
         self._ready = self._bound(self.arms)
 
     def __repr__(self) -> str:
@@ -243,15 +244,3 @@ class Agent:
         if not set(numbers) <= set(self.arms):
             raise PrudentError(f"ask: among must hold no retired arm, got {numbers}; in play are {self.arms}")
         return numbers
-
-
-def _interval(support: Sequence[float]) -> tuple[float, float]:
-    """The stated range of rewards; either end may be infinite."""
-    try:
-        first, second = support
-    except (TypeError, ValueError):
-        raise PrudentError(f"Agent: support must be a pair (low, high), got {support!r}") from None
-    low, high = as_float("Agent", "support", first), as_float("Agent", "support", second)
-    if not low < high:
-        raise PrudentError(f"Agent: support must be a pair (low, high) with low < high, got ({low}, {high})")
-    return low, high

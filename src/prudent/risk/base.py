@@ -1,42 +1,99 @@
-"""The contract of a risk measure. Every one is a cost: smaller is better, and it prices rewards, not losses."""
+"""The contract of a risk measure. Every one is a cost: smaller is better, and it prices rewards, not losses.
 
+A measure is a frozen dataclass of numbers. Three of its methods also run inside compiled policies, so they are
+written as plain Python that Numba can compile:
+
+`weigh(values, weights)` prices the law that gives values[i] (ascending) the weight weights[i] (they sum to 1);
+`estimate(mean, variance, rewards)` prices rewards (ascending, equal weights) of which mean and variance are known;
+`bounds(pulls, mean, variance, rewards, failure, low, high)` holds the true cost with probability 1 − failure, from that
+    many independent rewards in [low, high].
+
+A measure that mean and variance determine says `by_moments = True`; `rewards` may then be empty.
+"""
+
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prudent.arms import Law
-from prudent.errors import PrudentError
+from prudent.compiled import tuple_form
+from prudent.errors import PrudentError, as_float, check_number
 from prudent.registry import Registry
 
+Array = NDArray[np.float64]
+
 registry = Registry("risk", "prudent.risks")
+
+INTERPRETED = frozenset({"cost", "sample_cost", "stats_cost", "interval", "compiled"})
+"""The methods that stay outside kernels."""
+
+
+class Interval(NamedTuple):
+    """Where a true cost lies, with the confidence asked for."""
+
+    low: float
+    high: float
 
 
 class RiskMeasure(ABC):
     """A cost of reward laws. Subclass it, give it a `name`, and add it to `prudent.risk.registry`."""
 
     name: ClassVar[str]
+    by_moments: ClassVar[bool] = False
 
     @abstractmethod
     def cost(self, law: Law) -> float:
         """The exact cost of a law."""
 
     @abstractmethod
+    def weigh(self, values: Array, weights: Array) -> float:
+        """The cost of the law that gives each of the ascending values its weight; the weights sum to 1."""
+
+    def estimate(self, mean: float, variance: float, rewards: Array) -> float:
+        """The cost of observed rewards, ascending, whose mean and variance (divided by their number) are known."""
+        return self.weigh(rewards, np.full(len(rewards), 1.0 / len(rewards)))
+
     def sample_cost(self, rewards: ArrayLike, weights: ArrayLike | None = None) -> float:
         """The cost of observed rewards, taken as a law that gives each its weight (equal by default)."""
+        x, w = check_sample(self.name, rewards, weights)
+        order = np.argsort(x, kind="stable")
+        return float(self.weigh(x[order], w[order]))
 
-    def stats_cost(self, mean: ArrayLike, variance: ArrayLike) -> NDArray[np.float64]:
+    def stats_cost(self, mean: ArrayLike, variance: ArrayLike) -> Array:
         """The cost where mean and variance determine it; element by element."""
         raise PrudentError(f"{self.name}: mean and variance do not determine this cost; use sample_cost(rewards)")
+
+    def interval(self, rewards: ArrayLike, level: float = 0.95, support: Sequence[float] | None = None) -> Interval:
+        """An interval that holds the true cost with probability `level` or more, from independent rewards.
+
+        `support` is the interval that rewards cannot leave; each measure's docstring says what it assumes.
+        """
+        hint = "for 95 % confidence pass 0.95"
+        level = check_number(self.name, "level", level, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)
+        x, _ = check_sample(self.name, rewards, None)
+        low, high = (-math.inf, math.inf) if support is None else check_support(self.name, support)
+        if x.min() < low or x.max() > high:
+            raise PrudentError(f"{self.name}: rewards must lie in the support ({low:g}, {high:g}); widen the support")
+        bounds = getattr(self, "bounds", None)
+        if bounds is None:
+            raise PrudentError(f"{self.name}: no confidence interval is known for this measure")
+        return Interval(*map(float, bounds(x.size, x.mean(), x.var(), np.sort(x), 1.0 - level, low, high)))
+
+    def compiled(self) -> Any:
+        """The measure as kernels take it."""
+        return tuple_form(self, INTERPRETED)
 
     def __str__(self) -> str:
         """The spec from which the registry builds this measure again."""
         return f"{self.name}({', '.join(f'{f.name}={getattr(self, f.name)}' for f in fields(self))})"  # type: ignore[arg-type]
 
 
-def check_sample(owner: str, rewards: ArrayLike, weights: ArrayLike | None) -> tuple[Any, Any]:
+def check_sample(owner: str, rewards: ArrayLike, weights: ArrayLike | None) -> tuple[Array, Array]:
     """Rewards and weights as arrays; weights sum to 1."""
     x = _numbers(owner, "rewards", rewards)
     if x.size == 0 or not np.isfinite(x).all():
@@ -47,7 +104,19 @@ def check_sample(owner: str, rewards: ArrayLike, weights: ArrayLike | None) -> t
     return x, w / w.sum()
 
 
-def _numbers(owner: str, name: str, values: ArrayLike) -> NDArray[np.float64]:
+def check_support(owner: str, support: Sequence[float]) -> tuple[float, float]:
+    """The stated range of rewards; either end may be infinite."""
+    try:
+        first, second = support
+    except (TypeError, ValueError):
+        raise PrudentError(f"{owner}: support must be a pair (low, high), got {support!r}") from None
+    low, high = as_float(owner, "support", first), as_float(owner, "support", second)
+    if not low < high:
+        raise PrudentError(f"{owner}: support must be a pair (low, high) with low < high, got ({low}, {high})")
+    return low, high
+
+
+def _numbers(owner: str, name: str, values: ArrayLike) -> Array:
     try:
         return np.asarray(values, dtype=float).ravel()
     except (TypeError, ValueError):

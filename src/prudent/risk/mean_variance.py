@@ -4,11 +4,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from prudent.arms import Law
 from prudent.errors import check_number
-from prudent.risk.base import RiskMeasure, check_sample, registry
+from prudent.risk.base import Array, RiskMeasure, registry
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class MeanVariance(RiskMeasure):
     rho: float = 1.0
 
     name = "mean-variance"
+    by_moments = True
 
     def __post_init__(self) -> None:
         hint = "ρ is a tolerance for risk: 0 minds only the variance, inf only the mean"
@@ -39,12 +40,14 @@ class MeanVariance(RiskMeasure):
     def cost(self, law: Law) -> float:
         return float(self.stats_cost(law.mean, law.variance))
 
-    def sample_cost(self, rewards: ArrayLike, weights: ArrayLike | None = None) -> float:
-        x, w = check_sample(self.name, rewards, weights)
-        mean = w @ x
-        return float(self.stats_cost(mean, w @ (x - mean) ** 2))
+    def weigh(self, values: Array, weights: Array) -> float:
+        mean = (weights * values).sum()
+        return self.estimate(mean, (weights * (values - mean) ** 2).sum(), values)
 
-    def stats_cost(self, mean: ArrayLike, variance: ArrayLike) -> NDArray[np.float64]:
+    def estimate(self, mean: float, variance: float, rewards: Array) -> float:
+        return -mean if math.isinf(self.rho) else variance - self.rho * mean
+
+    def stats_cost(self, mean: ArrayLike, variance: ArrayLike) -> Array:
         return self.variance_weight * np.asarray(variance, float) - self.mean_weight * np.asarray(mean, float)
 
 
