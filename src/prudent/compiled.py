@@ -20,6 +20,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
+import numpy as np
 from numba import njit, types
 from numba.extending import models, overload, overload_method, register_jitable, register_model, typeof_impl
 from numba.misc.special import typeof
@@ -45,27 +46,83 @@ def helper(function: F) -> F:
     return marked
 
 
+SCORE_INPUTS = ("arm", "t", "rng", "rewards")
+"""What a policy's `score` may ask for, by name and in this order."""
+
+
 @cache
-def score_arity(policy: Any) -> int:
-    """How many of (arm, t, rng) the policy's `score` asks for."""
-    return len(inspect.signature(vars(policy)["score"]).parameters) - 1
+def score_inputs(policy: Any) -> tuple[str, ...]:
+    """Which of SCORE_INPUTS the policy's `score` asks for."""
+    return tuple(inspect.signature(vars(policy)["score"]).parameters)[1:]
 
 
-def score_of(policy: Any, arm: Any, t: int, rng: Any) -> float:
+def needs_no_clock(policy: Any) -> bool:
+    """A score that reads neither the clock nor chance changes only when its arm is pulled."""
+    return not {"t", "rng"} & set(score_inputs(policy))
+
+
+def score_of(policy: Any, arm: Any, t: int, rng: Any, rewards: Any) -> float:
     """The policy's score of an arm, passing only what its `score` asks for."""
     owner: Any = type(policy)
-    return float(policy.score(*(arm, t, rng)[: score_arity(owner)]))
+    given = dict(zip(SCORE_INPUTS, (arm, t, rng, rewards), strict=True))
+    return float(policy.score(*(given[name] for name in score_inputs(owner))))
 
 
-def _score_of(policy: Any, arm: Any, t: Any, rng: Any) -> Any:
+def _score_of(policy: Any, arm: Any, t: Any, rng: Any, rewards: Any) -> Any:
     return {
-        1: lambda policy, arm, t, rng: policy.score(arm),
-        2: lambda policy, arm, t, rng: policy.score(arm, t),
-        3: lambda policy, arm, t, rng: policy.score(arm, t, rng),
-    }[score_arity(policy.instance_class)]
+        ("arm",): lambda policy, arm, t, rng, rewards: policy.score(arm),
+        ("arm", "t"): lambda policy, arm, t, rng, rewards: policy.score(arm, t),
+        ("arm", "t", "rng"): lambda policy, arm, t, rng, rewards: policy.score(arm, t, rng),
+        ("arm", "rewards"): lambda policy, arm, t, rng, rewards: policy.score(arm, rewards),
+        ("arm", "t", "rewards"): lambda policy, arm, t, rng, rewards: policy.score(arm, t, rewards),
+        ("arm", "t", "rng", "rewards"): lambda policy, arm, t, rng, rewards: policy.score(arm, t, rng, rewards),
+    }[score_inputs(policy.instance_class)]
 
 
 overload(score_of, strict=False)(_score_of)
+
+
+def rewards_of(policy: Any, kept: Any, i: int, pulls: int) -> Any:
+    """Arm i's rewards, ascending, for a policy that asks for them; nothing for others, decided at compile time."""
+    owner: Any = type(policy)
+    return kept[i, :pulls] if "rewards" in score_inputs(owner) else None
+
+
+def _rewards_of(policy: Any, kept: Any, i: Any, pulls: Any) -> Any:
+    if "rewards" in score_inputs(policy.instance_class):
+        return lambda policy, kept, i, pulls: kept[i, :pulls]
+    return lambda policy, kept, i, pulls: None
+
+
+overload(rewards_of, strict=False)(_rewards_of)
+
+
+def keep(policy: Any, kept: Any, i: int, pulls: int, reward: float) -> None:
+    """Put a reward in its place among arm i's `pulls` before it, for a policy that asks for rewards.
+
+    O(pulls), a move of memory.
+    """
+    owner: Any = type(policy)
+    if "rewards" in score_inputs(owner):
+        _insert(kept, i, pulls, reward)
+
+
+def _keep(policy: Any, kept: Any, i: Any, pulls: Any, reward: Any) -> Any:
+    if "rewards" in score_inputs(policy.instance_class):
+        return lambda policy, kept, i, pulls, reward: _insert(kept, i, pulls, reward)
+    return lambda policy, kept, i, pulls, reward: None
+
+
+overload(keep, strict=False)(_keep)
+
+
+@helper
+def _insert(kept: Any, i: int, pulls: int, reward: float) -> None:
+    row = kept[i]
+    at = np.searchsorted(row[:pulls], reward)
+    for j in range(pulls, at, -1):
+        row[j] = row[j - 1]
+    row[at] = reward
 
 
 class PolicyType(types.NamedTuple):  # type: ignore[misc]

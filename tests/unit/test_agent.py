@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from prudent import MVLCB, UCB1, Agent, FixedArm, MeanVariance, PrudentError
 from prudent.arms import Bernoulli, Beta, Gaussian, encode
 from prudent.arms.sampling import draw
-from prudent.compiled import score_arity
+from prudent.compiled import needs_no_clock
 from prudent.engine.record import Record, write_down
 from prudent.engine.stepping import FINE, step_phases, step_scores
 from prudent.policies import Arms, bind, registry
@@ -76,7 +76,7 @@ def test_driven_with_a_simulations_rewards_it_chooses_the_same_arms(policy):
     rounds = np.arange(1, HORIZON + 1)
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(5)))
     if hasattr(ready, "score"):
-        assert step_scores(ready, score_arity(type(ready)) == 1, LAWS, 0, rounds, simulated, rng) == FINE
+        assert step_scores(ready, needs_no_clock(type(ready)), 0, LAWS, 0, rounds, simulated, rng) == FINE
     else:
         assert step_phases(ready, LAWS, 0, rounds, simulated, rng) == FINE
 

@@ -129,7 +129,7 @@ def advance(
             for j in range(width):
                 behind[trail, j] = ahead[at, j]
             trail += 1
-        score = score_of(policy, Arm(pulls, mean, variance), 0, 0)
+        score = score_of(policy, Arm(pulls, mean, variance), 0, 0, 0)
         passed = score > level or (score == level and not wins_ties)
         if passed or left == 0 or math.isnan(score) or (remember and trail + top >= room):
             break

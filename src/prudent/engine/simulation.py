@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from prudent.arms import encode
 from prudent.bandit import Bandit
-from prudent.compiled import score_arity
+from prudent.compiled import needs_no_clock, score_inputs
 from prudent.engine import leaping, stepping
 from prudent.engine.blocks import MAX_ATOMS, sources
 from prudent.engine.record import Record
@@ -64,7 +64,7 @@ def simulate(
     ready = bind(policy, risk, horizon, len(bandit))
     engine = _engine(engine, bandit, policy, ready)
     failure = check_number("simulate", "bound_failure", bound_failure, low=0.0, high=1e-3, hint="1e-15 is plenty")
-    kernel = _kernel(engine, bandit, ready, failure)
+    kernel = _kernel(engine, bandit, ready, horizon, failure)
     best = bandit.best(risk)
     cell = f"{bandit!r} | {risk} | {spec(policy)} | {rounds.tolist()} | {engine} {failure:g}"
     record = Record.empty(runs, len(rounds), len(bandit))
@@ -112,8 +112,10 @@ def _engine(asked: str, bandit: Bandit, policy: Policy, ready: Policy) -> str:
 def _obstacle(bandit: Bandit, ready: Policy) -> str:
     """Why a policy cannot leap on a bandit; empty if it can."""
     cls: Any = type(ready)
-    if hasattr(ready, "score") and score_arity(cls) > 1:
+    if hasattr(ready, "score") and not needs_no_clock(cls):
         return "its score depends on the round or draws at random"
+    if hasattr(ready, "score") and "rewards" in score_inputs(cls):
+        return "its score reads every reward, not only their mean and variance"
     if hasattr(ready, "score") and not hasattr(ready, "score_bound"):
         return "it has no score_bound (see prudent.policies.corner_bound)"
     if sources(bandit.arms) is None:
@@ -122,7 +124,7 @@ def _obstacle(bandit: Bandit, ready: Policy) -> str:
     return ""
 
 
-def _kernel(engine: str, bandit: Bandit, ready: Policy, failure: float) -> Callable[..., int]:
+def _kernel(engine: str, bandit: Bandit, ready: Policy, horizon: int, failure: float) -> Callable[..., int]:
     """The compiled loop, waiting for (best, rounds, record, rng)."""
     cls: Any = type(ready)
     laws, blocks = encode(bandit.arms), sources(bandit.arms)
@@ -131,7 +133,8 @@ def _kernel(engine: str, bandit: Bandit, ready: Policy, failure: float) -> Calla
     if engine == "leaping" and blocks is not None:
         log_failure = math.log(BLOCKS_IN_A_RUN / failure) if failure > 0.0 else 0.0
         return partial(leaping.leap_scores, ready, blocks, log_failure, laws)
-    return partial(stepping.step_scores, ready, score_arity(cls) == 1, laws)
+    room = horizon if "rewards" in score_inputs(cls) else 0
+    return partial(stepping.step_scores, ready, needs_no_clock(cls), room, laws)
 
 
 def _rounds(snapshots: Sequence[int], horizon: int) -> NDArray[np.int64]:

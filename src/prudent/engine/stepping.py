@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.arms.sampling import GAUSSIAN, Laws, draw, include
-from prudent.compiled import kernel, score_of
+from prudent.compiled import keep, kernel, rewards_of, score_of
 from prudent.engine.record import Record, write_down
 from prudent.policies import Arm, Arms
 
@@ -20,9 +20,20 @@ FINE, BAD_SCORE, BAD_PHASE = range(3)
 
 @kernel
 def step_scores(
-    policy: Any, clock_free: bool, laws: Laws, best: int, rounds: NDArray[np.int64], record: Record, rng: Any
+    policy: Any,
+    clock_free: bool,
+    room: int,
+    laws: Laws,
+    best: int,
+    rounds: NDArray[np.int64],
+    record: Record,
+    rng: Any,
 ) -> int:
-    """Play a policy that scores arms; `rounds` are the snapshots, the last one the horizon. Returns a status."""
+    """Play a policy that scores arms; `rounds` are the snapshots, the last one the horizon. Returns a status.
+
+    `room` is how many rewards of an arm there may be to keep: the horizon, or 0 for a policy that asks for none.
+    Memory is taken as it fills.
+    """
     n_runs, _, n_arms = record.pulls.shape
     # In the loop, arrays go by name and Gaussian draws, the commonest, stand in line: passing the tuples on would
     # count references in every round.
@@ -30,6 +41,7 @@ def step_scores(
     pulls, mean, variance = np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms)
     arms = Arms(pulls, mean, variance)
     scores = np.empty(n_arms)
+    kept = np.empty((n_arms, room))
     for run in range(n_runs):
         clear(arms)
         scores[:] = -math.inf
@@ -40,21 +52,24 @@ def step_scores(
                 if not clock_free:
                     for i in range(n_arms):
                         if pulls[i] > 0:
-                            scores[i] = score_of(policy, Arm(pulls[i], mean[i], variance[i]), t, rng)
+                            rewards = rewards_of(policy, kept, i, pulls[i])
+                            scores[i] = score_of(policy, Arm(pulls[i], mean[i], variance[i]), t, rng, rewards)
                             if math.isnan(scores[i]):
                                 return BAD_SCORE
                 pulled = 0
                 for i in range(1, n_arms):
                     if scores[i] < scores[pulled]:
                         pulled = i
-                pulls[pulled] += 1
                 if kind[pulled] == GAUSSIAN:
                     reward = table[start[pulled]] + table[start[pulled] + 1] * rng.standard_normal()
                 else:
                     reward = draw(laws, pulled, rng)
+                keep(policy, kept, pulled, pulls[pulled], reward)
+                pulls[pulled] += 1
                 mean[pulled], variance[pulled] = include(pulls[pulled], mean[pulled], variance[pulled], reward)
                 if clock_free:
-                    scores[pulled] = score_of(policy, Arm(pulls[pulled], mean[pulled], variance[pulled]), t, rng)
+                    arm = Arm(pulls[pulled], mean[pulled], variance[pulled])
+                    scores[pulled] = score_of(policy, arm, t, rng, rewards_of(policy, kept, pulled, pulls[pulled]))
                 if math.isnan(scores[pulled]):
                     return BAD_SCORE
             write_down(record, run, snapshot, arms, laws, best, rng)

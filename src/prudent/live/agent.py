@@ -177,7 +177,7 @@ class Agent:
         for i in available:
             arm = self._arms[i]
             seen = Arm(arm.pulls, arm.mean, arm.variance)
-            score = score_of(self._ready, seen, t, self._rng) if arm.pulls > 0 else -math.inf
+            score = score_of(self._ready, seen, t, self._rng, None) if arm.pulls > 0 else -math.inf
             if math.isnan(score):
                 raise PrudentError(f"{spec(self.policy)}: its score of arm {i}, {seen}, is not a number (NaN)")
             order.append((score, arm.open_asks, i))

@@ -1,7 +1,7 @@
 """Policies, one file each; `base` holds their contract."""
 
 from prudent.policies.anytime_mv_lcb import AnytimeMVLCB
-from prudent.policies.base import FOREVER, UNSET, Arm, Arms, Policy, bind, corner_bound, policy, registry, spec
+from prudent.policies.base import FOREVER, UNSET, Arm, Arms, Policy, bind, corner_bound, policy, registry, serves, spec
 from prudent.policies.bernstein_mv_lcb import BernsteinMVLCB
 from prudent.policies.best_of_both import BestOfBoth
 from prudent.policies.epsilon_greedy import EpsilonGreedy
@@ -34,5 +34,6 @@ __all__ = [
     "corner_bound",
     "policy",
     "registry",
+    "serves",
     "spec",
 ]

@@ -8,7 +8,7 @@ from prudent.policies.base import UNSET, Arm, check_rho, check_width, policy
 from prudent.policies.mv_lcb import lower_bound, width_factor
 
 
-@policy("anytime-mv-lcb")
+@policy("anytime-mv-lcb", serves="mean-variance")
 class AnytimeMVLCB(NamedTuple):
     """MV-LCB with the exploration sequence ε_t = a log t in place of log(1/δ) (Remark 2 of [Sani12], section 3.1).
 

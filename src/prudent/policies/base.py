@@ -2,22 +2,24 @@
 
 A policy is a `NamedTuple` of parameters with one of two methods, written as plain Python that Numba can compile:
 
-`score(self, arm)`, `score(self, arm, t)` or `score(self, arm, t, rng)` gives one arm's score from its statistics;
-    the arm with the smallest score is pulled, ties go to the lowest number, an arm never pulled goes first. Asking
-    for no more than `arm` declares that the score needs no clock: then only the pulled arm is rescored.
+`score(self, arm, …)` gives one arm's score from its statistics; the arm with the smallest score is pulled, ties go to
+    the lowest number, an arm never pulled goes first. What else it needs it asks for by name, in this order: `t`,
+    `rng`, and `rewards`, the arm's rewards so far in ascending order (keeping them sorted costs O(pulls) a round).
+    Asking for neither `t` nor `rng` declares that the score needs no clock: then only the pulled arm is rescored.
 `phase(self, arms, t, chosen, rng)` plays in phases: mark in `chosen` (a boolean per arm, all true at first, then as
     the policy left it) which arms to pull, and return how many times each; they are pulled in turn.
 
 `t` is the round about to be played, from 1. Optional: `tuned(self, horizon, n_arms)` returns the policy with what
-depends on them filled in; a field `rho` left UNSET takes the risk measure's; a field `arm` holds an arm's number;
-`check(self)` refuses bad parameters.
+depends on them filled in; a field left UNSET takes the value of that name from the risk measure the policy `serves`,
+and a field `risk` the measure itself; a field `arm` holds an arm's number; `check(self)` refuses bad parameters.
 
-A score without a clock lets runs leap (docs/leaping.md) if the policy also bounds it: `score_bound(self, low, high)`
+A score of `arm` alone lets runs leap (docs/leaping.md) if the policy also bounds it: `score_bound(self, low, high)`
 returns at least every score of an arm whose pulls, mean and variance lie between those of `low` and `high`. For a score
 that is monotone in each of the three, `return corner_bound(self, low, high)` will do.
 """
 
 import functools
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias, TypeVar, get_type_hints
@@ -29,6 +31,7 @@ from prudent.compiled import compilable, helper
 from prudent.errors import PrudentError, check_finite, check_number, check_positive
 from prudent.registry import Registry
 from prudent.risk import RiskMeasure
+from prudent.risk import registry as risk_registry
 
 Policy: TypeAlias = tuple[Any, ...]
 P = TypeVar("P", bound=type)
@@ -41,6 +44,10 @@ FOREVER = 2**62
 
 registry = Registry("policy", "prudent.policies")
 _names: dict[type, str] = {}
+_serves: dict[type, str] = {}
+
+MEAN, ANY = "mean", "any risk"
+"""What a policy without a risk measure of its own serves."""
 
 
 class Arm(NamedTuple):
@@ -59,8 +66,12 @@ class Arms(NamedTuple):
     variance: NDArray[np.float64]
 
 
-def policy(name: str) -> Callable[[P], P]:
-    """Register a policy class under `name`, and check its parameters when it is made."""
+def policy(name: str, *, serves: str) -> Callable[[P], P]:
+    """Register a policy class under `name`, and check its parameters when it is made.
+
+    It `serves` a risk measure, given by name, or the MEAN, or ANY. The class's docstring names its paper in brackets,
+    as [Sani12], and says what it assumes in a sentence that begins with "Assumes".
+    """
 
     def register(cls: P) -> P:
         if hasattr(cls, "check"):
@@ -73,11 +84,16 @@ def policy(name: str) -> Callable[[P], P]:
                 return made
 
             cls.__new__ = checked  # type: ignore[assignment, method-assign]
-        _names[cls] = name
+        _names[cls], _serves[cls] = name, serves
         registry.add(name, cls)
         return cls
 
     return register
+
+
+def serves(given: Policy) -> str:
+    """The risk measure a policy minds, by name; a class of the user's own takes its parameters from any."""
+    return _serves.get(type(given), ANY)
 
 
 def spec(given: Policy) -> str:
@@ -100,10 +116,7 @@ def bind(given: Policy, risk: RiskMeasure, horizon: int | None, n_arms: int) -> 
         raise PrudentError(f"policy must be made first: pass {given.__name__}(), not {given.__name__}")
     if hasattr(ready, "check"):  # again, since _replace goes past the check at the door
         ready.check()
-    if getattr(ready, "rho", 0.0) is UNSET:
-        if not hasattr(risk, "rho"):
-            raise PrudentError(f"{spec(given)}: rho must be given, since {risk} has none; pass rho=1.0, say")
-        ready = ready._replace(rho=risk.rho)
+    ready = _informed(ready, risk)
     if hasattr(ready, "tuned"):
         ready = ready.tuned(horizon, n_arms)
     if not (hasattr(ready, "_fields") and (hasattr(ready, "score") or hasattr(ready, "phase"))):
@@ -116,6 +129,30 @@ def bind(given: Policy, risk: RiskMeasure, horizon: int | None, n_arms: int) -> 
     cls: Any = type(ready)
     compilable(cls)
     return ready  # type: ignore[no-any-return]
+
+
+def _informed(ready: Any, risk: RiskMeasure) -> Any:
+    """The policy with what it takes from the risk measure; what it cannot take must have been given."""
+    fitting = serves(ready) in (risk.name, ANY)
+    for name in getattr(ready, "_fields", ()):
+        value = getattr(ready, name)
+        if name == "risk":
+            measure = risk if value is UNSET else value
+            ready = ready._replace(risk=measure.compiled() if isinstance(measure, RiskMeasure) else measure)
+        elif value is UNSET and fitting and hasattr(risk, name):
+            ready = ready._replace(**{name: getattr(risk, name)})
+        elif value is UNSET and name in _attitudes():
+            wanted = "a risk" if serves(ready) == ANY else serves(ready)
+            raise PrudentError(
+                f"{spec(ready)}: serves {wanted}, and {name} cannot be taken from {risk}; give it: {name}=…,"
+                " or take a policy for that risk (`prudent policies`)"
+            )
+    return ready
+
+
+def _attitudes() -> set[str]:
+    """The names of all parameters of risk measures; a policy's field of such a name describes an attitude to risk."""
+    return {name for risk in risk_registry.names() for name in inspect.signature(risk_registry.get(risk)).parameters}
 
 
 def _as_annotated(ready: Any) -> Any:

@@ -7,7 +7,7 @@ from prudent.errors import check_positive
 from prudent.policies.base import UNSET, Arm, check_delta, check_rho, need_horizon, policy
 
 
-@policy("bernstein-mv-lcb")
+@policy("bernstein-mv-lcb", serves="mean-variance")
 class BernsteinMVLCB(NamedTuple):
     """Lower confidence bound on the mean-variance from empirical Bernstein bounds [Maurer09].
 

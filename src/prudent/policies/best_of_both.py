@@ -11,7 +11,7 @@ from prudent.policies.base import FOREVER, UNSET, Arm, Arms, check_delta, check_
 from prudent.policies.mv_lcb import MVLCB, lower_bound
 
 
-@policy("best-of-both")
+@policy("best-of-both", serves="mean-variance")
 class BestOfBoth(NamedTuple):
     """Sharp MV-LCB until exploration has cost as much as ExpExp's, then one arm to the end (docs/best-of-both.md).
 

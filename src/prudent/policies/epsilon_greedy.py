@@ -9,7 +9,7 @@ from prudent.errors import check_number
 from prudent.policies.base import UNSET, Arms, cheapest, check_rho, choose_only, policy
 
 
-@policy("epsilon-greedy")
+@policy("epsilon-greedy", serves="mean-variance")
 class EpsilonGreedy(NamedTuple):
     """With probability ε a random arm, else the one with the smallest empirical mean-variance; each arm once first."""
 

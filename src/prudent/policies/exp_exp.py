@@ -24,7 +24,7 @@ RULES = {"theorem": 14.0, "appendix": 4.0}
 EXPLORATIONS = ("round-robin", "successive-rejects", "ucb-e")
 
 
-@policy("exp-exp")
+@policy("exp-exp", serves="mean-variance")
 class ExpExp(NamedTuple):
     """Explore for τ rounds, then pull the arm with the smallest empirical mean-variance to the end ([Sani12], sec. 4).
 

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.errors import check_integer
-from prudent.policies.base import FOREVER, Arms, choose_only, policy
+from prudent.policies.base import ANY, FOREVER, Arms, choose_only, policy
 
 
-@policy("fixed-arm")
+@policy("fixed-arm", serves=ANY)
 class FixedArm(NamedTuple):
     """Pull `arm` (numbered from 0) in every round: the yardstick no learner can rely on."""
 

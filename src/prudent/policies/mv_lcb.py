@@ -16,7 +16,7 @@ from prudent.policies.base import (
 )
 
 
-@policy("mv-lcb")
+@policy("mv-lcb", serves="mean-variance")
 class MVLCB(NamedTuple):
     """Lower confidence bound on the mean-variance (Fig. 1 of [Sani12]).
 

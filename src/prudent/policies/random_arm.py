@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.policies.base import FOREVER, Arms, choose_only, policy
+from prudent.policies.base import ANY, FOREVER, Arms, choose_only, policy
 
 
-@policy("random-arm")
+@policy("random-arm", serves=ANY)
 class RandomArm(NamedTuple):
     """A₂ of the seed's discussion: pick an arm at random, stay with it. Steady within a run, unsteady over runs."""
 

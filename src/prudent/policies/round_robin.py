@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.policies.base import FOREVER, Arms, policy
+from prudent.policies.base import ANY, FOREVER, Arms, policy
 
 
-@policy("round-robin")
+@policy("round-robin", serves=ANY)
 class RoundRobin(NamedTuple):
     """A₁ of the seed's discussion: arm 1, 2, …, K, 1, 2, … Steady over runs, unsteady within each."""
 

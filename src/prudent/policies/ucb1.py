@@ -4,10 +4,10 @@ import math
 from typing import NamedTuple
 
 from prudent.errors import check_positive
-from prudent.policies.base import Arm, policy
+from prudent.policies.base import MEAN, Arm, policy
 
 
-@policy("ucb1")
+@policy("ucb1", serves=MEAN)
 class UCB1(NamedTuple):
     """Upper confidence bound on the mean, μ̂ + b√(2 log t / s) [Auer02]; the largest is pulled. Ignores risk."""
 

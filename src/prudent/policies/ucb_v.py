@@ -4,10 +4,10 @@ import math
 from typing import NamedTuple
 
 from prudent.errors import check_number, check_positive
-from prudent.policies.base import Arm, policy
+from prudent.policies.base import MEAN, Arm, policy
 
 
-@policy("ucb-v")
+@policy("ucb-v", serves=MEAN)
 class UCBV(NamedTuple):
     """μ̂ + √(2 V̂ ζ log t / s) + 3 b ζ log t / s [Audibert09]; the largest is pulled. Ignores risk; needs ζ > 1."""
 

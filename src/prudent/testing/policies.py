@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from prudent.arms import Bernoulli, Deterministic, Gaussian, Law, Uniform, encode
 from prudent.bandit import Bandit
-from prudent.compiled import kernel, score_of
+from prudent.compiled import SCORE_INPUTS, kernel, needs_no_clock, rewards_of, score_inputs, score_of
 from prudent.engine import stepping
 from prudent.engine.record import Record
 from prudent.policies import Arm, Arms, Policy, bind, registry, spec
@@ -73,32 +73,42 @@ def _make_and_check(kind: Any, parameters: dict[str, Any]) -> None:
 
 
 def _check_signature(name: str, ready: Any) -> None:
-    """The engine passes arguments by position, and reads from their number whether a score needs the clock."""
-    method, least, most, wanted = "phase", 4, 4, "(self, arms, t, chosen, rng)"
+    """The engine passes arguments by position, and reads from their names what a score needs."""
+    method, wanted = "phase", "(self, arms, t, chosen, rng)"
     if hasattr(ready, "score"):
-        method, least, most, wanted = "score", 1, 3, "(self, arm), (self, arm, t) or (self, arm, t, rng)"
-    taken = inspect.signature(getattr(ready, method)).parameters.values()
-    plain = all(p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in taken)
-    require(plain and least <= len(taken) <= most, name, f"{method} must take {wanted}", "no defaults, no *args")
+        method, wanted = "score", "(self, arm), and then those it needs of t, rng, rewards, in this order"
+    taken = inspect.signature(getattr(ready, method)).parameters
+    plain = all(p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in taken.values())
+    names = tuple(taken)
+    known = len(names) == 4 if method == "phase" else names[:1] == ("arm",) and _in_order(names)
+    require(plain and known, name, f"{method} must take {wanted}", "no defaults, no *args, no other names")
+
+
+def _in_order(names: tuple[str, ...]) -> bool:
+    return names == tuple(name for name in SCORE_INPUTS if name in names)
 
 
 def _check_scores(name: str, ready: Any, rewards: tuple[float, float]) -> None:
     """No NaN on a grid of statistics, no memory, and the same numbers compiled."""
-    points = _grid(rewards)
+    cls: Any = type(ready)
+    points, kept = _grid(rewards), np.empty((0, 0))
+    if "rewards" in score_inputs(cls):
+        points, kept = _samples(rewards)
     tables: list[list[float]] = []
     for _ in range(2):
         rng = np.random.default_rng(SEED)
         tables.append([])
-        for arm, t in points:
+        for i, (arm, t) in enumerate(points):
             with answers(name, f"score must answer for {arm} at t={t}"):
-                value = score_of(ready, arm, t, rng)
+                value = score_of(ready, arm, t, rng, rewards_of(ready, kept, i, arm.pulls))
             require(not math.isnan(value), name, f"score is NaN for {arm} at t={t}", "0/0, ∞ − ∞ or log 0 inside?")
             tables[-1].append(value)
     require(tables[0] == tables[1], name, "score must depend on its arguments alone", "keep nothing between calls")
     statistics = Arms(*(np.array(column) for column in zip(*(arm for arm, _ in points), strict=True)))
     compiled = np.empty(len(points))
     with _compiles(name, ready):
-        _score_table(ready, statistics, np.array([t for _, t in points]), compiled, np.random.default_rng(SEED))
+        clocks = np.array([t for _, t in points])
+        _score_table(ready, statistics, clocks, kept, compiled, np.random.default_rng(SEED))
     for (arm, t), plain, other in zip(points, tables[0], compiled, strict=True):
         rule = f"score of {arm} at t={t} is {plain:g} interpreted, but {other:g} compiled"
         require(close(other, plain), name, rule, "compiled integers wrap around at 2**63: compute in floats")
@@ -131,10 +141,33 @@ def _grid(rewards: tuple[float, float]) -> list[tuple[Arm, int]]:
     return [(arm, arm.pulls * factor + 1) for arm in seen for factor in (1, 40)]
 
 
+def _samples(rewards: tuple[float, float]) -> tuple[list[tuple[Arm, int]], NDArray[np.float64]]:
+    """Statistics with the rewards they come from, in ascending order, a row each; and clocks."""
+    low, high = _unit(rewards)
+    shapes = [np.full(1, 0.5), np.zeros(1), np.ones(3), np.array([0.0, 1.0]), np.linspace(0.0, 1.0, 11) ** 2]
+    shapes += [np.linspace(0.2, 0.3, 200), np.repeat([0.0, 0.5, 1.0], 50)]
+    samples = [low + (high - low) * shape for shape in shapes]
+    kept = np.full((2 * len(samples), max(map(len, samples))), math.nan)
+    points = []
+    for i, sample in enumerate(samples + samples):
+        kept[i, : len(sample)] = sample
+        arm = Arm(len(sample), float(sample.mean()), float(sample.var()))
+        points.append((arm, arm.pulls * (1 if i < len(samples) else 40) + 1))
+    return points, kept
+
+
 @kernel
-def _score_table(policy: Any, arms: Arms, t: NDArray[np.int64], scores: NDArray[np.float64], rng: Any) -> None:
+def _score_table(
+    policy: Any,
+    arms: Arms,
+    t: NDArray[np.int64],
+    kept: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    rng: Any,
+) -> None:
     for i in range(len(scores)):
-        scores[i] = score_of(policy, Arm(arms.pulls[i], arms.mean[i], arms.variance[i]), t[i], rng)
+        arm = Arm(arms.pulls[i], arms.mean[i], arms.variance[i])
+        scores[i] = score_of(policy, arm, t[i], rng, rewards_of(policy, kept, i, arms.pulls[i]))
 
 
 def _games(arms: Sequence[int], horizon: int, rewards: tuple[float, float]) -> Iterator[tuple[Sequence[Law], int]]:
@@ -161,7 +194,8 @@ def _unit(rewards: tuple[float, float]) -> tuple[float, float]:
 
 def _check_play(name: str, ready: Any, bandit: Bandit, best: int, rounds: int) -> None:
     """Interpreted play keeps the rules; compiled play is the same, with the same stream."""
-    clock_free = hasattr(ready, "score") and len(inspect.signature(ready.score).parameters) == 1
+    cls: Any = type(ready)
+    clock_free = hasattr(ready, "score") and needs_no_clock(cls)
     with answers(name, "must play interpreted"):
         # First, since an arm out of range is an IndexError here and a crash compiled.
         plain = _play(name, ready, bandit, best, rounds, clock_free, interpreted=True)
@@ -189,7 +223,7 @@ def _play(
     if interpreted:
         loop = loop.py_func
         ready = ready if scores else _Watched(name, ready)
-    status = loop(ready, clock_free, *problem) if scores else loop(ready, *problem)
+    status = loop(ready, clock_free, rounds, *problem) if scores else loop(ready, *problem)
     require(status != stepping.BAD_SCORE, name, "score is NaN", "0/0, ∞ − ∞ or log 0 inside?")
     require(status != stepping.BAD_PHASE, name, "phase must choose an arm and at least one repetition")
     require((record.pulls.sum(-1) == snapshots).all(), name, "each round must pull one arm")
