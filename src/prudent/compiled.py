@@ -12,6 +12,7 @@ it calls, and of the source of the kernels.
 
 import hashlib
 import inspect
+import os
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import fields
@@ -229,6 +230,8 @@ def fingerprint(policy: type) -> str:
     seen: set[FunctionType] = set()
     for _, method in sorted(public_methods(policy).items()):
         _absorb(method, digest, seen)
+        if inspect.getmodule(method) is None:  # code from exec(): the next process could not load what Numba stores
+            digest.update(os.urandom(16))
     return digest.hexdigest()
 
 

@@ -365,7 +365,7 @@ class Unfinished(NamedTuple):
 
 
 def test_what_nobody_fills_in_is_asked_for() -> None:
-    with pytest.raises(PrudentError, match=r"mv-lcb: rho must be given, since no-tolerance has none; pass rho=1\.0"):
+    with pytest.raises(PrudentError, match="mv-lcb: serves mean-variance, and rho cannot be taken from no-tolerance"):
         bound(MVLCB(), risk=NoTolerance())
     assert bound(MVLCB(rho=1), risk=NoTolerance()).rho == 1.0
     with pytest.raises(PrudentError, match="Unfinished: width is not set; pass a value"):
