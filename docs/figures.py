@@ -25,7 +25,7 @@ def consumed_blocks(rng):
     src = sources(BANDIT.arms)
     arms = Arms(np.zeros(1, np.int64), np.zeros(1), np.zeros(1))
     scores, stacks = np.full(1, -np.inf), make_stacks(src, 4096)
-    advance(policy, src, 0.0, 0, LEVEL, True, 10**6, arms, scores, stacks, True, rng)
+    advance(policy, src, 0.0, 0, LEVEL, True, 10**6, 0, arms, scores, stacks, True, rng)
     return policy, src, stacks.behind[0, : stacks.n_behind[0]].copy()
 
 

@@ -61,11 +61,16 @@ class Logged:
 
     def __init__(self, n_arms):
         self.blocks = [[] for _ in range(n_arms)]
+        self.short = 0
 
-    def __call__(self, policy, src, log_failure, i, level, wins_ties, budget, arms, scores, stacks, remember, rng):
+    def __call__(
+        self, policy, src, log_failure, i, level, wins_ties, budget, coarse, arms, scores, stacks, remember, rng
+    ):
         self.take_back(i, arms.pulls[i])
         start = stacks.n_behind[i]
-        made = passage.advance(policy, src, log_failure, i, level, wins_ties, budget, arms, scores, stacks, True, rng)
+        known = policy, src, log_failure, i, level, wins_ties, budget, coarse, arms, scores, stacks
+        made = passage.advance(*known, True, rng)
+        self.short += scores[i] < level and made < budget
         self.blocks[i] += list(stacks.behind[i, start : stacks.n_behind[i]].copy())
         if not remember:
             stacks.n_behind[i] = 0
@@ -93,7 +98,7 @@ def consumed(bandit, ready, rounds, rng, monkeypatch):
         pulls.append(arms.pulls.tolist())
     for i in range(n_arms):
         log.take_back(i, arms.pulls[i])
-    return pulls, log.blocks
+    return pulls, log.blocks, log.short
 
 
 @njit
@@ -166,16 +171,33 @@ def test_stepping_through_the_same_rewards_makes_the_same_pulls(name, policy, mo
     """Every block refined to single rewards, in exact mode: the pulls agree at the snapshot and at the end."""
     (bandit, rho), rounds = PATHWISE[name], [600, 900]
     ready, src = bind(policy, MeanVariance(rho), rounds[-1], len(bandit)), sources(bandit.arms)
-    whole = 0
+    whole, short = 0, 0
     for run in range(200):
         rng = np.random.default_rng([run, 12])
-        leaped, blocks = consumed(bandit, ready, rounds, rng, monkeypatch)
+        leaped, blocks, stops = consumed(bandit, ready, rounds, rng, monkeypatch)
         paths = [rewards(src, i, blocks[i], rng) for i in range(len(bandit))]
+        short += stops
         whole += sum(block[SIZE] > 1.0 for arm in blocks for block in arm)
         # Bernoulli arms of equal counts tie, and rounding may break that tie either way.
         stepped = replay(ready, paths, rounds)
         assert stepped == leaped or ("Bernoulli" in name and all(tied(ready, paths, pulls) for pulls in leaped))
     assert whole > 5_000  # it did leap
+    assert short > 200  # and first went near levels without passing them
+
+
+def test_a_bad_guess_of_the_level_costs_time_not_truth(monkeypatch):
+    """Guesses far too high and too low, for rough levels too: runs go back or start over, and the pulls are right."""
+    (bandit, rho), rounds = PATHWISE["2 Gaussians"], [600, 900]
+    ready, src = bind(MVLCB(), MeanVariance(rho), rounds[-1], len(bandit)), sources(bandit.arms)
+    guess, start_over, starts = levels.guess_level, levels.start_over, []
+    chance = np.random.default_rng(3)
+    monkeypatch.setattr(levels, "guess_level", lambda *known: guess(*known) + chance.normal(0.0, 0.3))
+    monkeypatch.setattr(levels, "start_over", lambda *known: (starts.append(1), start_over(*known)))
+    for run in range(200):
+        rng = np.random.default_rng([run, 13])
+        leaped, blocks, _ = consumed(bandit, ready, rounds, rng, monkeypatch)
+        assert replay(ready, [rewards(src, i, blocks[i], rng) for i in range(2)], rounds) == leaped
+    assert len(starts) > 10
 
 
 # Edges

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.arms import Bernoulli, Deterministic, Empirical, Gaussian, Law
-from prudent.compiled import kernel
+from prudent.compiled import inlined, kernel
 from prudent.engine.hypergeometric import hypergeometric
 
 MAX_ATOMS = 64
@@ -153,7 +153,7 @@ def _moments(src: Sources, arm: int, row: Row) -> None:
     row[MEAN], row[RESIDUAL] = mean, residual
 
 
-@kernel
+@inlined
 def prefix_box(
     pulls: int,
     mean: float,

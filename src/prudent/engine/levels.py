@@ -9,7 +9,11 @@ from numpy.typing import NDArray
 from prudent.compiled import kernel, score_of
 from prudent.engine.blocks import Sources
 from prudent.engine.passage import Stacks, advance, give_back
+from prudent.engine.stepping import clear
 from prudent.policies import Arm, Arms
+
+COARSE, FINE = 32, 256
+"""How near the two first levels are approached: until only one reward for so many pulls fits in below."""
 
 MOST_LEVELS = 60
 MOST_OVERSHOOTS = 4
@@ -34,32 +38,53 @@ def raise_level(
 
     Returns the last level that held. Where a level makes too many pulls, all arms go back to where they stood, and a
     lower one is tried; where it makes more blocks than there is room for, they go back too, and it returns True.
+
+    First passages cost most, and a level can be aimed well only from nearby. So at the start of a run the arms are
+    first brought near two levels, without their first passages. Whether those levels hold is known when a higher one
+    does; if none does, the run starts over.
     """
     n_arms = len(scores)
-    ceiling, overshoots = math.inf, 0
+    ceiling, overshoots, near, sure, target = math.inf, 0, level, True, float(horizon)
+    coarse = COARSE if level == -math.inf else 0
+    saved_scores, marks = scores.copy(), np.zeros(n_arms, np.int64)
     for _ in range(MOST_LEVELS):
         left = horizon - arms.pulls.sum()
-        if left <= 32 * n_arms or overshoots >= MOST_OVERSHOOTS:
+        if sure and (left <= 32 * n_arms or overshoots >= MOST_OVERSHOOTS):
             break
-        guess = guess_level(policy, src, float(horizon), arms, scores, level == -math.inf, 1.5 + 2.0 * overshoots)
-        floor = max(level, scores.min())
+        blind = arms.pulls.max() == 0
+        caution = 4.0 if coarse > 0 else 1.5 + 2.0 * overshoots
+        guess = guess_level(policy, src, target, arms, scores, blind, caution)
+        floor = max(near, scores.min())
         if not floor < guess < ceiling:
-            if ceiling == math.inf or not floor < 0.5 * (floor + ceiling) < ceiling:
-                break
             guess = 0.5 * (floor + ceiling)
+        if not floor < guess < ceiling or (overshoots >= MOST_OVERSHOOTS and not sure):
+            if sure:
+                break
+            if coarse > 0:
+                coarse = 0
+                continue
+            start_over(arms, scores, stacks)
+            ceiling, overshoots, near, sure, target = math.inf, 0, level, True, 0.5 * target
+            continue
         saved.pulls[:] = arms.pulls
         saved.mean[:] = arms.mean
         saved.variance[:] = arms.variance
-        saved_scores = scores.copy()
+        saved_scores[:] = scores
+        marks[:] = stacks.n_behind
         taken, full = 0, False
         for i in range(n_arms):
             if scores[i] <= guess and taken <= left and not full:
                 budget = left - taken + 1
-                taken += advance(policy, src, log_failure, i, guess, True, budget, arms, scores, stacks, True, rng)
-                full = scores[i] <= guess and taken <= left
+                taken += advance(
+                    policy, src, log_failure, i, guess, True, budget, coarse, arms, scores, stacks, True, rng
+                )
+                full = coarse == 0 and scores[i] <= guess and taken <= left
         if taken <= left and not full:
-            level = guess
-            stacks.n_behind[:] = 0
+            near, sure = guess, coarse == 0
+            if sure:
+                level, target = guess, float(horizon)
+                stacks.n_behind[:] = 0
+            coarse = FINE if coarse == COARSE else 0
             continue
         ceiling = guess
         overshoots += 1
@@ -68,10 +93,21 @@ def raise_level(
         arms.variance[:] = saved.variance
         scores[:] = saved_scores
         for i in range(n_arms):
-            give_back(stacks, i)
+            give_back(stacks, i, marks[i])
         if full:
+            if not sure:
+                start_over(arms, scores, stacks)
             return level, True
     return level, False
+
+
+@kernel
+def start_over(arms: Arms, scores: NDArray[np.float64], stacks: Stacks) -> None:
+    """Back to where no arm was pulled, with all blocks ahead."""
+    clear(arms)
+    scores[:] = -math.inf
+    for i in range(len(scores)):
+        give_back(stacks, i, 0)
 
 
 @kernel
@@ -104,7 +140,7 @@ def play_out(
         bar = scores[second] if second >= 0 else math.inf
         level = max(level, scores[first])
         wins_ties = second < 0 or first < second
-        left -= advance(policy, src, log_failure, first, bar, wins_ties, left, arms, scores, stacks, False, rng)
+        left -= advance(policy, src, log_failure, first, bar, wins_ties, left, 0, arms, scores, stacks, False, rng)
         lost = math.isnan(scores[first])
         if scores[first] < bar or left == 0:
             level = max(level, min(bar, scores[first]))

@@ -62,6 +62,7 @@ def advance(
     level: float,
     wins_ties: bool,
     budget: int,
+    coarse: int,
     arms: Arms,
     scores: NDArray[np.float64],
     stacks: Stacks,
@@ -70,8 +71,9 @@ def advance(
 ) -> int:
     """Pull arm i until its score passes the level, at most `budget` times; returns the number of pulls.
 
-    At least one pull is made. With `remember` the blocks consumed are kept behind, and it stops where there is no more
-    room for blocks.
+    At least one pull is made. Where `coarse` is not 0, it may stop short of the level, once no more than one reward for
+    every `coarse` pulls fits below it. With `remember` the blocks consumed are kept behind, and it stops where there
+    is no more room for blocks.
     """
     # Numbers go by value and Gaussian blocks stand in line: handing arrays on would count references at every block.
     ahead, behind = stacks.ahead[i], stacks.behind[i]
@@ -92,6 +94,8 @@ def advance(
                     rate = rise(policy, sure, true_mean, true_variance, level, score, pulls, mean, variance)
                     rated_at = pulls
                 size = fitting(left, level - score, rate)
+                if 0 < coarse * size < pulls and left < budget:
+                    break
             if gaussian:
                 ahead[0, SIZE] = size
                 ahead[0, MEAN], ahead[0, RESIDUAL] = gaussian_block(true_mean, true_variance, size, rng)
@@ -144,7 +148,7 @@ def fitting(most: int, room: float, rate: float) -> int:
     there is `room` up to the level. Only the cost depends on the answer."""
     if not room < rate * most:
         return most
-    size = int(0.85 * room / rate)
+    size = int(0.92 * room / rate)
     return size if size >= 3 else 1
 
 
@@ -176,9 +180,9 @@ def rise(
 
 
 @kernel
-def give_back(stacks: Stacks, i: int) -> None:
-    """Return the blocks behind arm i to those ahead, in their order."""
-    while stacks.n_behind[i] > 0:
+def give_back(stacks: Stacks, i: int, mark: int) -> None:
+    """Return the blocks behind arm i, but for the first `mark`, to those ahead, in their order."""
+    while stacks.n_behind[i] > mark:
         stacks.n_behind[i] -= 1
         stacks.ahead[i, stacks.n_ahead[i]] = stacks.behind[i, stacks.n_behind[i]]
         stacks.n_ahead[i] += 1
