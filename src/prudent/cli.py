@@ -85,34 +85,30 @@ def print_summaries(bandit: "Bandit", risk: str, horizon: int, runs: int, summar
     from rich.markup import escape
     from rich.table import Table
 
-    shown = min(len(bandit), 4)
     table = Table(title=f"{len(bandit)} arms, {risk}, {horizon:,} rounds, {runs:,} runs (± standard error)")
-    for column in (
-        "policy",
-        "regret",
-        "gap",
-        "exploration",
-        "twins",
-        "pseudo-regret",
-        "reward mean",
-        "reward variance",
-    ):
+    rows = [summary_row(bandit, row) for row in summaries]
+    for column in rows[0]:
         table.add_column(column, justify="left" if column == "policy" else "right")
-    for i in range(shown):
-        table.add_column(f"pulls, {bandit.names[i]}", justify="right")
-    for row in summaries:
-        parts, pulls = row["regret_parts"], row["pulls"]
-        errors = pulls["se"] or [None] * len(bandit)
-        table.add_row(
-            escape(row["policy"]),
-            with_error(row["regret"]["mean"], row["regret"]["se"]),
-            *(f"{parts[part]:.3g}" for part in ("gap", "exploration", "twins")),
-            with_error(row["pseudo_regret"]["mean"], row["pseudo_regret"]["se"]),
-            f"{row['reward']['mean']:.4g}",
-            f"{row['reward']['variance']:.4g}",
-            *(with_error(pulls["mean"][i], errors[i]) for i in range(shown)),
-        )
+    for row in rows:
+        table.add_row(*map(escape, row.values()))
     print_table(table)
+
+
+def summary_row(bandit: "Bandit", summary: dict[str, Any]) -> dict[str, str]:
+    """The columns of one policy; what its risk measure does not define is left out."""
+    row = {"policy": summary["policy"]}
+    if summary["regret"]:
+        row["regret"] = with_error(**summary["regret"])
+    if summary["regret_parts"]:
+        row |= {part: f"{value:.3g}" for part, value in summary["regret_parts"].items()}
+        row["pseudo-regret"] = with_error(**summary["pseudo_regret"])
+    else:
+        row["gap regret"] = with_error(**summary["gap_regret"])
+    row["reward mean"], row["reward variance"] = (f"{summary['reward'][part]:.4g}" for part in ("mean", "variance"))
+    pulls = summary["pulls"]
+    errors = pulls["se"] or [None] * len(bandit)
+    shown = range(min(len(bandit), 4))
+    return row | {f"pulls, {bandit.names[i]}": with_error(pulls["mean"][i], errors[i]) for i in shown}
 
 
 @main.command()
@@ -201,12 +197,12 @@ def print_ledger(rows: list[Any]) -> None:
     print_table(table)
 
 
-def with_error(mean: float, error: float | None) -> str:
+def with_error(mean: float, se: float | None) -> str:
     """`0.0698 ± 0.0001`: the mean to as many digits as its standard error supports."""
-    if not error:
+    if not se:
         return f"{mean:.4g}"
-    digits = max(0, 1 - math.floor(math.log10(error)))
-    return f"{mean:.{digits}f} ± {error:.{digits}f}"
+    digits = max(0, 1 - math.floor(math.log10(se)))
+    return f"{mean:.{digits}f} ± {se:.{digits}f}"
 
 
 def print_table(table: Any) -> None:

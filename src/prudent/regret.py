@@ -55,6 +55,12 @@ def exploration_risk(pulls: NDArray[np.int64], means: Array, form: str = "exact"
     return 2.0 * EXPLORATION_FACTORS[form] * spread
 
 
+def gap_regret(pulls: NDArray[np.int64], gaps: Array) -> Array:
+    """(1/n) Σ T_i Δ_i, from the true gaps."""
+    regret: Array = (pulls * gaps).sum(-1) / pulls.sum(-1)
+    return regret
+
+
 def regret_parts(
     pulls: NDArray[np.int64], mean: Array, variance: Array, twin_mean: Array, twin_variance: Array, risk: MeanVariance
 ) -> RegretParts:
@@ -69,8 +75,7 @@ def pseudo_regret_parts(
     pulls: NDArray[np.int64], means: Array, gaps: Array, risk: MeanVariance, form: str = "definition-3"
 ) -> PseudoRegretParts:
     """Definition 3: (1/n) Σ T_i Δ_i and (2/n²) Σ_i Σ_{j≠i} T_i T_j Γ_ij², from the true means and gaps."""
-    share = pulls / pulls.sum(-1, keepdims=True)
-    return PseudoRegretParts((share * gaps).sum(-1), risk.variance_weight * exploration_risk(pulls, means, form))
+    return PseudoRegretParts(gap_regret(pulls, gaps), risk.variance_weight * exploration_risk(pulls, means, form))
 
 
 def expected_regret(pulls: NDArray[np.int64], means: Array, variances: Array, best: int, risk: MeanVariance) -> float:

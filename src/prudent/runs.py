@@ -60,13 +60,19 @@ class Runs:
         return float(self.reward_mean().var())
 
     def cost(self) -> Array:
-        """The cost of the rewards received (MV̂_n(A) for mean-variance)."""
+        """The cost of the rewards received (MV̂_n(A) for mean-variance), where mean and variance determine it."""
+        self._need_moments("cost")
         return self.risk.stats_cost(self.reward_mean(), self.reward_variance())
 
     def regret(self) -> Array:
         """The true regret (Definition 2): the cost of the rewards received minus that of n samples of the best arm."""
+        self._need_moments("regret")
         twins = definitions.sequence_moments(self.pulls, self.twin_mean, self.twin_variance)
         return self.cost() - self.risk.stats_cost(*twins)
+
+    def gap_regret(self) -> Array:
+        """(1/n) Σ T_i Δ_i, the regret the field reports for any risk measure: it does not mind exploration risk."""
+        return definitions.gap_regret(self.pulls, self.bandit.gaps(self.risk))
 
     def regret_parts(self) -> definitions.RegretParts:
         """Gap, exploration and twins, which add up to the regret (eq. regret2)."""
@@ -93,18 +99,27 @@ class Runs:
         return definitions.pseudo_regret_parts(self.pulls, self.bandit.means, self.bandit.gaps(risk), risk, form)
 
     def summary(self) -> dict[str, Any]:
-        """Means and standard errors, as the command line prints them."""
-        parts = self.regret_parts()
+        """Means and standard errors, as the command line prints them; None where the risk measure allows no more."""
+        exact = isinstance(self.risk, MeanVariance)
+        parts = {name: float(part.mean()) for name, part in self.regret_parts()._asdict().items()} if exact else None
         return {
             "policy": spec(self.policy),
             "engine": self.engine,
             "seconds": self.seconds,
-            "regret": mean_and_se(self.regret()),
-            "regret_parts": {name: float(part.mean()) for name, part in parts._asdict().items()},
-            "pseudo_regret": mean_and_se(self.pseudo_regret()),
+            "regret": mean_and_se(self.regret()) if self.risk.by_moments else None,
+            "regret_parts": parts,
+            "pseudo_regret": mean_and_se(self.pseudo_regret()) if exact else None,
+            "gap_regret": mean_and_se(self.gap_regret()),
             "pulls": mean_and_se(self.pulls),
             "reward": {"mean": float(self.reward_mean().mean()), "variance": float(self.reward_variance().mean())},
         }
+
+    def _need_moments(self, asked: str) -> None:
+        if not self.risk.by_moments:
+            raise PrudentError(
+                f"{asked}: runs keep the mean and variance of their rewards, which do not determine {self.risk};"
+                " use gap_regret()"
+            )
 
     def _mean_variance(self, asked: str) -> MeanVariance:
         if not isinstance(self.risk, MeanVariance):

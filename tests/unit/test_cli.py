@@ -32,7 +32,7 @@ def test_simulate_as_json_is_one_object():
     assert set(answer) == {"horizon", "runs", "seed", "risk", "policies"}
     assert [row["policy"] for row in answer["policies"]] == ["mv-lcb", "mv-lcb(rho=0.5, c=1)"]
     row = answer["policies"][0]
-    keys = {"policy", "engine", "seconds", "regret", "regret_parts", "pseudo_regret", "pulls", "reward"}
+    keys = {"policy", "engine", "seconds", "regret", "regret_parts", "pseudo_regret", "gap_regret", "pulls", "reward"}
     assert set(row) == keys
     assert row["regret"]["mean"] == pytest.approx(sum(row["regret_parts"].values()), abs=1e-12)
     assert sum(row["pulls"]["mean"]) == pytest.approx(1000)
