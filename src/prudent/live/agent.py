@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from prudent.arms.sampling import include
 from prudent.compiled import score_inputs, score_of
 from prudent.errors import PrudentError, check_integer, check_number
+from prudent.live.intervals import Intervals, arm_intervals
 from prudent.live.state import ArmState, State, ordered, read, write
 from prudent.policies import UNSET, Arm, Arms, Policy, bind, registry, spec
 from prudent.risk import MeanVariance, RiskMeasure
@@ -130,6 +131,26 @@ class Agent:
             if arm.pulls > 0
             else Estimate(i, 0, None, None, None, arm.open_asks, arm.retired)
             for i, arm in enumerate(self._arms)
+        ]
+
+    def intervals(self, level: float = 0.95, quantile: float | None = None) -> list[Intervals]:
+        """Confidence sequences (`prudent.sequences`) of every arm's mean, variance, cost, and a quantile if asked.
+
+        Each interval, by itself, holds the truth at all times at once with probability `level`: look as often as you
+        like, and stop when you like. For m intervals together pass 1 − (1 − level)/m. The cost has one if the risk is
+        the mean-variance or knows `bounds`. Needs a bounded support, and for a quantile an agent that remembers.
+        Assumes that an arm's rewards, in the order told, are independent draws of one law; so a delay must not depend
+        on the reward.
+        """
+        hint = "for 95 % confidence pass 0.95"
+        level = check_number("intervals", "level", level, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)
+        if not all(map(math.isfinite, self.support)):
+            fix = "pass Agent(…, support=(low, high))"
+            raise PrudentError(f"intervals: the agent's support must be bounded, got {self.support}; {fix}")
+        if quantile is not None and self._arms[0].rewards is None:
+            raise PrudentError("intervals: a quantile needs every reward; pass Agent(…, remember=True) from the start")
+        return [
+            arm_intervals(i, arm, self.risk, quantile, 1.0 - level, self.support) for i, arm in enumerate(self._arms)
         ]
 
     def add_arm(self) -> int:
