@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections import Counter, deque
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -15,13 +16,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prudent import MVLCB, UCB1, Agent, FixedArm, MeanVariance, PrudentError
+from prudent import MVLCB, UCB1, Agent, FixedArm, MeanVariance, PrudentError, RiskMeasure
 from prudent.arms import Bernoulli, Beta, Gaussian, encode
 from prudent.arms.sampling import draw
 from prudent.compiled import needs_no_clock
 from prudent.engine.record import Record, write_down
 from prudent.engine.stepping import FINE, step_phases, step_scores
-from prudent.policies import Arms, bind, registry
+from prudent.policies import UNSET, Arms, bind, registry
+from prudent.risk import registry as risk_registry
 
 LAWS = encode([Gaussian(0.6, 0.05), Bernoulli(0.5), Beta(2.0, 3.0)])
 N_ARMS, HORIZON = 3, 200
@@ -68,15 +70,33 @@ def stumble(agent, steps, seed):
 # The agent and the engine
 
 
-@pytest.mark.parametrize("policy", ALL)
+class Median(NamedTuple):
+    """Asks for every reward; the clock and chance have a say too."""
+
+    noise: float = 0.3
+
+    def score(self, arm, t, rng, rewards):
+        return -rewards[len(rewards) // 2] - self.noise * rng.random() / len(rewards) ** (1.0 / t)
+
+
+class Worst(NamedTuple):
+    """Asks for the rewards alone."""
+
+    def score(self, arm, rewards):
+        return -rewards[0] - 1.0 / len(rewards)
+
+
+@pytest.mark.parametrize("policy", [*ALL, Median(), Worst()], ids=str)
 def test_driven_with_a_simulations_rewards_it_chooses_the_same_arms(policy):
     """Policy, rewards and twins share one stream; every statistic after every round is the same number."""
-    ready = bind(registry.parse(policy), MeanVariance(1.0), HORIZON, N_ARMS)
+    made = registry.parse(policy) if isinstance(policy, str) else policy
+    ready = bind(made, MeanVariance(1.0), HORIZON, N_ARMS)
     simulated, live = Record.empty(1, HORIZON, N_ARMS), Record.empty(1, HORIZON, N_ARMS)
     rounds = np.arange(1, HORIZON + 1)
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(5)))
     if hasattr(ready, "score"):
-        assert step_scores(ready, needs_no_clock(type(ready)), 0, LAWS, 0, rounds, simulated, rng) == FINE
+        room = 0 if isinstance(policy, str) else HORIZON
+        assert step_scores(ready, needs_no_clock(type(ready)), room, LAWS, 0, rounds, simulated, rng) == FINE
     else:
         assert step_phases(ready, LAWS, 0, rounds, simulated, rng) == FINE
 
@@ -232,7 +252,7 @@ operations = st.lists(
     st.tuples(
         st.sampled_from(["ask", "ask", "ask", "among", "tell", "tell", "old", "add", "retire", "reload"]),
         st.integers(0, 2**16),
-        st.floats(-1.0, 1.0),
+        st.floats(-0.5, 0.5),
     ),
     max_size=40,
 )
@@ -241,7 +261,7 @@ operations = st.lists(
 @settings(max_examples=400)
 @given(operations, st.sampled_from([*LEARNERS, "random-arm", *VARIANTS[:-1]]), st.integers(1, 4))
 def test_whatever_happens_the_books_are_right(steps, policy, n_arms):
-    agent = Agent(policy, n_arms, horizon=100, support=(-1, 1))
+    agent = Agent(policy, n_arms, horizon=100, support=(-0.5, 0.5))
     told = {i: [] for i in range(n_arms)}
     waiting, retired = Counter(), set()
     for step, number, value in steps:
@@ -276,6 +296,129 @@ def test_whatever_happens_the_books_are_right(steps, policy, n_arms):
         if e.pulls:
             assert e.mean == pytest.approx(np.mean(told[e.arm]), abs=1e-12)
             assert e.variance == pytest.approx(np.var(told[e.arm]), abs=1e-12)
+
+
+# Remembering rewards
+
+
+@dataclass(frozen=True)
+class Shortfall(RiskMeasure):
+    """Minus the mean of the worst rewards, a measure that mean and variance do not determine."""
+
+    share: float = 0.5
+    name = "shortfall"
+
+    def cost(self, law):
+        return -law.lower_tail_mean(self.share)
+
+    def weigh(self, values, weights):
+        used = np.minimum(np.cumsum(weights), self.share)
+        return -float(np.sum(np.diff(used, prepend=0.0) * values)) / self.share
+
+    def bounds(self, pulls, mean, variance, rewards, failure, low, high):
+        estimate = self.estimate(mean, variance, rewards)
+        width = (high - low) * math.sqrt(math.log(2.0 / failure) / (2.0 * pulls)) / self.share
+        return estimate - width, estimate + width
+
+
+@pytest.fixture
+def shortfall(monkeypatch):
+    """Known by name for one test only."""
+    monkeypatch.setitem(risk_registry._factories, Shortfall.name, Shortfall)
+    return Shortfall(0.25)
+
+
+class Cautious(NamedTuple):
+    """A policy with a measure and a list among its parameters, which serves the measure on every reward."""
+
+    risk: RiskMeasure = UNSET
+    support: tuple[float, ...] = (0.0, 1.0)
+
+    def score(self, arm, rewards):
+        return self.risk.estimate(arm.mean, arm.variance, rewards) - self.support[-1] / arm.pulls
+
+
+def kept(agent):
+    return [arm["rewards"] for arm in json.loads(agent.to_json())["arms"]]
+
+
+@pytest.mark.parametrize("settings", [{"remember": True}, {"policy": Worst()}, {"risk": Shortfall()}], ids=str)
+def test_rewards_are_kept_in_order_where_needed(settings):
+    agent = Agent(**({"policy": "ucb1", "n_arms": 2} | settings))
+    values = np.random.default_rng(8).random(50).tolist()
+    for i, value in enumerate(values):
+        agent.tell(i % 2, value, asked=False)
+    assert kept(agent) == [sorted(values[::2]), sorted(values[1::2])]
+    agent.add_arm()
+    agent.tell(2, 0.5, asked=False)
+    assert kept(agent)[2] == [0.5]
+
+
+def test_rewards_nobody_needs_are_not_kept():
+    agent = Agent("ucb1", 2)
+    play(agent, 5, rewards(0))
+    assert kept(agent) == [None, None]
+
+
+def test_any_risk_measure_prices_the_rewards(shortfall):
+    agent = Agent("ucb1", 2, risk="shortfall(share=0.25)")
+    told = np.random.default_rng(9).random(31)
+    for value in told:
+        agent.tell(1, value, asked=False)
+    assert agent.estimates()[1].cost == pytest.approx(shortfall.sample_cost(told), abs=1e-12)
+    assert Agent.from_json(agent.to_json()).estimates() == agent.estimates()
+
+
+@pytest.mark.parametrize("given", [Cautious(support=[0, 0.5, math.inf]), Cautious(Shortfall(0.1), (1.0, 2.0))], ids=str)
+def test_a_policys_measure_and_lists_survive_saving(given, shortfall, monkeypatch):
+    monkeypatch.setitem(registry._factories, "cautious", Cautious)
+    agent = Agent(given, 3, risk=shortfall)
+    play(agent, 25, rewards(1))
+    loaded = Agent.from_json(agent.to_json())
+    assert loaded.policy.risk == given.risk
+    assert list(loaded.policy.support) == list(given.support)
+    assert loaded.to_json() == agent.to_json()
+    assert play(loaded, 25, rewards(2)) == play(agent, 25, rewards(2))
+    assert Agent.from_json(agent.to_json(), policy=given).to_json() == agent.to_json()
+    with pytest.raises(PrudentError, match="saved with the policy"):
+        Agent.from_json(agent.to_json(), policy=given._replace(support=(7.0,)))
+
+
+def test_the_agent_takes_the_policys_measure():
+    assert Agent(Cautious(Shortfall(0.1)), 2).risk == Shortfall(0.1)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda arm: arm["rewards"].pop(), "one for each of 5 pulls, got 4"),
+        (lambda arm: arm["rewards"].reverse(), "ascending order"),
+        (lambda arm: arm["rewards"].__setitem__(4, 2.0), "must have the mean"),
+        (lambda arm: arm.update(variance=arm["variance"] + 0.01), "must have the mean .* and the variance"),
+        (lambda arm: arm["rewards"].__setitem__(0, "0.0"), "rewards must be a number"),
+        (lambda arm: arm["rewards"].__setitem__(0, True), "rewards must be a number"),
+        (lambda arm: arm["rewards"].__setitem__(0, [0.0]), "rewards must be a number"),
+        (lambda arm: arm.update(rewards={}), "rewards must be"),
+        (lambda arm: arm.update(rewards=None), "all hold their rewards, or none"),
+    ],
+)
+def test_altered_rewards_are_refused(change, message):
+    agent = Agent("ucb1", 2, remember=True)
+    for value in (0.1, 0.2, 0.4, 0.7, 0.9):
+        agent.tell(0, value, asked=False)
+    state = json.loads(agent.to_json())
+    change(state["arms"][0])
+    with pytest.raises(PrudentError, match=f"agent state: .*{message}"):
+        Agent.from_json(json.dumps(state))
+
+
+def test_a_policy_that_needs_rewards_does_not_go_on_without():
+    agent = Agent(Worst(), 1)
+    agent.tell(0, 0.5, asked=False)
+    state = json.loads(agent.to_json())
+    state["arms"][0]["rewards"] = None
+    with pytest.raises(PrudentError, match="agent state: arm 0: rewards must be there"):
+        Agent.from_json(json.dumps(state), policy=Worst())
 
 
 # Saving and loading
@@ -499,6 +642,14 @@ def test_bad_calls_are_refused_and_change_nothing(call, message):
         call(agent)
     assert agent.to_json() == before
     assert agent.ask() == 1
+
+
+@pytest.mark.parametrize("policy", [name for name in NAMES if "range" in registry.get(name)._fields])
+def test_a_range_nobody_gave_must_reach_over_the_support(policy):
+    with pytest.raises(PrudentError, match=rf"{policy}.*: range is 1, its default, .*\(-1.0, 2.0\); pass range=3"):
+        Agent(policy, 2, horizon=10, support=(-1, 2))
+    for spec, support in (("", (3, 3.7)), ("", (0.1, 1.1)), ("", (0, math.inf)), ("(range=3)", (-1, 2))):
+        assert Agent(policy + spec, 2, horizon=10, support=support).ask() == 0
 
 
 def test_more_arms_than_rounds_are_refused():

@@ -7,6 +7,7 @@ the same arms, bit for bit.
 import inspect
 import math
 import os
+from bisect import insort_left
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.arms.sampling import include
-from prudent.compiled import score_of
+from prudent.compiled import score_inputs, score_of
 from prudent.errors import PrudentError, check_integer, check_number
-from prudent.live.state import ArmState, State, read, write
+from prudent.live.intervals import Intervals, arm_intervals
+from prudent.live.state import ArmState, State, ordered, read, write
 from prudent.policies import UNSET, Arm, Arms, Policy, bind, registry, spec
 from prudent.risk import MeanVariance, RiskMeasure
 from prudent.risk import registry as risk_registry
@@ -42,9 +44,10 @@ class Agent:
     """Plays `policy` on arms numbered from 0: `ask()` for an arm, `tell(arm, reward)` what it paid.
 
     Rewards may come late and in any order, and several asks may be open; the policy sees only what was told. `risk`
-    prices the estimates and lends its ρ to a policy without one; by default it is the mean-variance with the policy's
-    ρ, or 1. `support=(low, high)` states the range of rewards, and others are refused. The policy is tuned for
-    `horizon` rounds, though nothing stops there; anytime policies need none.
+    prices the estimates and lends its parameters to a policy without them; by default it is the policy's own, or the
+    mean-variance with the policy's ρ, or 1. `support=(low, high)` states the range of rewards, and others are refused,
+    as is a policy left with a shorter `range`. The policy is tuned for `horizon` rounds, though nothing stops there;
+    anytime policies need none. Single rewards are kept if the policy or the risk needs them, or to `remember` them.
 
     Not thread-safe: keep an agent to one thread, or hold a lock around it.
     """
@@ -58,12 +61,15 @@ class Agent:
         *,
         risk: RiskMeasure | str | None = None,
         support: Sequence[float] | None = None,
+        remember: bool = False,
     ) -> None:
         policy = registry.parse(policy) if isinstance(policy, str) else policy
         if risk is None:
-            rho = getattr(policy, "rho", UNSET)
-            risk = MeanVariance() if rho is UNSET else MeanVariance(rho)
-        arms = [ArmState() for _ in range(check_integer("Agent", "n_arms", n_arms, low=1))]
+            rho, own = getattr(policy, "rho", UNSET), getattr(policy, "risk", UNSET)
+            risk = own if isinstance(own, RiskMeasure) else MeanVariance() if rho is UNSET else MeanVariance(rho)
+        arms = [
+            ArmState(rewards=[] if remember else None) for _ in range(check_integer("Agent", "n_arms", n_arms, low=1))
+        ]
         sequence = np.random.SeedSequence(check_integer("Agent", "seed", seed, low=0))
         ends = (-math.inf, math.inf) if support is None else check_support("Agent", support)
         self._settle(State(policy, risk, horizon, ends, arms, np.random.Generator(np.random.PCG64(sequence))))
@@ -73,10 +79,15 @@ class Agent:
         policy, risk, horizon, support, self._arms, self._rng = state
         self.policy = policy
         self.risk: RiskMeasure = risk_registry.parse(risk) if isinstance(risk, str) else risk
-        self.risk.stats_cost(0.0, 0.0)  # a measure that mean and variance cannot price stops here
         self.horizon = None if horizon is None else check_integer("Agent", "horizon", horizon, low=1, high=2**53)
         self.support = check_support("Agent", support)
         self._ready = self._bound(self.arms)
+        _check_range(policy, self.support)
+        for i, arm in enumerate(self._arms):
+            if arm.rewards is None and (self._scores_rewards or not self.risk.by_moments):
+                if arm.pulls > 0:
+                    raise PrudentError(f"arm {i}: rewards must be there; the policy or the risk needs every one")
+                arm.rewards = []
 
     def __repr__(self) -> str:
         told, waiting = sum(arm.pulls for arm in self._arms), sum(arm.open_asks for arm in self._arms)
@@ -109,6 +120,8 @@ class Agent:
         if not math.isfinite(variance):
             raise PrudentError(f"tell: reward {reward} is too large for a variance; rescale the rewards")
         known.pulls, known.mean, known.variance = known.pulls + 1, mean, variance
+        if known.rewards is not None:
+            insort_left(known.rewards, reward)
         known.open_asks -= bool(asked)
 
     def estimates(self) -> list[Estimate]:
@@ -120,11 +133,31 @@ class Agent:
             for i, arm in enumerate(self._arms)
         ]
 
+    def intervals(self, level: float = 0.95, quantile: float | None = None) -> list[Intervals]:
+        """Confidence sequences (`prudent.sequences`) of every arm's mean, variance, cost, and a quantile if asked.
+
+        Each interval, by itself, holds the truth at all times at once with probability `level`: look as often as you
+        like, and stop when you like. For m intervals together pass 1 − (1 − level)/m. The cost has one if the risk is
+        the mean-variance or knows `bounds`. Needs a bounded support, and for a quantile an agent that remembers.
+        Assumes that an arm's rewards, in the order told, are independent draws of one law; so a delay must not depend
+        on the reward.
+        """
+        hint = "for 95 % confidence pass 0.95"
+        level = check_number("intervals", "level", level, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)
+        if not all(map(math.isfinite, self.support)):
+            fix = "pass Agent(…, support=(low, high))"
+            raise PrudentError(f"intervals: the agent's support must be bounded, got {self.support}; {fix}")
+        if quantile is not None and self._arms[0].rewards is None:
+            raise PrudentError("intervals: a quantile needs every reward; pass Agent(…, remember=True) from the start")
+        return [
+            arm_intervals(i, arm, self.risk, quantile, 1.0 - level, self.support) for i, arm in enumerate(self._arms)
+        ]
+
     def add_arm(self) -> int:
         """Put a new arm into play; returns its number. A policy that plays in phases starts afresh."""
         new = len(self._arms)
         ready = self._bound([*self.arms, new])
-        self._arms.append(ArmState())
+        self._arms.append(ArmState(rewards=None if self._arms[0].rewards is None else []))
         self._restart(ready)
         return new
 
@@ -169,6 +202,12 @@ class Agent:
         """The round about to be played, from 1."""
         return 1 + sum(arm.pulls + arm.open_asks for arm in self._arms)
 
+    @property
+    def _scores_rewards(self) -> bool:
+        """Whether the policy asks for every reward of an arm."""
+        owner: Any = type(self._ready)
+        return hasattr(owner, "score") and "rewards" in score_inputs(owner)
+
     def _by_score(self, available: list[int]) -> int:
         """The arm of smallest score; one without a reward goes first. Ties go to the fewest open asks, so that new
         arms share several open asks, then to the lowest number."""
@@ -177,7 +216,8 @@ class Agent:
         for i in available:
             arm = self._arms[i]
             seen = Arm(arm.pulls, arm.mean, arm.variance)
-            score = score_of(self._ready, seen, t, self._rng, None) if arm.pulls > 0 else -math.inf
+            rewards = ordered(arm) if self._scores_rewards else None
+            score = score_of(self._ready, seen, t, self._rng, rewards) if arm.pulls > 0 else -math.inf
             if math.isnan(score):
                 raise PrudentError(f"{spec(self.policy)}: its score of arm {i}, {seen}, is not a number (NaN)")
             order.append((score, arm.open_asks, i))
@@ -229,7 +269,7 @@ class Agent:
             arm.chosen, arm.due = True, 0
 
     def _cost(self, arm: ArmState) -> float:
-        return float(self.risk.stats_cost(arm.mean, arm.variance))
+        return float(self.risk.estimate(arm.mean, arm.variance, ordered(arm)))
 
     def _number(self, owner: str, arm: int) -> int:
         return check_integer(owner, "arm", arm, low=0, high=len(self._arms) - 1, hint="arms are numbered from 0")
@@ -244,3 +284,18 @@ class Agent:
         if not set(numbers) <= set(self.arms):
             raise PrudentError(f"ask: among must hold no retired arm, got {numbers}; in play are {self.arms}")
         return numbers
+
+
+def _check_range(policy: Any, support: tuple[float, float]) -> None:
+    """Widths of a policy that nobody told the range of rewards would be too narrow, and nothing would show it.
+
+    The policy is not widened in silence: it would no longer be the one that was simulated. A range the user gave
+    stands, and without a bounded support there is nothing to compare.
+    """
+    length = support[1] - support[0]
+    default = getattr(policy, "_field_defaults", {}).get("range", UNSET)
+    if default is not UNSET and policy.range == default and (1.0 + 1e-9) * default < length < math.inf:
+        raise PrudentError(
+            f"{spec(policy)}: range is {default:g}, its default, shorter than the agent's support {support};"
+            f" pass range={length:g}"
+        )

@@ -6,20 +6,26 @@ Whatever is wrong with a text stops here: unreadable, foreign, a part missing or
 import json
 import math
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prudent.errors import PrudentError, check_finite, check_integer
 from prudent.policies import Policy, registry, spec
 from prudent.risk import RiskMeasure
+from prudent.risk import registry as risk_registry
 
 FORMAT, VERSION = "prudent agent", 1
 
 
 @dataclass(slots=True)
 class ArmState:
-    """An arm's statistics, its open asks, and its part in a policy's phase: chosen, and how often it is still due."""
+    """An arm's statistics, its open asks, and its part in a policy's phase: chosen, and how often it is still due.
+
+    `rewards` are in ascending order; None if the agent does not remember them.
+    """
 
     pulls: int = 0
     mean: float = 0.0
@@ -28,6 +34,7 @@ class ArmState:
     retired: bool = False
     chosen: bool = True
     due: int = 0
+    rewards: list[float] | None = None
 
 
 class State(NamedTuple):
@@ -39,6 +46,11 @@ class State(NamedTuple):
     support: tuple[float, float]
     arms: list[ArmState]
     rng: np.random.Generator
+
+
+def ordered(arm: ArmState) -> NDArray[np.float64]:
+    """The arm's rewards, ascending, as policies and risk measures take them; none if they are not remembered."""
+    return np.array(arm.rewards or (), np.float64)
 
 
 def write(state: State) -> str:
@@ -99,6 +111,7 @@ _ARM: dict[str, Any] = {
     "retired": bool,
     "chosen": bool,
     "due": int,
+    "rewards": list | None,
 }
 _GENERATOR = {"state": str, "inc": str, "has_uint32": int, "uinteger": int}
 
@@ -121,15 +134,24 @@ def _policy(described: Any, given: Policy | None) -> Policy:
             factory = registry.get(name)
         except PrudentError as error:
             raise PrudentError(f"{error}; a policy of your own must be passed again: policy={name}(…)") from None
-        given = factory(**{key: _unplain(value) for key, value in parameters.items()})
+        given = factory(**{key: _parameter(key, value) for key, value in parameters.items()})
     # Not only for what was passed: a class of the user's own called UCB1 is not the registered ucb1.
     if describe(given) != described:
         raise PrudentError(f"saved with the policy {name} and {parameters}, got {spec(given)}; pass the same as policy")
     return given
 
 
+def _parameter(name: str, value: Any) -> Any:
+    """A policy's parameter from JSON. A tuple or an array comes back as a list, as a spec would give it."""
+    if name == "risk" and isinstance(value, str):
+        return risk_registry.parse(value)
+    return _unplain(value)
+
+
 def _arms(given: list[Any]) -> list[ArmState]:
     arms = [_arm(f"arm {i}", entry) for i, entry in enumerate(given)]
+    if len({arm.rewards is None for arm in arms}) > 1:
+        raise PrudentError("arms must all hold their rewards, or none of them")
     if not any(arm.chosen and not arm.retired for arm in arms):
         raise PrudentError("arms must hold one that is chosen and not retired")
     return arms
@@ -145,7 +167,24 @@ def _arm(where: str, given: Any) -> ArmState:
         raise PrudentError(f"{where}: mean and variance must be 0 without pulls, got {arm.mean} and {arm.variance}")
     if arm.due > 0 and (arm.retired or not arm.chosen):
         raise PrudentError(f"{where}: due must be 0 for an arm retired or not chosen, got {arm.due}")
+    if arm.rewards is not None:
+        arm.rewards = _rewards(where, arm)
     return arm
+
+
+def _rewards(where: str, arm: ArmState) -> list[float]:
+    """The arm's rewards, if they are what its statistics are of."""
+    rewards = [check_finite(where, "rewards", reward) for reward in arm.rewards or ()]
+    if len(rewards) != arm.pulls:
+        raise PrudentError(f"{where}: rewards must be one for each of {arm.pulls} pulls, got {len(rewards)}")
+    if any(first > second for first, second in pairwise(rewards)):
+        raise PrudentError(f"{where}: rewards must be in ascending order")
+    if rewards:
+        scale = max(abs(rewards[0]), abs(rewards[-1]))
+        off_mean, off_variance = abs(arm.mean - np.mean(rewards)), abs(arm.variance - np.var(rewards))
+        if off_mean > 1e-6 * scale or off_variance > 1e-6 * scale * scale:  # far more than rounding
+            raise PrudentError(f"{where}: rewards must have the mean {arm.mean} and the variance {arm.variance}")
+    return rewards
 
 
 def _generator(given: Any) -> np.random.Generator:
@@ -164,7 +203,9 @@ def _generator(given: Any) -> np.random.Generator:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON, which knows neither NumPy nor tuples nor infinity."""
+    """A value as JSON, which knows neither NumPy nor tuples nor infinity nor risk measures."""
+    if isinstance(value, RiskMeasure):
+        return str(value)
     value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
     if isinstance(value, (tuple, list)):
         return [_plain(part) for part in value]
@@ -172,6 +213,8 @@ def _plain(value: Any) -> Any:
 
 
 def _unplain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_unplain(part) for part in value]
     return float(value) if value in ("inf", "-inf") else value
 
 

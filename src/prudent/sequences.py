@@ -1,0 +1,185 @@
+"""Confidence sequences: intervals that hold at all times at once, so one may look after every reward and stop at will.
+
+`failure` bounds the probability that an interval ever misses, after 1, 2, 3, … rewards. Every function assumes rewards
+that are independent draws of one law; those of bounded rewards also that they lie in [low, high]. They read only the
+number of rewards, their mean and their variance (divided by the number), numbers or arrays alike; a quantile needs the
+rewards.
+
+Two nonnegative supermartingales M with M₀ = 1 do all the work, by Ville's inequality P(some M_n ≥ 1/δ) ≤ δ:
+
+Mean. For ξ ≥ −1 and 0 ≤ λ < 1, exp(λξ + ξ²(λ + log(1−λ))) ≤ 1 + λξ ((4.11) of [Fan15]; the heart of Theorem 4 of
+[Howard21], the empirical Bernstein sequence). Put ξ = (X − μ)/b, b = high − low, multiply over the rewards, and average
+over λ uniform on (0, 1):
+
+    M_n(μ) = ∫₀¹ exp(λs + v(λ + log(1−λ))) dλ,   s = n(μ̂ − μ)/b,  v = n(V̂ + (μ̂ − μ)²)/b².
+
+The theorem centres its squares at any prediction of the next reward; here the prediction is the candidate μ itself,
+which makes v a function of pulls, mean and variance. The integral is an incomplete gamma function, as in Proposition 9
+of [Howard21], whose prior has a parameter to tune. [RyuBhatt22] mixes the same bound.
+
+Counts. For Y in [0, 1] of mean p and any q in (0, 1), (q/p)^Y ((1−q)/(1−p))^(1−Y) has mean at most 1, being convex in
+Y. Averaged over q ~ Beta(½, ½) this is the mixture of [Krichevsky81], short of its best q by a factor of at most 2√n
+(the logarithm of the factor is convex in the sum of the Y, since ψ′(x + ½) < 1/x, and at the ends it is
+√π n!/Γ(n + ½) ≤ 2√n). So at all times, with probability 1 − δ,
+
+    n kl(Ȳ, p) ≤ log(2√n/δ),   kl(x, y) = x log(x/y) + (1−x) log((1−x)/(1−y)).
+
+Widths follow √(log n/n). A stitched boundary has the better rate √(log log n/n) and is wider up to a million rewards
+(docs/live.md).
+
+[Fan15] Fan, Grama, Liu. *Exponential inequalities for martingales with applications*. EJP 20, 2015.
+[Howard21] Howard, Ramdas, McAuliffe, Sekhon. *Time-uniform, nonparametric, nonasymptotic confidence sequences*.
+    Annals of Statistics 49, 2021.
+[Howard22] Howard, Ramdas. *Sequential estimation of quantiles with applications to A/B testing and best-arm
+    identification*. Bernoulli 28, 2022.
+[Krichevsky81] Krichevsky, Trofimov. *The performance of universal encoding*. IEEE Trans. Inf. Theory 27, 1981.
+[RyuBhatt22] Ryu, Bhatt. *On confidence sequences for bounded random processes via universal gambling strategies*. 2022.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from prudent.errors import PrudentError, check_number
+from prudent.risk.base import check_support
+
+Array = NDArray[np.float64]
+
+
+def mean_bounds(
+    pulls: ArrayLike, mean: ArrayLike, variance: ArrayLike, failure: float, low: float, high: float
+) -> tuple[Array, Array]:
+    """Where the mean lies: the μ nearest to μ̂, on either side, with M_n(μ) ≥ 2/failure (module docstring).
+
+    M_n is at most the capital ∫ Π(1 + λ(X − μ)/b) dλ, which falls as μ rises: whatever lies beyond an excluded μ is
+    excluded with it, though M_n itself need not be monotone. The other side is the same for −X.
+    """
+    n, centre, spread = _statistics(pulls, mean, variance, failure, low, high)
+    length = high - low
+
+    def excluded(candidate: Array) -> Any:
+        return _log_capital(n, np.abs(candidate - centre) / length, spread / length**2) >= np.log(2.0 / failure)
+
+    return _edge(excluded, centre, low), _edge(excluded, centre, high)
+
+
+def variance_bounds(
+    pulls: ArrayLike, mean: ArrayLike, variance: ArrayLike, failure: float, low: float, high: float
+) -> tuple[Array, Array]:
+    """Where the variance (of the law) lies.
+
+    Half of `failure` goes to the mean, μ in [a, b]. Then Y = (X − μ)²/c², c the largest distance of μ from low and
+    high, lies in [0, 1] and has mean σ²/c²; its average is (V̂ + (μ̂ − μ)²)/c², and the kl inequality holds for it with
+    the other half. Of all μ in [a, b] the most cautious counts: the lower end takes the average V̂, the upper one the
+    largest, both the largest c (shrinking both arguments of kl by one factor shrinks it, as data processing does). And
+    σ² ≤ (μ − low)(high − μ). By the first step `mean_bounds` of half the failure holds together with this interval.
+    """
+    n, centre, spread = _statistics(pulls, mean, variance, failure, low, high)
+    left, right = mean_bounds(n, centre, spread, failure / 2.0, low, high)
+    reach = np.maximum(right - low, high - left) ** 2
+    least = np.minimum(spread / reach, 1.0)
+    most = np.minimum((spread + np.maximum(right - centre, centre - left) ** 2) / reach, 1.0)
+    rate = _rate(n, failure / 2.0)
+    middle = np.clip(0.5 * (low + high), left, right)
+    smallest = reach * _edge(lambda p: _kl(least, p) >= rate, least, 0.0)
+    largest = reach * _edge(lambda p: _kl(most, p) >= rate, most, 1.0)
+    return smallest, np.minimum(largest, (middle - low) * (high - middle))
+
+
+def mean_variance_bounds(
+    pulls: ArrayLike, mean: ArrayLike, variance: ArrayLike, rho: float, failure: float, low: float, high: float
+) -> tuple[Array, Array]:
+    """Where the cost σ² − ρ μ lies (−μ if ρ = ∞), from the two intervals that hold together."""
+    if np.isinf(rho):
+        left, right = mean_bounds(pulls, mean, variance, failure, low, high)
+        return -right, -left
+    left, right = mean_bounds(pulls, mean, variance, failure / 2.0, low, high)
+    smallest, largest = variance_bounds(pulls, mean, variance, failure, low, high)
+    return smallest - rho * right, largest - rho * left
+
+
+def quantile_bounds(
+    rewards: ArrayLike, quantile: float, failure: float, low: float = -np.inf, high: float = np.inf
+) -> tuple[float, float]:
+    """Where the quantile lies, from rewards in ascending order of any law; `low` and `high` where there are too few."""
+    ordered = np.asarray(rewards, dtype=float)
+    first, last = quantile_ranks(len(ordered), quantile, failure)
+    padded = np.concatenate(([low], ordered, [high]))
+    return float(padded[first]), float(padded[last])
+
+
+def quantile_ranks(pulls: ArrayLike, quantile: float, failure: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The ranks, from 1, of the rewards that enclose the quantile; 0 and n + 1 where there is none.
+
+    Let q be a p-quantile: P(X < q) ≤ p ≤ P(X ≤ q). Count the rewards below q and, by a coin that makes the chance p,
+    some of those equal to it: a sum of Bernoulli(p), in the range of the kl inequality at all times with probability
+    1 − failure. The rewards below q are no more than that, those up to q no fewer. ([Howard22] treats the two counts
+    apart; the coin makes no assumption on atoms and costs nothing.)
+    """
+    hint = "0.5 is the median"
+    p = check_number("quantile", "quantile", quantile, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)
+    n = _counts(pulls)
+    rate = _rate(n, _checked_failure(failure))
+    start = np.full_like(rate, p)
+    fewest = _edge(lambda x: _kl(x, p) >= rate, start, 0.0)
+    most = _edge(lambda x: _kl(x, p) >= rate, start, 1.0)
+    return np.ceil(n * fewest).astype(np.int64), np.floor(n * most).astype(np.int64) + 1
+
+
+def _log_capital(pulls: Array, distance: Array, variance: Array) -> Any:
+    """log ∫₀¹ exp(λs + v(λ + log(1−λ))) dλ = log[e^x Γ(v+1) P(v+1, x) / x^(v+1)] with x = s + v."""
+    s, v = pulls * distance, pulls * (variance + distance**2)
+    x = np.maximum(s + v, 1e-300)  # the limit at 0 is 0
+    return x + special.gammaln(v + 1.0) + np.log(special.gammainc(v + 1.0, x)) - (v + 1.0) * np.log(x)
+
+
+def _kl(x: Any, y: Any) -> Any:
+    """The divergence of Bernoulli(x) from Bernoulli(y)."""
+    return special.rel_entr(x, y) + special.rel_entr(1.0 - x, 1.0 - y)
+
+
+def _rate(pulls: Array, failure: float) -> Array:
+    """What kl may reach at all times."""
+    return np.asarray(np.log(2.0 * np.sqrt(pulls) / failure) / pulls)
+
+
+def _edge(excluded: Callable[[Array], Any], near: Array, far: float) -> Array:
+    """An excluded point between `near`, which is not, and `far`, to rounding the nearest; `far` if none is found."""
+    inside, outside = near, np.full_like(near, far)
+    for _ in range(60):
+        middle = 0.5 * (inside + outside)
+        out = excluded(middle)
+        inside, outside = np.where(out, inside, middle), np.where(out, middle, outside)
+    return outside
+
+
+def _statistics(
+    pulls: ArrayLike, mean: ArrayLike, variance: ArrayLike, failure: float, low: float, high: float
+) -> tuple[Array, Array, Array]:
+    """The statistics as arrays of one shape, the mean between low and high in spite of rounding."""
+    _checked_failure(failure)
+    low, high = check_support("sequences", (low, high))
+    if not np.isfinite(high - low):
+        raise PrudentError(f"sequences: low and high must be finite, got ({low}, {high}); quantiles need no bounds")
+    n, centre, spread = np.broadcast_arrays(_counts(pulls), np.asarray(mean, float), np.asarray(variance, float))
+    slack = 1e-9 * (high - low)
+    if not ((centre >= low - slack) & (centre <= high + slack)).all():
+        raise PrudentError(f"sequences: mean must lie in [{low:g}, {high:g}]; widen low and high to hold every reward")
+    if not (spread >= 0.0).all():
+        raise PrudentError("sequences: variance must be at least 0")
+    return n, np.clip(centre, low, high), spread
+
+
+def _counts(pulls: ArrayLike) -> Array:
+    n = np.asarray(pulls, float)
+    if not (n >= 1.0).all():
+        raise PrudentError("sequences: pulls must be at least 1; nothing is known of an arm without rewards")
+    return n
+
+
+def _checked_failure(failure: float) -> float:
+    hint = "for 95 % confidence pass 0.05"
+    return check_number("sequences", "failure", failure, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)

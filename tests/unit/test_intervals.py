@@ -1,0 +1,116 @@
+"""An agent's intervals: confidence sequences of what it was told, for whoever looks whenever."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from prudent import Agent, MeanVariance, PrudentError, RiskMeasure
+from prudent.sequences import mean_bounds, mean_variance_bounds, quantile_bounds, variance_bounds
+
+
+def told(agent, arm, rewards):
+    for reward in rewards:
+        agent.tell(arm, reward, asked=False)
+    return agent
+
+
+def test_they_are_the_sequences_of_the_estimates():
+    agent = Agent("ucb1(range=3)", 3, risk=MeanVariance(0.5), support=(-1, 2), remember=True)
+    rewards = np.random.default_rng(1).uniform(-1.0, 2.0, 40)
+    told(agent, 1, rewards)
+    before = agent.to_json()
+    for level in (0.5, 0.95):
+        none, some, _ = agent.intervals(level, quantile=0.3)
+        assert none == (0, 0, None, None, None, None)
+        _, pulls, mean, variance, *_ = agent.estimates()[1]
+        known, within = (pulls, mean, variance), (1.0 - level, -1.0, 2.0)
+        assert some[:2] == (1, 40)
+        assert some.mean == mean_bounds(*known, *within)
+        assert some.variance == variance_bounds(*known, *within)
+        assert some.cost == mean_variance_bounds(*known, 0.5, *within)
+        assert some.quantile == quantile_bounds(np.sort(rewards), 0.3, *within)
+        assert some.mean.low <= mean <= some.mean.high
+    assert agent.to_json() == before
+
+
+def test_they_need_neither_memory_nor_the_order_told():
+    rewards = np.random.default_rng(2).random(30)
+    first, second = (told(Agent("ucb1", 1, support=(0, 1)), 0, order) for order in (rewards, np.sort(rewards)))
+    for one, other in zip(first.intervals()[0][2:5], second.intervals()[0][2:5], strict=True):
+        assert one == pytest.approx(other, abs=1e-12)
+    assert first.intervals()[0].quantile is None
+
+
+def test_a_long_look_settles_which_arm_is_better():
+    agent = Agent("round-robin", 2, support=(0, 1), risk="mean-variance(rho=1)")
+    rng = np.random.default_rng(3)
+    for _ in range(4_000):
+        arm = agent.ask()
+        agent.tell(arm, rng.beta(8.0, 2.0) if arm else rng.random())
+    even, good = agent.intervals(0.99)
+    assert good.mean.low > even.mean.high
+    assert good.variance.high < even.variance.low
+    assert good.cost.high < even.cost.low
+
+
+def test_a_policy_that_chases_rewards_does_not_break_them():
+    """ε-greedy leaves an arm after bad luck, so sample means are biased; over whole paths the intervals still hold."""
+    runs, failure, missed = 60, 0.2, 0
+    for run in range(runs):
+        agent, rng = Agent("epsilon-greedy(rho=inf)", 2, seed=run, support=(0, 1)), np.random.default_rng(run)
+        off = False
+        for t in range(120):
+            arm = agent.ask()
+            agent.tell(arm, rng.random())
+            if t % 10 == 0:
+                known = agent.intervals(1.0 - failure)[0]
+                off |= known.pulls > 0 and not known.mean.low <= 0.5 <= known.mean.high
+        missed += off
+    assert missed <= binom.isf(1e-9, runs, failure)
+
+
+@dataclass(frozen=True)
+class Median(RiskMeasure):
+    """Minus the median."""
+
+    name = "median"
+
+    def cost(self, law):
+        return -law.quantile(0.5)
+
+    def weigh(self, values, weights):
+        return -float(values[np.searchsorted(np.cumsum(weights), 0.5)])
+
+
+class Bounded(Median):
+    """Its bounds tell what they were asked with: the failure and the number of rewards."""
+
+    def bounds(self, pulls, mean, variance, rewards, failure, low, high):
+        return failure, float(len(rewards))
+
+
+def test_bounds_for_a_fixed_time_share_the_failure():
+    """Σ 1/n(n + 1) = 1: the failures of all times sum to the one asked for."""
+    agent = Agent("ucb1", 1, risk=Bounded(), support=(0, 1))
+    spent = [told(agent, 0, [0.5]).intervals(0.9)[0].cost.low for _ in range(200)]
+    assert math.fsum(spent) == pytest.approx(0.1 * (1.0 - 1.0 / 201.0))
+    assert agent.intervals()[0].cost.high == 200.0
+    assert told(Agent("ucb1", 1, risk=Median(), support=(0, 1)), 0, [0.5]).intervals()[0].cost is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "asked", "message"),
+    [
+        ({}, {}, r"support must be bounded, got \(-inf, inf\); pass Agent\(…, support="),
+        ({"support": (0, math.inf)}, {}, "support must be bounded"),
+        ({"support": (0, 1)}, {"quantile": 0.5}, "pass Agent\\(…, remember=True\\)"),
+        ({"support": (0, 1)}, {"level": 95}, r"level must lie in \(0, 1\), got 95; for 95 % confidence pass 0.95"),
+        ({"support": (0, 1), "remember": True}, {"quantile": 50}, r"quantile must lie in \(0, 1\)"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused(settings, asked, message):
+    with pytest.raises(PrudentError, match=message):
+        told(Agent("ucb1", 1, **settings), 0, [0.5]).intervals(**asked)
