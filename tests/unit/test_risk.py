@@ -96,7 +96,7 @@ def test_bad_samples_are_refused(x: list[float], weights: list[float] | None, me
 def test_a_risk_that_needs_more_than_two_moments_says_so() -> None:
     class Median(RiskMeasure):
         name = "median"
-        cost = sample_cost = None  # type: ignore[assignment]
+        cost = weigh = None  # type: ignore[assignment]
 
     with pytest.raises(PrudentError, match=r"median: mean and variance do not determine .* use sample_cost"):
         Median().stats_cost(0.0, 1.0)
