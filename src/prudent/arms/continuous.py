@@ -197,8 +197,10 @@ class StudentT(Law):
     kind = sampling.STUDENT
 
     def __post_init__(self) -> None:
-        degrees, scale = (check_positive(self.name, name, getattr(self, name)) for name in ("degrees", "scale"))
+        hint = "rewards with fewer leave the range of floats"
+        degrees = check_finite(self.name, "degrees", self.degrees, low=0.1, hint=hint)
         location = check_finite(self.name, "location", self.location)
+        scale = check_positive(self.name, "scale", self.scale)
         self._settle(degrees=degrees, location=location, scale=scale, support=(-math.inf, math.inf))
 
     @property

@@ -51,7 +51,7 @@ def variance_bounds(pulls: int, variance: float, failure: float, low: float, hig
 def distorted(measure: Any, values: Array, levels: Array) -> float:
     """−∫ x dg(F(x)) for F that rises to levels[i] at values[i], with g the measure's `distort`."""
     mass = measure.distort(levels)
-    return -(mass[0] * values[0] + ((mass[1:] - mass[:-1]) * values[1:]).sum())
+    return 0.0 - mass[0] * values[0] - ((mass[1:] - mass[:-1]) * values[1:]).sum()
 
 
 @helper
@@ -69,6 +69,6 @@ def distorted_bounds(
     lower = measure.distort(np.maximum(levels - width, 0.0))
     above = measure.distort(np.ones(1))[0] - lower[-1]
     # An infinite end without mass must not count: 0 · ∞ is no number.
-    largest = -((upper[1:] - upper[:-1]) * rewards).sum() - (upper[0] * low if upper[0] > 0.0 else 0.0)
-    smallest = -((lower[1:] - lower[:-1]) * rewards).sum() - (above * high if above > 0.0 else 0.0)
+    largest = 0.0 - ((upper[1:] - upper[:-1]) * rewards).sum() - (upper[0] * low if upper[0] > 0.0 else 0.0)
+    smallest = 0.0 - ((lower[1:] - lower[:-1]) * rewards).sum() - (above * high if above > 0.0 else 0.0)
     return smallest, largest

@@ -35,7 +35,7 @@ class VaR(Distortion):
         quantile = law.quantile(self.alpha)
         if math.isinf(quantile):
             raise PrudentError(f"var: {law} has no largest reward; take alpha below 1")
-        return -quantile
+        return 0.0 - quantile
 
     def distort(self, p: Array) -> Array:
         # The tolerance undoes the rounding of sums of weights, so that k of n rewards reach the level k/n.
