@@ -1,7 +1,6 @@
 """Risk measures: known values, identities, and bad samples."""
 
 import math
-import re
 from dataclasses import dataclass
 
 import numpy as np
