@@ -233,6 +233,8 @@ def test_entropic_risk_stays_within_floats() -> None:
     assert Entropic(1.0).sample_cost(x) == pytest.approx(1e6 - math.log(3.0))
     assert Entropic(1e3).sample_cost(x, [0.0, 1.0, 1.0]) == pytest.approx(math.log(0.5) / 1e3, abs=1e-9)
     assert Entropic(50.0).cost(Gaussian(0.0, 1e4)) == 25e4
+    twins = Mixture([Gaussian(0.0, 1e4), Gaussian(0.0, 1e4)])
+    assert Entropic(50.0).cost(twins) == pytest.approx(25e4, rel=1e-12)
     narrow = TruncatedGaussian(0.0, 1.0, -1.0, 1.0)
     assert Entropic(500.0).cost(narrow) == pytest.approx(1.0, abs=0.02)
 

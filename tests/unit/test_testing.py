@@ -14,7 +14,7 @@ from prudent.arms import registry as arm_registry
 from prudent.errors import PrudentError, check_positive
 from prudent.policies import FOREVER, Arm, Arms
 from prudent.policies import registry as policy_registry
-from prudent.risk import MeanVariance, RiskMeasure
+from prudent.risk import CVaR, LossAverse, MeanVariance, RiskMeasure
 from prudent.risk import registry as risk_registry
 from prudent.risk.base import check_sample
 from prudent.testing import ConformanceError, check_arm, check_policy, check_risk
@@ -318,6 +318,15 @@ BROKEN_RISKS = {
     "compiled apart": (
         lambda: broken(TailRisk(), weigh=overflows),
         "compiled weigh, estimate and bounds must give",
+    ),
+    "a distortion of 2": (
+        lambda: broken(CVaR(), distort=lambda self, p: 2.0 * p),
+        "distort must rise from 0 at 0 to 1",
+    ),
+    "a convex spectrum": (lambda: broken(CVaR(), distort=lambda self, p: p**2), "Spectral must be concave; subclass"),
+    "a falling utility": (
+        lambda: broken(LossAverse(), utility=lambda self, x: x * (1.0 - x)),
+        "utility must not fall as rewards grow",
     ),
     "crash": (lambda: broken_risk(cost=lambda self, law: law.scale), "must price ordinary laws .*AttributeError"),
     "mutable": (lambda: broken_risk(__setattr__=no_fields_frozen), "must not change, yet rho can be set"),

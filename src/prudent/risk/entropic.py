@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prudent.arms import Gaussian, Law
+from prudent.arms import Gaussian, Law, Mixture
 from prudent.errors import check_positive
 from prudent.risk.base import Array, RiskMeasure, registry
 from prudent.risk.intervals import mean_bounds
@@ -31,6 +31,10 @@ class Entropic(RiskMeasure):
     def cost(self, law: Law) -> float:
         if isinstance(law, Gaussian):
             return 0.5 * self.lam * law.variance - law.mean
+        if isinstance(law, Mixture):
+            live = [(self.cost(part), w) for part, w in zip(law.components, law.weights, strict=True) if w > 0.0]
+            largest = max(cost for cost, _ in live)
+            return largest + math.log(sum(w * math.exp(self.lam * (cost - largest)) for cost, w in live)) / self.lam
         # Rewards are counted from one that is neither rare nor far, so that e^(−λX) stays within floats.
         start = law.quantile(1e-3)
         moment = law.expectation(lambda x: np.exp(-self.lam * (x - start)), f"exponential moment at −{self.lam:g}")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from prudent.arms import Bernoulli, Beta, Deterministic, Empirical, Gaussian, Mixture, Uniform
 from prudent.compiled import kernel
 from prudent.errors import PrudentError
-from prudent.risk import RiskMeasure, registry
+from prudent.risk import Distortion, ExpectedUtility, RiskMeasure, Spectral, registry
 from prudent.testing.rules import SEED, answers, check_value, close, refuses, require
 
 Array = NDArray[np.float64]
@@ -25,6 +25,7 @@ def check_risk(risk: RiskMeasure) -> None:
     require(isinstance(risk, RiskMeasure), repr(risk), "must be a RiskMeasure", "subclass prudent.risk.RiskMeasure")
     check_value(risk, registry)
     with answers(risk, "must price ordinary laws and samples"):
+        _check_shape(risk)
         _check_cost(risk)
         _check_sample_cost(risk)
         _check_stats_cost(risk)
@@ -36,6 +37,20 @@ def check_risk(risk: RiskMeasure) -> None:
         refuses(risk, f"sample_cost([0.0, 1.0], {weights})", partial(risk.sample_cost, [0.0, 1.0], weights))
     with answers(risk, "must compile: write weigh, estimate and bounds in NumPy that Numba knows"):
         _check_compiled(risk)
+
+
+def _check_shape(risk: RiskMeasure) -> None:
+    """What a family's costs and intervals rest on."""
+    p = np.linspace(0.0, 1.0, 513)
+    if isinstance(risk, Distortion):
+        g = risk.distort(p)
+        rises = close(g[0], 0.0) and close(g[-1], 1.0) and (np.diff(g) >= -1e-12).all()
+        require(rises, risk, "distort must rise from 0 at 0 to 1 at 1", "it is the weight of the worst p-fraction")
+        concave = not isinstance(risk, Spectral) or (np.diff(g, 2) <= 1e-12).all()
+        require(concave, risk, "the distort of a Spectral must be concave", "subclass Distortion if it is not")
+    if isinstance(risk, ExpectedUtility):
+        rises = (np.diff(risk.utility(p)) >= 0.0).all()
+        require(rises, risk, "utility must not fall as rewards grow", "costs price rewards: change the sign")
 
 
 def _check_cost(risk: RiskMeasure) -> None:
