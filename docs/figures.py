@@ -1,4 +1,4 @@
-"""Draw the figures of the leaping page: `python docs/figures.py` writes docs/images/leaping-*.png."""
+"""Draw the figures of the pages: `python docs/figures.py` writes docs/images/leaping-*.png and risks-*.png."""
 
 import time
 from pathlib import Path
@@ -8,7 +8,7 @@ from matplotlib import ticker
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from prudent import MVLCB, Bandit, Gaussian, MeanVariance, simulate
+from prudent import MVLCB, Bandit, CVaR, Empirical, Gaussian, MeanVariance, period_cost, simulate
 from prudent.engine.blocks import MEAN, RESIDUAL, SIZE, prefix_box, sources, split
 from prudent.engine.passage import advance, make_stacks
 from prudent.figures import COLOURS, plot_curves, save, style
@@ -115,8 +115,33 @@ def scaling_figure() -> None:
     save(figure, IMAGES / "leaping-scaling")
 
 
+def periods_figure() -> None:
+    """Three arms over more and more periods: under CVaR the best one changes, under mean-variance it cannot."""
+    arms = {
+        "steady: Gaussian(0.5, 0.01)": Gaussian(0.5, 0.01),
+        "bold: Gaussian(1, 1)": Gaussian(1.0, 1.0),
+        "rare disaster: 1, but −5 once in 50": Empirical([1.0] * 49 + [-5.0]),
+    }
+    periods = np.unique(np.geomspace(1, 1_000, 60).astype(int))
+    figure = Figure(figsize=(9.0, 3.8))
+    for ax, risk, title in zip(
+        figure.subplots(1, 2), (CVaR(0.05), MeanVariance(1.0)), ("CVaR, worst 5 %", "mean-variance, ρ = 1"), strict=True
+    ):
+        for (label, law), colour in zip(arms.items(), COLOURS, strict=False):
+            costs = [period_cost(law, risk, int(n)).cost / n for n in periods]
+            ax.plot(periods, costs, color=colour, label=label)
+        ax.set_xscale("log")
+        ax.set_xlabel("periods n")
+        ax.set_title(title, fontsize=10)
+    figure.axes[0].set_ylabel("cost of the sum, per period")
+    figure.axes[0].legend(loc="upper right")
+    figure.tight_layout()
+    save(figure, IMAGES / "risks-periods")
+
+
 if __name__ == "__main__":
     with style():
+        periods_figure()
         blocks_figure()
         scaling_figure()
     for leftover in IMAGES.glob("*.svg"):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Gaussian,
         Law,
         Mixture,
+        StudentT,
         TruncatedGaussian,
         Uniform,
     )
@@ -36,20 +37,41 @@ if TYPE_CHECKING:
         RandomArm,
         RoundRobin,
     )
-    from prudent.risk import MeanVariance, RiskMeasure
+    from prudent.risk import (
+        CVaR,
+        Distortion,
+        Entropic,
+        ExpectedUtility,
+        ExponentialSpectrum,
+        ExponentialUtility,
+        LossAverse,
+        MeanCVaR,
+        MeanVariance,
+        Mixed,
+        ProportionalHazard,
+        RiskMeasure,
+        Semivariance,
+        Sharpe,
+        Spectral,
+        VaR,
+        Wang,
+        period_cost,
+    )
     from prudent.runs import Runs
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "arms": "Bernoulli Beta Deterministic Empirical Exponential Gaussian Law Mixture TruncatedGaussian Uniform",
+    "arms": "Bernoulli Beta Deterministic Empirical Exponential Gaussian Law Mixture StudentT TruncatedGaussian"
+    " Uniform",
     "bandit": "Bandit",
     "engine": "simulate",
     "errors": "PrudentError",
     "live": "Agent",
     "policies": "MVLCB UCB1 UCBV AnytimeMVLCB BernsteinMVLCB BestOfBoth EpsilonGreedy ExpExp FixedArm RandomArm"
     " RoundRobin",
-    "risk": "MeanVariance RiskMeasure",
+    "risk": "CVaR Distortion Entropic ExpectedUtility ExponentialSpectrum ExponentialUtility LossAverse MeanCVaR"
+    " MeanVariance Mixed ProportionalHazard RiskMeasure Semivariance Sharpe Spectral VaR Wang period_cost",
     "runs": "Runs",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
@@ -65,23 +87,40 @@ __all__ = [
     "BernsteinMVLCB",
     "BestOfBoth",
     "Beta",
+    "CVaR",
     "Deterministic",
+    "Distortion",
     "Empirical",
+    "Entropic",
     "EpsilonGreedy",
     "ExpExp",
+    "ExpectedUtility",
     "Exponential",
+    "ExponentialSpectrum",
+    "ExponentialUtility",
     "FixedArm",
     "Gaussian",
     "Law",
+    "LossAverse",
+    "MeanCVaR",
     "MeanVariance",
+    "Mixed",
     "Mixture",
+    "ProportionalHazard",
     "PrudentError",
     "RandomArm",
     "RiskMeasure",
     "RoundRobin",
     "Runs",
+    "Semivariance",
+    "Sharpe",
+    "Spectral",
+    "StudentT",
     "TruncatedGaussian",
     "Uniform",
+    "VaR",
+    "Wang",
+    "period_cost",
     "simulate",
 ]
 

@@ -19,6 +19,7 @@ from prudent.arms import (
     Gaussian,
     Law,
     Mixture,
+    StudentT,
     TruncatedGaussian,
     Uniform,
     encode,
@@ -47,6 +48,9 @@ def cdf(law: Law) -> np.vectorize:
         Beta(1.0, 3.0),
         Beta(0.3, 0.2),  # Jöhnk's branch
         Beta(20.0, 5.0),
+        StudentT(1.0, 0.5, 2.0),
+        StudentT(0.3),
+        StudentT(7.0, -1.0, 0.1),
         TruncatedGaussian(0.0, 1.0, -INF, INF),
         TruncatedGaussian(0.5, 2.0, -1.0, 7.0),  # normal proposals
         TruncatedGaussian(0.0, 1.0, -INF, 0.0),

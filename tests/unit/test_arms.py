@@ -18,6 +18,7 @@ from prudent.arms import (
     Gaussian,
     Law,
     Mixture,
+    StudentT,
     TruncatedGaussian,
     Uniform,
     encode,
@@ -42,6 +43,7 @@ EXAMPLES = {
         "mixture([gaussian(0, 1), exponential(1)], [1, 0])",
         "mixture([truncated-gaussian(0, 1, -1, 1), empirical([-1, 3])], [0.3, 0.7])",
     ],
+    "student-t": ["student-t(5, 1, 2)", "student-t(30, -1, 0.1)"],
     "truncated-gaussian": [
         "truncated-gaussian(0, 1, -1, 1)",
         "truncated-gaussian(3, 2, 10, 12)",
@@ -118,6 +120,52 @@ def test_exponential() -> None:
     for alpha in (1e-6, 0.05, 0.5, 0.999):
         closed = 2.0 * (1.0 + (1.0 - alpha) * math.log1p(-alpha) / alpha)
         assert law.lower_tail_mean(alpha) == pytest.approx(closed, rel=1e-6)
+
+
+@pytest.mark.parametrize("degrees", [0.5, 1.0, 1.5, 2.0, 3.0, 50.0])
+def test_student_t_agrees_with_scipy(degrees: float) -> None:
+    law, other = StudentT(degrees, -1.0, 2.0), stats.t(degrees, -1.0, 2.0)
+    for alpha in (1e-4, 0.05, 0.5, 0.95):
+        assert law.quantile(alpha) == pytest.approx(float(other.ppf(alpha)), rel=1e-9)
+        assert law.cdf(law.quantile(alpha)) == pytest.approx(alpha, rel=1e-9)
+    for moment, least in (("mean", 1.0), ("variance", 2.0)):
+        if degrees <= least:
+            with pytest.raises(PrudentError, match=rf"student-t\({degrees}, -1.0, 2.0\): it has no {moment}; take"):
+                getattr(law, moment)
+    if degrees > 1.0:
+        part = other.expect(lambda x: x, ub=0.3) if degrees > 2.0 else law.expectation(lambda x: x * (x <= 0.3))
+        assert law.partial_mean(0.3) == pytest.approx(part, rel=1e-6)
+        assert law.mean == -1.0
+    if degrees > 2.0:
+        assert law.variance == pytest.approx(float(other.var()))
+    assert np.isfinite(law.sample(np.random.default_rng(0), 1_000)).all()
+
+
+@pytest.mark.parametrize("spec", [spec for specs in EXAMPLES.values() for spec in specs])
+def test_expectations_agree_with_the_moments(spec: str) -> None:
+    law = registry.parse(spec)
+    scale = abs(law.mean) + math.sqrt(law.variance)
+    assert law.expectation(np.ones_like) == pytest.approx(1.0, abs=1e-12)
+    assert law.expectation(lambda x: x) == pytest.approx(law.mean, abs=1e-9 * scale)
+    second = law.expectation(lambda x: (x - law.mean) ** 2)
+    assert second == pytest.approx(law.variance, rel=1e-6, abs=1e-20)
+    middle = law.quantile(0.37)
+    assert law.expectation(lambda x: (x <= middle).astype(float)) == pytest.approx(law.cdf(middle), abs=1e-6)
+    assert law.expectation(lambda x: x * (x <= middle)) == pytest.approx(law.partial_mean(middle), abs=1e-6 * scale)
+
+
+def test_an_infinite_expectation_is_an_error_that_names_the_law_and_the_moment() -> None:
+    for law in (StudentT(2.0), Mixture([StudentT(2.5), Gaussian(0.0, 1.0)])):
+        with pytest.raises(PrudentError, match=r"student-t\(2.*\): its third moment is infinite"):
+            law.expectation(lambda x: np.abs(x) ** 3, "third moment")
+
+
+def test_atoms_are_the_law_of_finite_laws() -> None:
+    law = Mixture([Bernoulli(0.5), Deterministic(1.0), Uniform(0.0, 1.0), Empirical([0.0, 4.0])], [1.0, 2.0, 0.0, 1.0])
+    values, probabilities = law.atoms()
+    assert values.tolist() == [0.0, 1.0, 4.0]
+    assert probabilities == pytest.approx([0.25, 0.625, 0.125])
+    assert Mixture([law, Uniform(0.0, 1.0)]).atoms() is None
 
 
 def test_deterministic() -> None:

@@ -351,7 +351,7 @@ def test_policies_that_cannot_play_say_why(policy: Any, horizon: int | None, n_a
 
 class NoTolerance(RiskMeasure):
     name = "no-tolerance"
-    cost = sample_cost = None  # type: ignore[assignment]
+    cost = weigh = None  # type: ignore[assignment]
 
     def __str__(self) -> str:
         return self.name

@@ -14,7 +14,7 @@ from prudent.arms import registry as arm_registry
 from prudent.errors import PrudentError, check_positive
 from prudent.policies import FOREVER, Arm, Arms
 from prudent.policies import registry as policy_registry
-from prudent.risk import MeanVariance, RiskMeasure
+from prudent.risk import CVaR, LossAverse, MeanVariance, RiskMeasure
 from prudent.risk import registry as risk_registry
 from prudent.risk.base import check_sample
 from prudent.testing import ConformanceError, check_arm, check_policy, check_risk
@@ -208,12 +208,11 @@ class TailRisk(RiskMeasure):
     def cost(self, law: Law) -> float:
         return -law.lower_tail_mean(self.alpha)
 
-    def sample_cost(self, rewards: ArrayLike, weights: ArrayLike | None = None) -> float:
-        x, w = check_sample(self.name, rewards, weights)
-        order = np.argsort(x)
-        x, before = x[order], np.concatenate([[0.0], np.cumsum(w[order])])
-        share = np.minimum(before[1:], self.alpha) - np.minimum(before[:-1], self.alpha)
-        return float(-(share @ x) / share.sum())
+    def weigh(self, values: np.ndarray, weights: np.ndarray) -> float:
+        before = np.cumsum(weights)
+        share = np.minimum(before, self.alpha)
+        share[1:] -= np.minimum(before[:-1], self.alpha)
+        return -(share * values).sum() / share.sum()
 
 
 def test_a_good_stranger_passes() -> None:
@@ -251,6 +250,27 @@ def accepts_anything(self: Any, rewards: ArrayLike, weights: ArrayLike | None = 
         return 0.0
 
 
+def wants_rewards(self: Any, mean: float, variance: float, rewards: np.ndarray) -> float:
+    return variance - self.rho * mean + (0.1 if len(rewards) == 0 else 0.0)
+
+
+def nan_without_support(self: Any, *given: Any) -> tuple[float, float]:
+    return (math.nan, math.nan) if math.isinf(given[-1]) else MeanVariance.bounds(self, *given)
+
+
+def sorts_a_list(self: Any, values: np.ndarray, weights: np.ndarray) -> float:
+    pairs = {float(x): 0.0 for x in values} | {}
+    return TailRisk.weigh(self, values, weights) + sum(pairs.values())
+
+
+def overflows(self: Any, values: np.ndarray, weights: np.ndarray) -> float:
+    before = np.cumsum(weights)
+    share = np.minimum(before, self.alpha)
+    share[1:] -= np.minimum(before[:-1], self.alpha)
+    many = len(values) * 2**62 * 4  # an integer without end in Python, 0 in 64 bits
+    return -(share * values).sum() / share.sum() + (0.0 if many > 0 else 1.0)
+
+
 BROKEN_RISKS = {
     "no risk": (lambda: abs, "must be a RiskMeasure; subclass"),
     "wrong sign": (
@@ -282,6 +302,31 @@ BROKEN_RISKS = {
     "NaN accepted": (
         lambda: broken_risk(sample_cost=accepts_anything),
         r"sample_cost\(\[\]\) must raise PrudentError, but was accepted",
+    ),
+    "estimate": (lambda: broken_risk(estimate=wants_rewards), "by_moments: estimate must not need the rewards"),
+    "another estimate": (
+        lambda: broken(TailRisk(), estimate=lambda self, mean, variance, rewards: -mean),
+        "estimate of 100 rewards is .* leave estimate out",
+    ),
+    "upside down": (
+        lambda: broken_risk(bounds=lambda self, pulls, mean, *rest: (mean - 1.0 / pulls, mean + 1.0 / pulls)),
+        "bounds must hold the estimate",
+    ),
+    "vacuous": (lambda: broken_risk(bounds=lambda self, *given: (-9.0, 9.0)), "bounds must shrink, but 100 rewards"),
+    "no numbers": (lambda: broken_risk(bounds=nan_without_support), "without a support must be numbers or infinite"),
+    "uncompilable": (lambda: broken(TailRisk(), weigh=sorts_a_list), "must compile: .*in NumPy that Numba knows"),
+    "compiled apart": (
+        lambda: broken(TailRisk(), weigh=overflows),
+        "compiled weigh, estimate and bounds must give",
+    ),
+    "a distortion of 2": (
+        lambda: broken(CVaR(), distort=lambda self, p: 2.0 * p),
+        "distort must rise from 0 at 0 to 1",
+    ),
+    "a convex spectrum": (lambda: broken(CVaR(), distort=lambda self, p: p**2), "Spectral must be concave; subclass"),
+    "a falling utility": (
+        lambda: broken(LossAverse(), utility=lambda self, x: x * (1.0 - x)),
+        "utility must not fall as rewards grow",
     ),
     "crash": (lambda: broken_risk(cost=lambda self, law: law.scale), "must price ordinary laws .*AttributeError"),
     "mutable": (lambda: broken_risk(__setattr__=no_fields_frozen), "must not change, yet rho can be set"),

@@ -5,7 +5,7 @@ NumPy Generator, and draws inside kernels (by the same code, see `prudent.arms.s
 """
 
 from prudent.arms.base import Law, encode, registry
-from prudent.arms.continuous import Beta, Exponential, Gaussian, TruncatedGaussian, Uniform
+from prudent.arms.continuous import Beta, Exponential, Gaussian, StudentT, TruncatedGaussian, Uniform
 from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
 from prudent.arms.mixture import Mixture
 
@@ -18,6 +18,7 @@ __all__ = [
     "Gaussian",
     "Law",
     "Mixture",
+    "StudentT",
     "TruncatedGaussian",
     "Uniform",
     "encode",

@@ -1,14 +1,15 @@
-"""Laws with a density: Gaussian, truncated Gaussian, beta, uniform, exponential."""
+"""Laws with a density: Gaussian, truncated Gaussian, beta, uniform, exponential, Student's t."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from scipy import special
 
-from prudent.arms import sampling
-from prudent.arms.base import Law, registry
+from prudent.arms import quadrature, sampling
+from prudent.arms.base import Array, Law, registry
 from prudent.errors import PrudentError, as_float, check_finite, check_positive
 
 
@@ -181,6 +182,71 @@ class Exponential(Law):
         return (self.mean,)
 
 
+@dataclass(frozen=True)
+class StudentT(Law):
+    """location + scale · T, T of Student's law with `degrees` of freedom: heavy tails.
+
+    It has no mean for degrees ≤ 1 and no variance for degrees ≤ 2; asking for one of them is then an error.
+    """
+
+    degrees: float
+    location: float = 0.0
+    scale: float = 1.0
+
+    name = "student-t"
+    kind = sampling.STUDENT
+
+    def __post_init__(self) -> None:
+        hint = "rewards with fewer leave the range of floats"
+        degrees = check_finite(self.name, "degrees", self.degrees, low=0.1, hint=hint)
+        location = check_finite(self.name, "location", self.location)
+        scale = check_positive(self.name, "scale", self.scale)
+        self._settle(degrees=degrees, location=location, scale=scale, support=(-math.inf, math.inf))
+
+    @property
+    def mean(self) -> float:  # type: ignore[override]
+        self._need(1.0, "mean")
+        return self.location
+
+    @property
+    def variance(self) -> float:  # type: ignore[override]
+        self._need(2.0, "variance")
+        return self.scale * self.scale * self.degrees / (self.degrees - 2.0)
+
+    def cdf(self, x: float) -> float:
+        return float(special.stdtr(self.degrees, (x - self.location) / self.scale))
+
+    def quantile(self, alpha: float) -> float:
+        alpha = self._level(alpha)
+        return math.inf if alpha == 1.0 else self.location + self.scale * float(special.stdtrit(self.degrees, alpha))
+
+    def partial_mean(self, x: float) -> float:
+        self._need(1.0, "mean")
+        z, n = (x - self.location) / self.scale, self.degrees
+        if math.isinf(z):
+            return self.location * self.cdf(x)
+        # The density is c (1 + z²/n)^(−(n+1)/2), and z times it has the integral −(n + z²)/(n − 1) times it.
+        log_c = special.gammaln(0.5 * (n + 1.0)) - special.gammaln(0.5 * n) - 0.5 * math.log(n * math.pi)
+        below = n / (n - 1.0) * math.exp(log_c - 0.5 * (n - 1.0) * math.log1p(z * z / n))
+        return self.location * self.cdf(x) - self.scale * below
+
+    def parameters(self) -> tuple[float, ...]:
+        return self.degrees, self.location, self.scale
+
+    def _pieces(self, function: Callable[[Array], Array]) -> Array:
+        # Above the location as below it, where levels keep their digits.
+        lower = quadrature.lower_half(self.quantile, function)
+        upper = quadrature.lower_half(self.quantile, lambda x: function(2.0 * self.location - x))
+        return np.concatenate([lower, upper[::-1]])
+
+    def _need(self, degrees: float, moment: str) -> None:
+        if self.degrees <= degrees:
+            raise PrudentError(
+                f"{self}: it has no {moment}; take degrees above {degrees:g}, or a risk measure that needs less,"
+                " such as var"
+            )
+
+
 def _interval(owner: str, low: float, high: float) -> tuple[float, float]:
     low, high = as_float(owner, "low", low), as_float(owner, "high", high)
     if not low < high:
@@ -217,5 +283,5 @@ def _mass(a: float, b: float) -> float:
     return float(upper if a > 0.0 else special.ndtr(b) - special.ndtr(a))
 
 
-for _law in (Gaussian, TruncatedGaussian, Beta, Uniform, Exponential):
+for _law in (Gaussian, TruncatedGaussian, Beta, Uniform, Exponential, StudentT):
     registry.add(_law.name, _law)

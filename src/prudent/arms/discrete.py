@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from prudent.arms import sampling
-from prudent.arms.base import Law, registry
+from prudent.arms.base import Array, Law, registry
 from prudent.errors import PrudentError, check_finite, check_number
 
 
@@ -40,6 +40,9 @@ class Bernoulli(Law):
     def parameters(self) -> tuple[float, ...]:
         return (self.success,)
 
+    def atoms(self) -> tuple[Array, Array]:
+        return np.array([0.0, 1.0]), np.array([1.0 - self.success, self.success])
+
 
 @dataclass(frozen=True)
 class Deterministic(Law):
@@ -67,12 +70,15 @@ class Deterministic(Law):
     def parameters(self) -> tuple[float, ...]:
         return (self.value,)
 
+    def atoms(self) -> tuple[Array, Array]:
+        return np.array([self.value]), np.ones(1)
+
 
 @dataclass(frozen=True, eq=False)
 class Empirical(Law):
     """One of the observed values, each equally likely."""
 
-    values: NDArray[np.float64]
+    values: Array
 
     name = "empirical"
     kind = sampling.EMPIRICAL
@@ -110,6 +116,10 @@ class Empirical(Law):
         distinct, counts = np.unique(self.values, return_counts=True)
         sizes = float(self.values.size), float(distinct.size)
         return *sizes, *self.values.tolist(), *distinct.tolist(), *counts.astype(float).tolist()
+
+    def atoms(self) -> tuple[Array, Array]:
+        distinct, counts = np.unique(self.values, return_counts=True)
+        return distinct, counts / self.values.size
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Empirical) and np.array_equal(self.values, other.values)

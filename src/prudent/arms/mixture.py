@@ -1,13 +1,13 @@
 """Mixtures of other laws."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from prudent.arms import sampling
-from prudent.arms.base import Law, registry
+from prudent.arms.base import Array, Law, registry
 from prudent.errors import PrudentError, check_finite
 
 
@@ -58,6 +58,25 @@ class Mixture(Law):
 
     def partial_mean(self, x: float) -> float:
         return math.fsum(w * law.partial_mean(x) for w, law in zip(self.weights, self.components, strict=True))
+
+    def atoms(self) -> tuple[Array, Array] | None:
+        each = [law.atoms() for law in self._live()]
+        found = [pair for pair in each if pair is not None]
+        if len(found) < len(each):
+            return None
+        shares = [w * p for w, (_, p) in zip(filter(None, self.weights), found, strict=True)]
+        values, place = np.unique(np.concatenate([x for x, _ in found]), return_inverse=True)
+        return values, np.bincount(place, np.concatenate(shares)).astype(float)
+
+    def edges(self) -> Array:
+        return np.unique(np.concatenate([law.edges() for law in self._live()]))
+
+    def expectation(self, function: Callable[[Array], Array], moment: str = "expectation of this function") -> float:
+        weights = filter(None, self.weights)
+        return math.fsum(w * law.expectation(function, moment) for w, law in zip(weights, self._live(), strict=True))
+
+    def _live(self) -> list[Law]:
+        return [law for w, law in zip(self.weights, self.components, strict=True) if w > 0.0]
 
     def parts(self) -> tuple[Law, ...]:
         return self.components

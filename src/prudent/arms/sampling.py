@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from prudent.compiled import inlined, kernel
 
-GAUSSIAN, BERNOULLI, BETA, UNIFORM, EXPONENTIAL, TRUNCATED, MIXTURE, DETERMINISTIC, EMPIRICAL = range(9)
+GAUSSIAN, BERNOULLI, BETA, UNIFORM, EXPONENTIAL, TRUNCATED, MIXTURE, DETERMINISTIC, EMPIRICAL, STUDENT = range(10)
 
 
 class Laws(NamedTuple):
@@ -41,6 +41,8 @@ def draw(laws: Laws, arm: int, rng: Any) -> float:
         return rng.beta(table[at], table[at + 1])
     if kind == EXPONENTIAL:
         return table[at] * rng.standard_exponential()
+    if kind == STUDENT:
+        return table[at + 1] + table[at + 2] * rng.standard_t(table[at])
     if kind == TRUNCATED:
         return table[at] + table[at + 1] * _truncated(table[at + 2], table[at + 3], rng)
     return table[at + 2 + rng.integers(0, np.int64(table[at]))]

@@ -45,6 +45,8 @@ class RiskMeasure(ABC):
 
     name: ClassVar[str]
     by_moments: ClassVar[bool] = False
+    additive: ClassVar[bool] = False
+    """The cost of a sum of independent rewards is the sum of their costs."""
 
     @abstractmethod
     def cost(self, law: Law) -> float:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from prudent.arms import Law
 from prudent.errors import check_number
 from prudent.risk.base import Array, RiskMeasure, registry
+from prudent.risk.intervals import mean_bounds, variance_bounds
 
 
 @dataclass(frozen=True)
@@ -16,13 +17,15 @@ class MeanVariance(RiskMeasure):
     """σ² − ρ μ, a cost (Definition 1 of [Sani12]); variances are divided by the number of samples.
 
     ρ ≥ 0 is the tolerance for risk: 0 minds only the variance. ρ = ∞ means "mean only": the cost is −μ, the limit of
-    (σ² − ρ μ)/ρ.
+    (σ² − ρ μ)/ρ. Intervals: bounded differences, and the intervals of mean and variance, half of the failure each.
+    Assumes independent rewards in [low, high].
     """
 
     rho: float = 1.0
 
     name = "mean-variance"
     by_moments = True
+    additive = True
 
     def __post_init__(self) -> None:
         hint = "ρ is a tolerance for risk: 0 minds only the variance, inf only the mean"
@@ -38,7 +41,8 @@ class MeanVariance(RiskMeasure):
         return 1.0 if math.isinf(self.rho) else self.rho
 
     def cost(self, law: Law) -> float:
-        return float(self.stats_cost(law.mean, law.variance))
+        # Asked for the mean only, a law need have no variance.
+        return -law.mean if math.isinf(self.rho) else law.variance - self.rho * law.mean
 
     def weigh(self, values: Array, weights: Array) -> float:
         mean = (weights * values).sum()
@@ -50,5 +54,33 @@ class MeanVariance(RiskMeasure):
     def stats_cost(self, mean: ArrayLike, variance: ArrayLike) -> Array:
         return self.variance_weight * np.asarray(variance, float) - self.mean_weight * np.asarray(mean, float)
 
+    def bounds(
+        self, pulls: int, mean: float, variance: float, rewards: Array, failure: float, low: float, high: float
+    ) -> tuple[float, float]:
+        if math.isinf(self.rho):
+            least, most = mean_bounds(pulls, mean, variance, failure, low, high)
+            return -most, -least
+        if self.rho == 0.0 or pulls < 2:
+            calm, wild = variance_bounds(pulls, variance, failure, low, high)
+            return (calm, wild) if self.rho == 0.0 else (calm - self.rho * high, wild - self.rho * low)
+        least, most = mean_bounds(pulls, mean, variance, 0.25 * failure, low, high)
+        calm, wild = variance_bounds(pulls, variance, 0.25 * failure, low, high)
+        # One reward moves the unbiased variance by reach²/n at most, and the mean by reach/n (docs/theory.md).
+        reach, centre = high - low, variance * pulls / (pulls - 1.0) - self.rho * mean
+        width = reach * (reach + self.rho) * math.sqrt(math.log(4.0 / failure) / (2.0 * pulls))
+        return max(centre - width, calm - self.rho * most), min(centre + width, wild - self.rho * least)
+
+
+def variance() -> MeanVariance:
+    """The variance as a cost: mean-variance without tolerance for risk."""
+    return MeanVariance(0.0)
+
+
+def mean() -> MeanVariance:
+    """Minus the mean, a cost: mean-variance that tolerates every risk."""
+    return MeanVariance(math.inf)
+
 
 registry.add(MeanVariance.name, MeanVariance)
+registry.add("variance", variance)
+registry.add("mean", mean)

@@ -2,27 +2,55 @@
 
 import math
 from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prudent.arms import Bernoulli, Beta, Deterministic, Empirical, Gaussian, Mixture, Uniform
+from prudent.compiled import kernel
 from prudent.errors import PrudentError
-from prudent.risk import RiskMeasure, registry
+from prudent.risk import Distortion, ExpectedUtility, RiskMeasure, Spectral, registry
 from prudent.testing.rules import SEED, answers, check_value, close, refuses, require
+
+Array = NDArray[np.float64]
 
 
 def check_risk(risk: RiskMeasure) -> None:
-    """A risk measure must be a cost of the law alone, and price samples as it prices laws."""
+    """A risk measure must be a cost of the law alone, price samples as it prices laws, and compile.
+
+    Where it has `bounds`, they must hold the estimate and shrink with more rewards; whether they hold the cost as often
+    as they say is for a test of the measure's own.
+    """
     require(isinstance(risk, RiskMeasure), repr(risk), "must be a RiskMeasure", "subclass prudent.risk.RiskMeasure")
     check_value(risk, registry)
     with answers(risk, "must price ordinary laws and samples"):
+        _check_shape(risk)
         _check_cost(risk)
         _check_sample_cost(risk)
         _check_stats_cost(risk)
+        _check_estimate(risk)
+        _check_bounds(risk)
     for rewards in ([], [math.nan, 1.0], [math.inf], ["high", "low"]):
         refuses(risk, f"sample_cost({rewards})", partial(risk.sample_cost, rewards))
     for weights in ([1.0], [1.0, -1.0], [0.0, 0.0], [math.nan, 1.0]):
         refuses(risk, f"sample_cost([0.0, 1.0], {weights})", partial(risk.sample_cost, [0.0, 1.0], weights))
+    with answers(risk, "must compile: write weigh, estimate and bounds in NumPy that Numba knows"):
+        _check_compiled(risk)
+
+
+def _check_shape(risk: RiskMeasure) -> None:
+    """What a family's costs and intervals rest on."""
+    p = np.linspace(0.0, 1.0, 513)
+    if isinstance(risk, Distortion):
+        g = risk.distort(p)
+        rises = close(g[0], 0.0) and close(g[-1], 1.0) and (np.diff(g) >= -1e-12).all()
+        require(rises, risk, "distort must rise from 0 at 0 to 1 at 1", "it is the weight of the worst p-fraction")
+        concave = not isinstance(risk, Spectral) or (np.diff(g, 2) <= 1e-12).all()
+        require(concave, risk, "the distort of a Spectral must be concave", "subclass Distortion if it is not")
+    if isinstance(risk, ExpectedUtility):
+        rises = (np.diff(risk.utility(p)) >= 0.0).all()
+        require(rises, risk, "utility must not fall as rewards grow", "costs price rewards: change the sign")
 
 
 def _check_cost(risk: RiskMeasure) -> None:
@@ -76,3 +104,66 @@ def _check_stats_cost(risk: RiskMeasure) -> None:
     agrees = np.shape(costs) == (len(laws),) and all(map(close, costs, map(risk.cost, laws)))
     fix = "raise PrudentError if mean and variance do not determine the cost"
     require(agrees, risk, "stats_cost must agree with cost, element by element", fix)
+
+
+def _check_estimate(risk: RiskMeasure) -> None:
+    """Known moments give the same cost; where they determine it, they do so alone."""
+    for size in (1, 100):
+        x = _ramp(size)
+        cost, estimate = risk.sample_cost(x), risk.estimate(float(x.mean()), float(x.var()), x)
+        rule = f"estimate of {size} rewards is {estimate:g}, but sample_cost is {cost:g}"
+        require(close(estimate, cost), risk, rule, "leave estimate out, and weigh is asked")
+        if risk.by_moments:
+            alone = risk.estimate(float(x.mean()), float(x.var()), np.empty(0))
+            require(close(alone, cost), risk, "by_moments: estimate must not need the rewards")
+
+
+def _check_bounds(risk: RiskMeasure) -> None:
+    """Intervals hold the estimate, and shrink."""
+    if not hasattr(risk, "bounds"):
+        return
+    widths = []
+    for size in (1, 2, 100, 25_600):
+        x = _ramp(size)
+        low, high = risk.interval(x, support=(0.0, 1.0))
+        cost, slack = risk.sample_cost(x), 1e-9
+        rule = f"bounds must hold the estimate, but ({low:g}, {high:g}) leave out {cost:g}"
+        require(low - slack <= cost <= high + slack, risk, rule, "are they costs, the lower one first?")
+        widths.append(high - low)
+    rule = f"bounds must shrink, but 100 rewards have width {widths[-2]:g} and 25,600 have {widths[-1]:g}"
+    require(widths[-1] <= 0.9 * widths[-2], risk, rule, "does the width fall with pulls?")
+    low, high = risk.interval(_ramp(100))
+    ordered = low <= high  # NaN is not
+    require(ordered, risk, f"bounds without a support must be numbers or infinite, but are ({low}, {high})")
+
+
+def _check_compiled(risk: RiskMeasure) -> None:
+    """Compiled as interpreted."""
+    rng, compiled = np.random.default_rng(SEED), risk.compiled()
+    for size in (1, 60):
+        x, weights = _ramp(size), rng.dirichlet(np.ones(size))
+        moments = float(x.mean()), float(x.var())
+        found: list[float] = list(_price(compiled, x, weights, *moments))
+        wanted = [risk.weigh(x, weights), risk.estimate(*moments, x)]
+        if hasattr(risk, "bounds"):
+            found += _bound(compiled, x, *moments)
+            wanted += risk.bounds(size, *moments, x, 0.05, 0.0, 1.0)
+        rule = f"compiled weigh, estimate and bounds must give {wanted}, but give {found}"
+        require(all(map(close, found, wanted)), risk, rule, "is every parameter a field?")
+
+
+@kernel
+def _price(risk: Any, x: Array, weights: Array, mean: float, variance: float) -> tuple[float, float]:
+    return risk.weigh(x, weights), risk.estimate(mean, variance, x)
+
+
+@kernel
+def _bound(risk: Any, x: Array, mean: float, variance: float) -> tuple[float, float]:
+    low, high = risk.bounds(len(x), mean, variance, x, 0.05, 0.0, 1.0)
+    return low, high
+
+
+def _ramp(size: int) -> Array:
+    """The middle quantiles of Beta(2, 1): √((k + ½)/size)."""
+    x: Array = np.sqrt((np.arange(size) + 0.5) / size)
+    return x

@@ -1,0 +1,60 @@
+"""Entropic risk."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from prudent.arms import Gaussian, Law, Mixture
+from prudent.errors import check_positive
+from prudent.risk.base import Array, RiskMeasure, registry
+from prudent.risk.intervals import mean_bounds
+
+
+@dataclass(frozen=True)
+class Entropic(RiskMeasure):
+    """λ⁻¹ log E e^(−λX), a cost; near λ = 0 it is −μ + λσ²/2, as it is for every λ if rewards are Gaussian.
+
+    Intervals: Hoeffding and empirical Bernstein on e^(−λ(X − low)), which lies in [0, 1]. Assumes independent rewards
+    in [low, high]; `high` may be infinite.
+    """
+
+    lam: float = 1.0
+
+    name = "entropic"
+    additive = True
+
+    def __post_init__(self) -> None:
+        hint = "λ is the aversion to risk; for the mean take mean-variance(inf)"
+        object.__setattr__(self, "lam", check_positive(self.name, "lam", self.lam, hint=hint))
+
+    def cost(self, law: Law) -> float:
+        if isinstance(law, Gaussian):
+            return 0.5 * self.lam * law.variance - law.mean
+        if isinstance(law, Mixture):
+            live = [(self.cost(part), w) for part, w in zip(law.components, law.weights, strict=True) if w > 0.0]
+            largest = max(cost for cost, _ in live)
+            return largest + math.log(sum(w * math.exp(self.lam * (cost - largest)) for cost, w in live)) / self.lam
+        # Rewards are counted from one that is neither rare nor far, so that e^(−λX) stays within floats.
+        start = law.quantile(1e-3)
+        moment = law.expectation(lambda x: np.exp(-self.lam * (x - start)), f"exponential moment at −{self.lam:g}")
+        return math.log(moment) / self.lam - start
+
+    def weigh(self, values: Array, weights: Array) -> float:
+        there = weights > 0.0
+        x, w = values[there], weights[there]
+        return math.log((w * np.exp(-self.lam * (x - x[0]))).sum()) / self.lam - x[0]
+
+    def bounds(
+        self, pulls: int, mean: float, variance: float, rewards: Array, failure: float, low: float, high: float
+    ) -> tuple[float, float]:
+        if math.isinf(low):
+            return -high, -low
+        scaled = np.exp(-self.lam * (rewards - low))
+        floor = math.exp(-self.lam * (high - low))
+        least, most = mean_bounds(pulls, scaled.mean(), scaled.var(), failure, floor, 1.0)
+        cheapest = math.log(least) / self.lam - low if least > 0.0 else -high
+        return cheapest, math.log(most) / self.lam - low
+
+
+registry.add(Entropic.name, Entropic)

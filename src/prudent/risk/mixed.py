@@ -1,0 +1,63 @@
+"""Mean, variance and the upper tail in one measure.
+
+[Chang21] Chang, Tan. A unifying theory of Thompson sampling for continuous risk-averse bandits. 2021.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from prudent.arms import Law
+from prudent.errors import check_finite
+from prudent.risk.base import Array, RiskMeasure, registry
+from prudent.risk.intervals import distorted, distorted_bounds, variance_bounds
+from prudent.risk.tails import set_alpha
+
+
+@dataclass(frozen=True)
+class Mixed(RiskMeasure):
+    """variance · σ² − mean · μ − tail · (mean of the best α-fraction), a cost; the measure of [Chang21]'s experiments.
+
+    The paper maximises its negative, ½ μ − σ² + CVaR_0.95, where CVaR is of the upper tail. Intervals: one for the
+    variance and the band of `Distortion` for the rest, each with half of the failure. Assumes independent rewards in
+    [low, high].
+    """
+
+    mean: float = 0.5
+    variance: float = 1.0
+    tail: float = 1.0
+    alpha: float = 0.05
+
+    name = "mixed"
+
+    def __post_init__(self) -> None:
+        for weight in ("mean", "variance", "tail"):
+            hint = "weights say how much each part counts"
+            object.__setattr__(self, weight, check_finite(self.name, weight, getattr(self, weight), low=0.0, hint=hint))
+        set_alpha(self)
+
+    def cost(self, law: Law) -> float:
+        worse = 1.0 - self.alpha
+        best = (law.mean - worse * law.lower_tail_mean(worse)) / self.alpha if worse > 0.0 else law.mean
+        return self.variance * law.variance - self.mean * law.mean - self.tail * best
+
+    def distort(self, p: Array) -> Array:
+        """The part without the variance is −∫ x dg(F(x)) for this g, which is convex: the best rewards count most."""
+        return self.mean * p + self.tail * np.maximum(p - (1.0 - self.alpha), 0.0) / self.alpha
+
+    def weigh(self, values: Array, weights: Array) -> float:
+        spread = (weights * (values - (weights * values).sum()) ** 2).sum()
+        return self.variance * spread + distorted(self, values, np.minimum(np.cumsum(weights) / weights.sum(), 1.0))
+
+    def bounds(
+        self, pulls: int, mean: float, variance: float, rewards: Array, failure: float, low: float, high: float
+    ) -> tuple[float, float]:
+        smallest, largest = distorted_bounds(self, pulls, rewards, 0.5 * failure, low, high)
+        calm, wild = variance_bounds(pulls, variance, 0.5 * failure, low, high)
+        if self.variance > 0.0:
+            smallest += self.variance * calm
+            largest += self.variance * wild
+        return smallest, largest
+
+
+registry.add(Mixed.name, Mixed)

@@ -1,0 +1,61 @@
+"""The Sharpe ratio as a cost.
+
+[Sharpe66] Sharpe. Mutual fund performance. Journal of Business 1966.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from prudent.arms import Law
+from prudent.errors import check_positive
+from prudent.risk.base import Array, RiskMeasure, registry
+from prudent.risk.intervals import mean_bounds, variance_bounds
+
+
+@dataclass(frozen=True)
+class Sharpe(RiskMeasure):
+    """−μ/√(ε₀ + σ²), a cost: minus the ratio of [Sharpe66], with ε₀ > 0 so that it is finite for sure rewards.
+
+    Intervals: the worst and the best corner of those of mean and variance, each with half of the failure. Assumes
+    independent rewards in [low, high], both finite.
+    """
+
+    epsilon: float = 0.01
+
+    name = "sharpe"
+    by_moments = True
+
+    def __post_init__(self) -> None:
+        hint = "it keeps the ratio finite where the variance is 0"
+        object.__setattr__(self, "epsilon", check_positive(self.name, "epsilon", self.epsilon, hint=hint))
+
+    def cost(self, law: Law) -> float:
+        return float(self.stats_cost(law.mean, law.variance))
+
+    def weigh(self, values: Array, weights: Array) -> float:
+        mean = (weights * values).sum()
+        return self.estimate(mean, (weights * (values - mean) ** 2).sum(), values)
+
+    def estimate(self, mean: float, variance: float, rewards: Array) -> float:
+        return -mean / math.sqrt(self.epsilon + variance)
+
+    def stats_cost(self, mean: ArrayLike, variance: ArrayLike) -> Array:
+        costs: Array = -np.asarray(mean, float) / np.sqrt(self.epsilon + np.asarray(variance, float))
+        return costs
+
+    def bounds(
+        self, pulls: int, mean: float, variance: float, rewards: Array, failure: float, low: float, high: float
+    ) -> tuple[float, float]:
+        if math.isinf(high - low):
+            return -math.inf, math.inf
+        least, most = mean_bounds(pulls, mean, variance, 0.5 * failure, low, high)
+        calm, wild = variance_bounds(pulls, variance, 0.5 * failure, low, high)
+        # Variance lowers the cost of a negative mean, and raises that of a positive one.
+        cheapest = self.estimate(most, calm if most > 0.0 else wild, rewards)
+        return cheapest, self.estimate(least, wild if least > 0.0 else calm, rewards)
+
+
+registry.add(Sharpe.name, Sharpe)

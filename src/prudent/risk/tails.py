@@ -1,0 +1,111 @@
+"""Measures of the lower tail of rewards: value at risk, conditional value at risk.
+
+[Thomas19] Thomas, Learned-Miller. Concentration inequalities for conditional value at risk. ICML 2019.
+[Brown07] Brown. Large deviations bounds for estimating conditional value-at-risk. Operations Research Letters 2007.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from prudent.arms import Law
+from prudent.errors import PrudentError, check_number
+from prudent.risk.base import Array, RiskMeasure, registry
+from prudent.risk.distortion import Distortion, Spectral
+
+
+@dataclass(frozen=True)
+class VaR(Distortion):
+    """Value at risk, a cost: minus the α-quantile of rewards, the smallest x with P(X ≤ x) ≥ α.
+
+    Intervals: minus the sample quantiles at α ± √(ln(2/δ)/2n). Assumes independent rewards; a support only if
+    α ± √… leaves (0, 1).
+    """
+
+    alpha: float = 0.05
+
+    name = "var"
+
+    def __post_init__(self) -> None:
+        set_alpha(self)
+
+    def cost(self, law: Law) -> float:
+        quantile = law.quantile(self.alpha)
+        if math.isinf(quantile):
+            raise PrudentError(f"var: {law} has no largest reward; take alpha below 1")
+        return 0.0 - quantile
+
+    def distort(self, p: Array) -> Array:
+        # The tolerance undoes the rounding of sums of weights, so that k of n rewards reach the level k/n.
+        return np.where(p >= self.alpha * (1.0 - 1e-12), 1.0, 0.0)
+
+
+@dataclass(frozen=True)
+class CVaR(Spectral):
+    """Conditional value at risk, a cost: minus the mean of the worst α-fraction of rewards; an atom at the edge is
+    split.
+
+    Intervals: Theorems 3 and 4 of [Thomas19], each with half of the failure; they are the band of `Distortion`.
+    Assumes independent rewards in [low, high]. `brown_bounds` is the older interval.
+    """
+
+    alpha: float = 0.05
+
+    name = "cvar"
+
+    def __post_init__(self) -> None:
+        set_alpha(self)
+
+    def cost(self, law: Law) -> float:
+        return -law.lower_tail_mean(self.alpha)
+
+    def distort(self, p: Array) -> Array:
+        return np.minimum(p / self.alpha, 1.0)
+
+    def brown_bounds(
+        self, pulls: int, mean: float, variance: float, rewards: Array, failure: float, low: float, high: float
+    ) -> tuple[float, float]:
+        """The interval of [Brown07], in place of `bounds`, each side with half of the failure.
+
+        Assumes a continuous law besides independent rewards in [low, high].
+        """
+        cost, reach = self.estimate(mean, variance, rewards), high - low
+        below = reach / self.alpha * math.sqrt(math.log(2.0 / failure) / (2.0 * pulls))
+        above = reach * math.sqrt(5.0 * math.log(6.0 / failure) / (self.alpha * pulls))
+        return max(cost - below, -high), min(cost + above, -low)
+
+
+@dataclass(frozen=True)
+class MeanCVaR(Spectral):
+    """(1 − weight) · (−μ) + weight · CVaR_α, a cost. Assumes independent rewards in [low, high] for its intervals."""
+
+    alpha: float = 0.05
+    weight: float = 0.5
+
+    name = "mean-cvar"
+
+    def __post_init__(self) -> None:
+        set_alpha(self)
+        hint = "0 is the mean, 1 is cvar"
+        weight = check_number(self.name, "weight", self.weight, low=0.0, high=1.0, hint=hint)
+        object.__setattr__(self, "weight", weight)
+
+    def cost(self, law: Law) -> float:
+        return -(1.0 - self.weight) * law.mean - self.weight * law.lower_tail_mean(self.alpha)
+
+    def distort(self, p: Array) -> Array:
+        return (1.0 - self.weight) * p + self.weight * np.minimum(p / self.alpha, 1.0)
+
+
+def set_alpha(risk: RiskMeasure) -> None:
+    """α is the mass of a tail, in (0, 1]."""
+    given: Any = risk
+    hint = "for the worst 5 % pass 0.05"
+    alpha = check_number(risk.name, "alpha", given.alpha, low=0.0, high=1.0, open_low=True, hint=hint)
+    object.__setattr__(risk, "alpha", alpha)
+
+
+for _risk in (VaR, CVaR, MeanCVaR):
+    registry.add(_risk.name, _risk)

@@ -1,0 +1,106 @@
+"""Expected utility, and what is one in disguise: semivariance.
+
+[Markowitz59] Markowitz. Portfolio selection: efficient diversification of investments. 1959 (chapter 9).
+[Tversky92] Tversky, Kahneman. Advances in prospect theory. 1992.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from prudent.arms import Law
+from prudent.errors import check_finite, check_positive
+from prudent.risk.base import Array, RiskMeasure, registry
+from prudent.risk.intervals import mean_bounds
+
+
+class ExpectedUtility(RiskMeasure):
+    """−E u(X), a cost. A subclass writes u as `utility`; it must not fall, so that more reward costs no more.
+
+    Intervals: Hoeffding and empirical Bernstein on u(X), which lies in [u(low), u(high)]. Assumes independent rewards
+    in [low, high], and that u is finite there; otherwise the interval is as wide as the range of −u.
+    """
+
+    moment: ClassVar[str] = "expected utility"
+
+    @abstractmethod
+    def utility(self, x: Array) -> Array:
+        """u(x), element by element."""
+
+    def cost(self, law: Law) -> float:
+        return 0.0 - law.expectation(self.utility, self.moment)
+
+    def weigh(self, values: Array, weights: Array) -> float:
+        return 0.0 - (weights * self.utility(values)).sum()
+
+    def bounds(
+        self, pulls: int, mean: float, variance: float, rewards: Array, failure: float, low: float, high: float
+    ) -> tuple[float, float]:
+        gains, ends = self.utility(rewards), self.utility(np.array([low, high]))
+        least, most = mean_bounds(pulls, gains.mean(), gains.var(), failure, ends[0], ends[1])
+        return 0.0 - most, 0.0 - least
+
+
+@dataclass(frozen=True)
+class ExponentialUtility(ExpectedUtility):
+    """u(x) = (1 − e^(−λx))/λ: constant absolute aversion λ to risk.
+
+    It ranks laws as `entropic` does. Assumes independent rewards in [low, high] for its intervals.
+    """
+
+    lam: float = 1.0
+
+    name = "exponential-utility"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lam", check_positive(self.name, "lam", self.lam, hint="λ is the aversion to risk"))
+
+    def utility(self, x: Array) -> Array:
+        return -np.expm1(-self.lam * x) / self.lam
+
+
+@dataclass(frozen=True)
+class LossAverse(ExpectedUtility):
+    """u(x) = x − reference, and `aversion` times that for a loss; 2.25 is the median of [Tversky92].
+
+    Assumes independent rewards in [low, high] for its intervals.
+    """
+
+    aversion: float = 2.25
+    reference: float = 0.0
+
+    name = "loss-averse"
+
+    def __post_init__(self) -> None:
+        hint = "how much more a loss hurts than a gain pleases"
+        object.__setattr__(self, "aversion", check_finite(self.name, "aversion", self.aversion, low=1.0, hint=hint))
+        object.__setattr__(self, "reference", check_finite(self.name, "reference", self.reference))
+
+    def utility(self, x: Array) -> Array:
+        gain = x - self.reference
+        return np.minimum(gain, self.aversion * gain)
+
+
+@dataclass(frozen=True)
+class Semivariance(ExpectedUtility):
+    """E[(target − X)⁺²], a cost [Markowitz59]: only rewards below the target count.
+
+    Assumes independent rewards in [low, high] for its intervals; `high` may be infinite.
+    """
+
+    target: float = 0.0
+
+    name = "semivariance"
+    moment = "second moment below the target"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "target", check_finite(self.name, "target", self.target))
+
+    def utility(self, x: Array) -> Array:
+        return -(np.maximum(self.target - x, 0.0) ** 2)
+
+
+for _risk in (ExponentialUtility, LossAverse, Semivariance):
+    registry.add(_risk.name, _risk)
