@@ -1,6 +1,6 @@
 """Mean, variance and the upper tail in one measure.
 
-[Chang21] Chang, Tan. A unifying theory of Thompson sampling for continuous risk-averse bandits. 2021.
+[Chang22] Chang, Tan. A unifying theory of Thompson sampling for continuous risk-averse bandits. 2021.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from prudent.risk.tails import set_alpha
 
 @dataclass(frozen=True)
 class Mixed(RiskMeasure):
-    """variance · σ² − mean · μ − tail · (mean of the best α-fraction), a cost; the measure of [Chang21]'s experiments.
+    """variance · σ² − mean · μ − tail · (mean of the best α-fraction), a cost; the measure of [Chang22]'s experiments.
 
     The paper maximises its negative, ½ μ − σ² + CVaR_0.95, where CVaR is of the upper tail. Intervals: one for the
     variance and the band of `Distortion` for the rest, each with half of the failure. Assumes independent rewards in
