@@ -25,8 +25,8 @@ class BestOfBoth(NamedTuple):
     the smallest after m pulls or more, is nearly best. β = `budget` = 1 are the rounds ExpExp spends off the arm it
     ends with.
 
-    Pulls of the most pulled arm cost no budget, so it is pulled an eighth of its lead at a time: a run leaps. Needs
-    rewards in an interval of length `range`, and the horizon. Unless given, δ = 1/n².
+    Pulls of the most pulled arm cost no budget, so it is pulled an eighth of its lead at a time: a run leaps. Unless
+    given, δ = 1/n². Assumes rewards in an interval of length `range`, and a known horizon.
     """
 
     rho: float = UNSET

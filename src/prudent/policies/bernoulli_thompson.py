@@ -1,0 +1,25 @@
+"""Thompson sampling for rewards that are 0 or 1."""
+
+from typing import Any, NamedTuple
+
+from prudent.compiled import helper
+from prudent.policies.base import MEAN, Arm, policy
+
+
+@policy("bernoulli-thompson", serves=MEAN)
+class BernoulliThompson(NamedTuple):
+    """θ ~ Beta(S + 1, F + 1) after S ones and F zeros;  the largest is pulled [Thompson33]. Ignores risk.
+
+    Assumes rewards 0 or 1.
+    """
+
+    def score(self, arm: Arm, rng: Any) -> float:
+        return -sampled_probability(arm, rng)
+
+
+@helper
+def sampled_probability(arm: Arm, rng: Any) -> float:
+    """θ ~ Beta(S + 1, F + 1), as the ratio of two gammas."""
+    ones = rng.standard_gamma(1.0 + arm.pulls * arm.mean)
+    zeros = rng.standard_gamma(1.0 + arm.pulls * (1.0 - arm.mean))
+    return float(ones / (ones + zeros))
