@@ -13,7 +13,7 @@ from prudent.policies.empirical import check_alpha
 
 @policy("b-cvts", serves="cvar")
 class BCVTS(NamedTuple):
-    """The CVaR of the rewards and of their upper bound, weighted at random ([Baudry21], Algorithm 1).
+    """The CVaR of the rewards and of their upper bound, weighted at random [Baudry21].
 
     The weights w are Dirichlet(1, …, 1) over the s rewards and `high`; the index is max_q q − (1/α) Σ w (q − x)⁺, the
     mean of the worst α-fraction, and the arm with the largest is pulled: ρ-NPTS of the CVaR.

@@ -42,7 +42,7 @@ UNSET: Any = None
 FOREVER = 2**62
 """As many repetitions as there are rounds left."""
 
-registry = Registry("policy", "prudent.policies")
+registry = Registry("policy", "prudent.policies", parts=risk_registry)
 _names: dict[type, str] = {}
 _serves: dict[type, str] = {}
 
@@ -143,6 +143,7 @@ def _informed(ready: Any, risk: RiskMeasure) -> Any:
         value = getattr(ready, name)
         if name == "risk":
             measure = risk if value is UNSET else value
+            measure = risk_registry.parse(measure) if isinstance(measure, str) else measure
             ready = ready._replace(risk=measure.compiled() if isinstance(measure, RiskMeasure) else measure)
         elif value is UNSET and fitting and hasattr(risk, name):
             ready = ready._replace(**{name: getattr(risk, name)})

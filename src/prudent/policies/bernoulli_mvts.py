@@ -8,7 +8,7 @@ from prudent.policies.bernoulli_thompson import sampled_probability
 
 @policy("bernoulli-mvts", serves="mean-variance")
 class BernoulliMVTS(NamedTuple):
-    """Thompson sampling of a probability for the mean-variance ([Zhu20], section 5).
+    """Thompson sampling of a probability for the mean-variance [Zhu20].
 
     θ ~ Beta(S + 1, F + 1) after S ones and F zeros;  the arm with the smallest θ(1 − θ) − ρ θ is pulled.
     Assumes rewards 0 or 1.

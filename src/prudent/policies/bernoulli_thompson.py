@@ -20,6 +20,7 @@ class BernoulliThompson(NamedTuple):
 @helper
 def sampled_probability(arm: Arm, rng: Any) -> float:
     """θ ~ Beta(S + 1, F + 1), as the ratio of two gammas."""
-    ones = rng.standard_gamma(1.0 + arm.pulls * arm.mean)
-    zeros = rng.standard_gamma(1.0 + arm.pulls * (1.0 - arm.mean))
+    share = min(1.0, max(0.0, arm.mean))  # other rewards break the model, and must not break the draw
+    ones = rng.standard_gamma(1.0 + arm.pulls * share)
+    zeros = rng.standard_gamma(1.0 + arm.pulls * (1.0 - share))
     return float(ones / (ones + zeros))

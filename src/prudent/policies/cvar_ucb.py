@@ -13,7 +13,7 @@ from prudent.policies.empirical import check_alpha, lower_tail_mean
 
 @policy("cvar-ucb", serves="cvar")
 class CVaRUCB(NamedTuple):
-    """The CVaR of the best law within the band F̂ ± ε of Dvoretzky, Kiefer and Wolfowitz ([Tamkin19], Algorithm 1).
+    """The CVaR of the best law within the band F̂ ± ε of Dvoretzky, Kiefer and Wolfowitz [Tamkin19].
 
     U − (1/α) Σ_i (X_(i+1) − X_(i)) clip(i/s − ε, 0, α),  X_(s+1) = U = `high`,  ε = √(log(2/δ) / 2s);
 

@@ -37,7 +37,9 @@ class EntropicLCB(NamedTuple):
         floor = math.exp(-self.lam * (self.high - self.low))
         y = (total / arm.pulls - floor) / (1.0 - floor)
         q = 1.0 - kl_upper(1.0 - y, math.log(1.0 / self.delta) / arm.pulls)
-        return math.log(max(1e-300, floor + (1.0 - floor) * q)) / self.lam - self.low
+        least = floor + (1.0 - floor) * q
+        # Where the exponentials underflow, no cost is below that of the largest reward.
+        return max(-self.high, math.log(least) / self.lam - self.low) if least > 0.0 else -self.high
 
     def tuned(self, horizon: int | None, n_arms: int) -> "EntropicLCB":
         return self._replace(delta=usual_delta("entropic-lcb", self.delta, horizon))

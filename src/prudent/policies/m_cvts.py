@@ -11,7 +11,7 @@ from prudent.policies.empirical import check_alpha, check_values, multinomial_we
 
 @policy("m-cvts", serves="cvar")
 class MCVTS(NamedTuple):
-    """The CVaR of a law drawn from the posterior over laws on `support` ([Baudry21], section 3): ρ-MTS of the CVaR.
+    """The CVaR of a law drawn from the posterior over laws on `support` [Baudry21]: ρ-MTS of the CVaR.
 
     The posterior of the values' probabilities is Dirichlet(1 + counts);  the arm with the largest mean of the worst
     α-fraction is pulled. Costs a gamma draw and O(log s) per value, arm and round. Assumes that rewards take only the

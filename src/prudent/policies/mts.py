@@ -9,10 +9,11 @@ from prudent.policies.base import UNSET, Arm, check_rho, mean_variance, policy
 
 @policy("mts", serves="mean-variance")
 class MTS(NamedTuple):
-    """Thompson sampling of the mean, the variance as estimated ([Zhu20], Algorithm 1).
+    """Thompson sampling of the mean, the variance as estimated [Zhu20].
 
-    θ ~ N(μ̂, 1/s);  the arm with the smallest V̂ − ρ θ is pulled. For large ρ, where errors of the mean matter most: its
-    regret meets the lower bound as ρ → ∞. Assumes Gaussian rewards of variance at most 1, for which 1/s is wide enough.
+    θ ~ N(μ̂, 1/s);  the arm with the smallest V̂ − ρ θ is pulled. For large ρ, where errors of the mean matter most; for
+    small ρ it may miss the best arm for good. Assumes Gaussian rewards of variance at most 1, for which 1/s is wide
+    enough.
     """
 
     rho: float = UNSET

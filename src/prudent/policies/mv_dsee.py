@@ -51,8 +51,11 @@ class _Sequence(NamedTuple):
         return max(float(n_arms), self.a * (math.log(t) if self.logarithmic else t ** (2.0 / 3.0)))
 
     def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        if arms.pulls.min() == 0:
+            chosen[:] = arms.pulls == 0
+            return 1
         n_arms = len(arms.pulls)
-        explored = t - 1 if t == 1 else min(t - 1, math.ceil(self.wanted(t - 1.0, n_arms)))
+        explored = min(t - 1, math.ceil(self.wanted(t - 1.0, n_arms)))
         if explored < self.wanted(float(t), n_arms):
             choose_only(chosen, explored % n_arms)
             return 1

@@ -9,7 +9,7 @@ from prudent.policies.vts import sampled_variance
 
 @policy("mvts", serves="mean-variance")
 class MVTS(NamedTuple):
-    """Thompson sampling of mean and variance ([Zhu20], Algorithm 3), for every ρ.
+    """Thompson sampling of mean and variance [Zhu20], for every ρ.
 
     τ ~ Gamma(α, rate β) as in VTS and θ ~ N(μ̂, 1/s) as in MTS, independent;  the arm with the smallest 1/τ − ρ θ is
     pulled. The posterior of a normal-gamma prior would give θ the variance 1/(s τ); the paper's 1/s is wider for

@@ -12,7 +12,7 @@ from prudent.risk import RiskMeasure
 
 @policy("npts", serves=ANY)
 class NPTS(NamedTuple):
-    """ρ-NPTS: the risk of the rewards, weighted at random ([Chang22], Algorithm 2; for the mean [Riou20]).
+    """ρ-NPTS: the risk of the rewards, weighted at random ([Chang22]; for the mean [Riou20]).
 
     The weights are Dirichlet(1, …, 1) over the s rewards and `best`, the value of the support that makes an arm look
     best;  the arm with the smallest cost is pulled. Unlike the paper, each arm is pulled once before the first draw.

@@ -12,7 +12,7 @@ from prudent.risk import RiskMeasure
 
 @policy("rho-mts", serves=ANY)
 class RhoMTS(NamedTuple):
-    """ρ-MTS: the risk of a law drawn from the posterior over laws on `support` ([Chang22], Algorithm 1).
+    """ρ-MTS: the risk of a law drawn from the posterior over laws on `support` [Chang22].
 
     The posterior of the values' probabilities is Dirichlet(1 + counts);  the arm with the smallest cost is pulled.
     Costs a gamma draw and O(log s) per value, arm and round. Assumes that rewards take only the values of `support`; a
