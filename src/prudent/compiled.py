@@ -73,9 +73,11 @@ def _score_of(policy: Any, arm: Any, t: Any, rng: Any, rewards: Any) -> Any:
     return {
         ("arm",): lambda policy, arm, t, rng, rewards: policy.score(arm),
         ("arm", "t"): lambda policy, arm, t, rng, rewards: policy.score(arm, t),
+        ("arm", "rng"): lambda policy, arm, t, rng, rewards: policy.score(arm, rng),
         ("arm", "t", "rng"): lambda policy, arm, t, rng, rewards: policy.score(arm, t, rng),
         ("arm", "rewards"): lambda policy, arm, t, rng, rewards: policy.score(arm, rewards),
         ("arm", "t", "rewards"): lambda policy, arm, t, rng, rewards: policy.score(arm, t, rewards),
+        ("arm", "rng", "rewards"): lambda policy, arm, t, rng, rewards: policy.score(arm, rng, rewards),
         ("arm", "t", "rng", "rewards"): lambda policy, arm, t, rng, rewards: policy.score(arm, t, rng, rewards),
     }[score_inputs(policy.instance_class)]
 

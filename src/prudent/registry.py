@@ -19,18 +19,15 @@ from prudent.errors import PrudentError
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-_registries: list["Registry"] = []
-
-
 class Registry:
-    """Factories of one kind by name."""
+    """Factories of one kind by name. What a spec holds in its parentheses is made from `parts`, or of the same kind."""
 
-    def __init__(self, kind: str, group: str) -> None:
+    def __init__(self, kind: str, group: str, parts: "Registry | None" = None) -> None:
         self.kind = kind
         self.group = group
+        self._parts = self if parts is None else parts
         self._factories: dict[str, Callable[..., Any]] = {}
         self._entry_points_loaded = False
-        _registries.append(self)
 
     def add(self, name: str, factory: F) -> F:
         """Put `factory` under `name`; a name is given once."""
@@ -70,14 +67,12 @@ class Registry:
             ) from None
         return self._build(tree if isinstance(tree, ast.Call) else ast.Call(tree, [], []), text)
 
-    def _build(self, call: ast.Call, text: str, nested: bool = False) -> Any:
+    def _build(self, call: ast.Call, text: str) -> Any:
         words = [word.arg for word in call.keywords]
         if not isinstance(call.func, ast.Name) or None in words or len(set(words)) < len(words):
             raise PrudentError(f"cannot read {self.kind} {text!r}; write it as name or name(value, key=value)")
         name = call.func.id
-        # Inside a spec another kind may stand, as the risk measure in npts(risk=cvar(0.1)).
-        owner = next((other for other in _registries if nested and name in other and name not in self), self)
-        factory = owner.get(name)
+        factory = self.get(name)
         args = [self._value(node, text) for node in call.args]
         kwargs = {str(word.arg): self._value(word.value, text) for word in call.keywords}
         try:
@@ -90,7 +85,7 @@ class Registry:
     def _value(self, node: ast.expr, text: str) -> Any:
         match node:
             case ast.Call():
-                return self._build(node, text, nested=True)
+                return self._parts._build(node, text)
             case ast.List(elts=items) | ast.Tuple(elts=items):
                 return [self._value(item, text) for item in items]
             case ast.Name(id="inf"):

@@ -59,9 +59,32 @@ SPECS = {
         "mv-lcb(c=1, unbiased=True, rho=inf)",
         "mv-lcb(c=0, delta=0.1, range=10)",
     ],
+    "mv-dsee": ["mv-dsee", "mv-dsee(rule=log, a=3)", "mv-dsee(rho=inf, a=0.1)"],
+    "mv-ucb": ["mv-ucb", "mv-ucb(rho=inf)", "mv-ucb(b=1)"],
+    "mts": ["mts", "mts(rho=inf)"],
+    "vts": ["vts", "vts(rho=inf)"],
+    "mvts": ["mvts", "mvts(rho=inf)"],
+    "thompson": ["thompson", "thompson(variance=0.25)"],
     "ucb-v": ["ucb-v", "ucb-v(zeta=2, range=5)"],
     "ucb1": ["ucb1", "ucb1(range=5)"],
 }
+
+
+BOUNDED = {
+    "b-cvts": ["b-cvts(alpha=0.2)", "b-cvts(alpha=1, high=2)"],
+    "bernoulli-mvts": ["bernoulli-mvts", "bernoulli-mvts(rho=inf)"],
+    "bernoulli-thompson": ["bernoulli-thompson"],
+    "cvar-ucb": ["cvar-ucb(alpha=0.2)", "cvar-ucb(alpha=1, delta=0.1)"],
+    "entropic-lcb": ["entropic-lcb(lam=2)", "entropic-lcb(lam=50, low=-1, high=20)"],
+    "kl-ucb": ["kl-ucb", "kl-ucb(c=3)"],
+    "m-cvts": ["m-cvts(alpha=0.3)", "m-cvts(alpha=1, support=[0, 0.5, 1])"],
+    "marab": ["marab(alpha=0.1)", "marab(alpha=1, c=0)"],
+    "npts": ["npts", "npts(best=0)"],
+    "quantile-ucb": ["quantile-ucb(alpha=0.25)", "quantile-ucb(alpha=1, delta=0.1)"],
+    "rho-mts": ["rho-mts", "rho-mts(support=[0, 0.5, 1])"],
+    "u-ucb": ["u-ucb(alpha=0.2)", "u-ucb(alpha=1, range=5)"],
+}
+"""Policies of rewards in [0, 1]."""
 
 
 SIZES = {"exp-exp(tau=5)": (5,), "fixed-arm(arm=1)": (2, 3, 5)}
@@ -70,8 +93,9 @@ SIZES = {"exp-exp(tau=5)": (5,), "fixed-arm(arm=1)": (2, 3, 5)}
 
 @pytest.mark.parametrize("name", registry.names())
 def test_every_registered_policy_keeps_the_contract(name: str) -> None:
-    for text in SPECS.get(name, [name]):
-        check_policy(registry.parse(text), arms=SIZES.get(text, (1, 2, 3, 5)))
+    rewards = (0.0, 1.0) if name in BOUNDED else (-INF, INF)
+    for text in {**SPECS, **BOUNDED}.get(name, [name]):
+        check_policy(registry.parse(text), arms=SIZES.get(text, (1, 2, 3, 5)), rewards=rewards)
 
 
 def bound(policy: Any, horizon: int | None = 100, n_arms: int = 2, risk: RiskMeasure = RISK) -> Any:

@@ -13,6 +13,7 @@ class AnytimeMVLCB(NamedTuple):
     """MV-LCB with the exploration sequence ε_t = a log t in place of log(1/δ) (Remark 2 of [Sani12], section 3.1).
 
     a > 2 keeps the analysis; a = 4 becomes UCB1 as ρ → ∞. The other parameters are MV-LCB's.
+    Assumes rewards in an interval of length `range`.
     """
 
     rho: float = UNSET

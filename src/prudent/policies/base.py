@@ -42,7 +42,7 @@ UNSET: Any = None
 FOREVER = 2**62
 """As many repetitions as there are rounds left."""
 
-registry = Registry("policy", "prudent.policies")
+registry = Registry("policy", "prudent.policies", parts=risk_registry)
 _names: dict[type, str] = {}
 _serves: dict[type, str] = {}
 
@@ -79,7 +79,8 @@ def policy(name: str, *, serves: str) -> Callable[[P], P]:
 
             @functools.wraps(make)
             def checked(kind: type, *args: Any, **kwargs: Any) -> Any:
-                made = make(kind, *args, **kwargs)
+                # The registry and JSON give lists; as tuples, a policy equals the one it was written from.
+                made = make(kind, *map(_frozen, args), **{name: _frozen(value) for name, value in kwargs.items()})
                 made.check()
                 return made
 
@@ -89,6 +90,10 @@ def policy(name: str, *, serves: str) -> Callable[[P], P]:
         return cls
 
     return register
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def serves(given: Policy) -> str:
@@ -138,6 +143,7 @@ def _informed(ready: Any, risk: RiskMeasure) -> Any:
         value = getattr(ready, name)
         if name == "risk":
             measure = risk if value is UNSET else value
+            measure = risk_registry.parse(measure) if isinstance(measure, str) else measure
             ready = ready._replace(risk=measure.compiled() if isinstance(measure, RiskMeasure) else measure)
         elif value is UNSET and fitting and hasattr(risk, name):
             ready = ready._replace(**{name: getattr(risk, name)})
@@ -218,6 +224,11 @@ def check_delta(owner: str, delta: Any) -> None:
     if delta is not UNSET:
         hint = f"for a {delta} % failure rate pass {delta / 100}" if isinstance(delta, int) and 1 <= delta < 100 else ""
         check_number(owner, "delta", delta, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)
+
+
+def usual_delta(owner: str, delta: float, horizon: int | None) -> float:
+    """δ as given, else 1/n²; at n = 1 that would be 1, yet the single pull is forced anyway."""
+    return min(0.5, need_horizon(owner, horizon) ** -2.0) if delta is UNSET else delta
 
 
 def need_horizon(owner: str, horizon: int | None) -> int:

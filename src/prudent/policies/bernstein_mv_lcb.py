@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from prudent.errors import check_positive
-from prudent.policies.base import UNSET, Arm, check_delta, check_rho, need_horizon, policy
+from prudent.policies.base import UNSET, Arm, check_delta, check_rho, policy, usual_delta
 
 
 @policy("bernstein-mv-lcb", serves="mean-variance")
@@ -15,7 +15,7 @@ class BernsteinMVLCB(NamedTuple):
 
     with V the unbiased variance and b the range of rewards. The seed's commented-out remark adds to the standard
     deviation where a lower bound must subtract; this is the corrected index. Arms with fewer than two pulls go first.
-    Unless given, δ = 1/n².
+    Unless given, δ = 1/n². Assumes rewards in an interval of length `range`.
     """
 
     rho: float = UNSET
@@ -50,9 +50,7 @@ class BernsteinMVLCB(NamedTuple):
         return max(0.0, deviation) ** 2 - self.rho * mean
 
     def tuned(self, horizon: int | None, n_arms: int) -> "BernsteinMVLCB":
-        if self.delta is not UNSET:
-            return self
-        return self._replace(delta=min(0.5, need_horizon("bernstein-mv-lcb", horizon) ** -2.0))
+        return self._replace(delta=usual_delta("bernstein-mv-lcb", self.delta, horizon))
 
     def check(self) -> None:
         check_rho("bernstein-mv-lcb", self.rho)

@@ -11,7 +11,10 @@ from prudent.policies.base import UNSET, Arms, cheapest, check_rho, choose_only,
 
 @policy("epsilon-greedy", serves="mean-variance")
 class EpsilonGreedy(NamedTuple):
-    """With probability ε a random arm, else the one with the smallest empirical mean-variance; each arm once first."""
+    """With probability ε a random arm, else the one with the smallest empirical mean-variance; each arm once first.
+
+    Assumes nothing of the rewards. With a fixed ε it never stops exploring, so its regret never falls to 0 [Auer02].
+    """
 
     rho: float = UNSET
     epsilon: float = 0.1

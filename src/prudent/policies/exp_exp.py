@@ -32,7 +32,8 @@ class ExpExp(NamedTuple):
     most ⌊n/K⌋; τ = K m. An explicit `tau` gives ⌊τ/K⌋ pulls an arm. `explore` is how the τ rounds are spent: by
     round robin, or as Remark 2 suggests by Successive Rejects or UCB-E [Audibert10], there with the smallest
     empirical mean-variance as the best. UCB-E needs a guess of the problem's `hardness` Σ1/Δ²; 16 K by default, gaps
-    of 1/4, the largest difference of variances on [0, 1].
+    of 1/4, the largest difference of variances on [0, 1]. Assumes rewards in [0, 1], as Theorem 2 does, and a known
+    horizon.
     """
 
     rho: float = UNSET

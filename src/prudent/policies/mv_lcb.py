@@ -11,8 +11,8 @@ from prudent.policies.base import (
     check_rho,
     check_width,
     mean_variance,
-    need_horizon,
     policy,
+    usual_delta,
 )
 
 
@@ -23,7 +23,8 @@ class MVLCB(NamedTuple):
     B = V̂ − ρ μ̂ − (c + ρ) √(log(1/δ) / 2s);  the arm with the smallest B is pulled.
 
     c = 5 is the paper's constant; c = 1 with the unbiased variance is enough on [0, 1] (docs/theory). Unless given,
-    δ = 1/n² as in Theorem 1. For rewards in an interval of length b = `range` the width is (c b² + ρ b)√(log(1/δ)/2s).
+    δ = 1/n² as in Theorem 1. Assumes rewards in an interval of length b = `range`; the width is then
+    (c b² + ρ b)√(log(1/δ)/2s).
     """
 
     rho: float = UNSET
@@ -33,9 +34,7 @@ class MVLCB(NamedTuple):
     unbiased: bool = False
 
     def tuned(self, horizon: int | None, n_arms: int) -> "MVIndex":
-        delta = self.delta
-        if delta is UNSET:  # At n = 1 the rule gives δ = 1; the single pull is forced anyway.
-            delta = min(0.5, need_horizon("mv-lcb", horizon) ** -2.0)
+        delta = usual_delta("mv-lcb", self.delta, horizon)
         width = width_factor(self.rho, self.c, self.range) * math.sqrt(math.log(1.0 / delta) / 2.0)
         return MVIndex(self.rho, width, self.unbiased)
 

@@ -10,7 +10,10 @@ from prudent.policies.base import ANY, FOREVER, Arms, choose_only, policy
 
 @policy("random-arm", serves=ANY)
 class RandomArm(NamedTuple):
-    """A₂ of the seed's discussion: pick an arm at random, stay with it. Steady within a run, unsteady over runs."""
+    """A₂ of the seed's discussion [Sani12]: pick an arm at random, stay with it.
+
+    Steady within a run, unsteady over runs. Assumes nothing of the rewards.
+    """
 
     def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
         choose_only(chosen, rng.integers(0, len(arms.pulls)))

@@ -9,7 +9,10 @@ from prudent.policies.base import MEAN, Arm, policy
 
 @policy("ucb1", serves=MEAN)
 class UCB1(NamedTuple):
-    """Upper confidence bound on the mean, μ̂ + b√(2 log t / s) [Auer02]; the largest is pulled. Ignores risk."""
+    """Upper confidence bound on the mean, μ̂ + b√(2 log t / s) [Auer02]; the largest is pulled. Ignores risk.
+
+    Assumes rewards in an interval of length b = `range`.
+    """
 
     range: float = 1.0
 

@@ -9,7 +9,10 @@ from prudent.policies.base import MEAN, Arm, policy
 
 @policy("ucb-v", serves=MEAN)
 class UCBV(NamedTuple):
-    """μ̂ + √(2 V̂ ζ log t / s) + 3 b ζ log t / s [Audibert09]; the largest is pulled. Ignores risk; needs ζ > 1."""
+    """μ̂ + √(2 V̂ ζ log t / s) + 3 b ζ log t / s [Audibert09]; the largest is pulled. Ignores risk; needs ζ > 1.
+
+    Assumes rewards in an interval of length b = `range`.
+    """
 
     zeta: float = 1.2
     range: float = 1.0

@@ -45,8 +45,9 @@ class MeanVariance(RiskMeasure):
         return -law.mean if math.isinf(self.rho) else law.variance - self.rho * law.mean
 
     def weigh(self, values: Array, weights: Array) -> float:
-        mean = (weights * values).sum()
-        return self.estimate(mean, (weights * (values - mean) ** 2).sum(), values)
+        # A cumulative sum adds one by one, compiled or not; `sum` does not, and last digits decide between equal arms.
+        mean = (weights * values).cumsum()[-1]
+        return self.estimate(mean, (weights * (values - mean) ** 2).cumsum()[-1], values)
 
     def estimate(self, mean: float, variance: float, rewards: Array) -> float:
         return -mean if math.isinf(self.rho) else variance - self.rho * mean

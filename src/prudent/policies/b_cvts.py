@@ -1,0 +1,41 @@
+"""B-CVTS: Thompson sampling for the CVaR of bounded rewards."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.errors import check_finite
+from prudent.policies.base import UNSET, Arm, policy
+from prudent.policies.empirical import check_alpha
+
+
+@policy("b-cvts", serves="cvar")
+class BCVTS(NamedTuple):
+    """The CVaR of the rewards and of their upper bound, weighted at random [Baudry21].
+
+    The weights w are Dirichlet(1, …, 1) over the s rewards and `high`; the index is max_q q − (1/α) Σ w (q − x)⁺, the
+    mean of the worst α-fraction, and the arm with the largest is pulled: ρ-NPTS of the CVaR.
+
+    The weights of ascending rewards are the spacings of s uniforms, whose order statistics come one by one: 1 − U_(k+1)
+    = (1 − U_(k)) exp(−E/(s − k)), E exponential. Only those up to α are drawn, so it costs O(α s) draws per arm and
+    round. Assumes rewards of at most `high`, independent of each other.
+    """
+
+    alpha: float = UNSET
+    high: float = 1.0
+
+    def score(self, arm: Arm, rng: Any, rewards: NDArray[np.float64]) -> float:
+        beyond, total = 1.0, 0.0  # the weight of what is not drawn yet
+        for k in range(arm.pulls):
+            after = beyond * math.exp(-rng.standard_exponential() / (arm.pulls - k))
+            if 1.0 - after >= self.alpha:
+                return float(-(total + rewards[k] * (self.alpha - (1.0 - beyond))) / self.alpha)
+            total += rewards[k] * (beyond - after)
+            beyond = after
+        return -(total + self.high * (self.alpha - (1.0 - beyond))) / self.alpha
+
+    def check(self) -> None:
+        check_alpha("b-cvts", self.alpha)
+        check_finite("b-cvts", "high", self.high, hint="the largest reward possible")

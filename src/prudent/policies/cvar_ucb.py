@@ -1,0 +1,38 @@
+"""CVaR-UCB: the CVaR of an optimistic distribution."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.errors import check_finite
+from prudent.policies.base import UNSET, Arm, check_delta, policy, usual_delta
+from prudent.policies.empirical import check_alpha, lower_tail_mean
+
+
+@policy("cvar-ucb", serves="cvar")
+class CVaRUCB(NamedTuple):
+    """The CVaR of the best law within the band F̂ ± ε of Dvoretzky, Kiefer and Wolfowitz [Tamkin19].
+
+    U − (1/α) Σ_i (X_(i+1) − X_(i)) clip(i/s − ε, 0, α),  X_(s+1) = U = `high`,  ε = √(log(2/δ) / 2s);
+
+    the largest is pulled. The worst ε of the rewards count as U, so this is the mean of the quantiles from ε to ε + α,
+    in O((α + ε) s) for the arm just pulled. Unless given, δ = 1/n². Assumes rewards of at most `high`.
+    """
+
+    alpha: float = UNSET
+    high: float = 1.0
+    delta: float = UNSET
+
+    def score(self, arm: Arm, rewards: NDArray[np.float64]) -> float:
+        shift = math.sqrt(math.log(2.0 / self.delta) / (2.0 * arm.pulls))
+        return -lower_tail_mean(rewards, self.alpha, shift, self.high)
+
+    def tuned(self, horizon: int | None, n_arms: int) -> "CVaRUCB":
+        return self._replace(delta=usual_delta("cvar-ucb", self.delta, horizon))
+
+    def check(self) -> None:
+        check_alpha("cvar-ucb", self.alpha)
+        check_finite("cvar-ucb", "high", self.high, hint="the largest reward possible")
+        check_delta("cvar-ucb", self.delta)

@@ -1,0 +1,51 @@
+"""A lower confidence bound on the entropic cost."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.errors import check_positive
+from prudent.policies.base import UNSET, Arm, check_delta, policy, usual_delta
+from prudent.policies.empirical import check_ends
+from prudent.policies.kl_ucb import kl_upper
+
+
+@policy("entropic-lcb", serves="entropic")
+class EntropicLCB(NamedTuple):
+    """Lower confidence bound on the entropic cost λ⁻¹ log E e^{−λX}, the risk of [Maillard13].
+
+    With x in [low, high], y = (e^{−λ(x−low)} − a)/(1 − a), a = e^{−λ(high−low)}, lies in [0, 1]. Its mean is at least
+    the smallest q with s·kl(ȳ, q) ≤ log(1/δ), except with probability δ (Chernoff), and the bound is
+
+        B = λ⁻¹ log(a + (1 − a) q) − low;  the arm with the smallest B is pulled.
+
+    [Maillard13] bounds the divergence of whole laws; this one, of the mean of y alone, costs O(s) exponentials for the
+    arm just pulled. Unless given, δ = 1/n². Assumes rewards in [low, high].
+    """
+
+    lam: float = UNSET
+    low: float = 0.0
+    high: float = 1.0
+    delta: float = UNSET
+
+    def score(self, arm: Arm, rewards: NDArray[np.float64]) -> float:
+        total = 0.0
+        for i in range(arm.pulls):
+            total += math.exp(-self.lam * (rewards[i] - self.low))
+        floor = math.exp(-self.lam * (self.high - self.low))
+        y = (total / arm.pulls - floor) / (1.0 - floor)
+        q = 1.0 - kl_upper(1.0 - y, math.log(1.0 / self.delta) / arm.pulls)
+        least = floor + (1.0 - floor) * q
+        # Where the exponentials underflow, no cost is below that of the largest reward.
+        return max(-self.high, math.log(least) / self.lam - self.low) if least > 0.0 else -self.high
+
+    def tuned(self, horizon: int | None, n_arms: int) -> "EntropicLCB":
+        return self._replace(delta=usual_delta("entropic-lcb", self.delta, horizon))
+
+    def check(self) -> None:
+        if self.lam is not UNSET:
+            check_positive("entropic-lcb", "lam", self.lam, hint="λ is the aversion to risk; leave it to the risk")
+        check_ends("entropic-lcb", self.low, self.high)
+        check_delta("entropic-lcb", self.delta)

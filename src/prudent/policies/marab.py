@@ -1,0 +1,35 @@
+"""MaRaB: cautious even in exploring."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.errors import check_finite
+from prudent.policies.base import UNSET, Arm, policy
+from prudent.policies.empirical import check_alpha
+
+
+@policy("marab", serves="cvar")
+class MaRaB(NamedTuple):
+    """Ĉ − c √(log⌈t α⌉ / ⌈s α⌉), Ĉ the mean of the ⌈s α⌉ worst rewards [Galichet13];  the largest is pulled.
+
+    The bonus is subtracted: the arm of the best pessimistic CVaR, so that little-known arms are avoided. It has no
+    guarantee: an arm that started badly may never be tried again, and some runs stay with a worse arm for good. Costs
+    O(α s) per arm and round. Assumes nothing of the rewards.
+    """
+
+    alpha: float = UNSET
+    c: float = 1.0
+
+    def score(self, arm: Arm, t: int, rewards: NDArray[np.float64]) -> float:
+        worst = math.ceil(arm.pulls * self.alpha)
+        total = 0.0
+        for i in range(worst):
+            total += rewards[i]
+        return float(self.c * math.sqrt(math.log(math.ceil(t * self.alpha)) / worst) - total / worst)
+
+    def check(self) -> None:
+        check_alpha("marab", self.alpha)
+        check_finite("marab", "c", self.c, low=0.0, hint="0 trusts the estimate")

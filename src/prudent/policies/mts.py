@@ -1,0 +1,31 @@
+"""MTS: Thompson sampling of the mean for the mean-variance."""
+
+import math
+from typing import Any, NamedTuple
+
+from prudent.compiled import helper
+from prudent.policies.base import UNSET, Arm, check_rho, mean_variance, policy
+
+
+@policy("mts", serves="mean-variance")
+class MTS(NamedTuple):
+    """Thompson sampling of the mean, the variance as estimated [Zhu20].
+
+    θ ~ N(μ̂, 1/s);  the arm with the smallest V̂ − ρ θ is pulled. For large ρ, where errors of the mean matter most; for
+    small ρ it may miss the best arm for good. Assumes Gaussian rewards of variance at most 1, for which 1/s is wide
+    enough.
+    """
+
+    rho: float = UNSET
+
+    def score(self, arm: Arm, rng: Any) -> float:
+        return mean_variance(sampled_mean(arm, rng), arm.variance, self.rho)
+
+    def check(self) -> None:
+        check_rho("mts", self.rho)
+
+
+@helper
+def sampled_mean(arm: Arm, rng: Any) -> float:
+    """θ ~ N(μ̂, 1/s)."""
+    return float(arm.mean + rng.standard_normal() / math.sqrt(arm.pulls))

@@ -1,0 +1,73 @@
+"""MV-DSEE: exploration and exploitation in a fixed sequence."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.errors import PrudentError, check_positive
+from prudent.policies.base import FOREVER, UNSET, Arms, cheapest, check_rho, choose_only, policy
+
+RULES = ("two-thirds", "log")
+
+
+@policy("mv-dsee", serves="mean-variance")
+class MVDSEE(NamedTuple):
+    """Deterministic sequencing of exploration and exploitation [Vakili16].
+
+    Round t explores, the arms in turn, while fewer than f(t) rounds did; else it pulls the smallest V̂ − ρ μ̂. Each arm
+    once first. f(t) = a t^{2/3} (`rule="two-thirds"`) has regret O(n^{2/3}) on every problem; f(t) = a log t
+    (`rule="log"`) has O(log n) if `a` is large enough for the problem's gaps, which one would have to know.
+
+    When to explore depends on the clock alone, so exploitation is one phase as long as f allows: a run leaps in
+    O(K f(n)). The paper estimates from the explorations; here all rewards count. Assumes rewards with light tails
+    (sub-Gaussian, as their squares less their mean must be sub-exponential).
+    """
+
+    rho: float = UNSET
+    a: float = 1.0
+    rule: str = "two-thirds"
+
+    def tuned(self, horizon: int | None, n_arms: int) -> "_Sequence":
+        return _Sequence(self.rho, self.a, self.rule == "log")
+
+    def check(self) -> None:
+        check_rho("mv-dsee", self.rho)
+        check_positive("mv-dsee", "a", self.a)
+        if self.rule not in RULES:
+            raise PrudentError(f"mv-dsee: rule must be one of {', '.join(RULES)}, got {self.rule!r}")
+
+
+class _Sequence(NamedTuple):
+    """MV-DSEE with its f. Since f is concave, ⌈f(t)⌉ of the first t rounds explore, or all of them."""
+
+    rho: float
+    a: float
+    logarithmic: bool
+
+    def wanted(self, t: float, n_arms: int) -> float:
+        """f(t), and at least one exploration of each arm."""
+        return max(float(n_arms), self.a * (math.log(t) if self.logarithmic else t ** (2.0 / 3.0)))
+
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        if arms.pulls.min() == 0:
+            chosen[:] = arms.pulls == 0
+            return 1
+        n_arms = len(arms.pulls)
+        explored = min(t - 1, math.ceil(self.wanted(t - 1.0, n_arms)))
+        if explored < self.wanted(float(t), n_arms):
+            choose_only(chosen, explored % n_arms)
+            return 1
+        choose_only(chosen, cheapest(arms, self.rho))
+        # The next exploration is in the first round s with f(s) > explored; the inverse of f finds it up to rounding.
+        ratio = explored / self.a
+        inverse = math.exp(min(ratio, 40.0)) if self.logarithmic else ratio * math.sqrt(ratio)
+        if inverse > 2.0**53:  # no horizon is longer
+            return FOREVER
+        s = math.floor(inverse)
+        while s > t and self.wanted(float(s), n_arms) > explored:
+            s -= 1
+        while self.wanted(float(s), n_arms) <= explored:
+            s += 1
+        return max(1, int(s) - t)

@@ -1,0 +1,33 @@
+"""MV-UCB: the mean-variance with UCB1's clock."""
+
+import math
+from typing import NamedTuple
+
+from prudent.errors import check_positive
+from prudent.policies.base import UNSET, Arm, check_rho, mean_variance, policy
+
+
+@policy("mv-ucb", serves="mean-variance")
+class MVUCB(NamedTuple):
+    """V̂ − ρ μ̂ − b √(log t / s);  the arm with the smallest is pulled [Vakili16].
+
+    Unless given, b = √(3/2) (2 + ρ): on [0, 1] the variance errs by more than 2√(3 log t / 2s) or the mean by more than
+    √(3 log t / 2s) with probability O(t⁻³). MV-LCB with its δ replaced by the clock: c = 2 and a = 3 of
+    `anytime-mv-lcb`. Assumes rewards in [0, 1]; for others pass b.
+    """
+
+    rho: float = UNSET
+    b: float = UNSET
+
+    def score(self, arm: Arm, t: int) -> float:
+        return mean_variance(arm.mean, arm.variance, self.rho) - self.b * math.sqrt(math.log(t) / arm.pulls)
+
+    def tuned(self, horizon: int | None, n_arms: int) -> "MVUCB":
+        if self.b is not UNSET:
+            return self
+        return self._replace(b=math.sqrt(1.5) * (1.0 if math.isinf(self.rho) else 2.0 + self.rho))
+
+    def check(self) -> None:
+        check_rho("mv-ucb", self.rho)
+        if self.b is not UNSET:
+            check_positive("mv-ucb", "b", self.b, hint="leave it out for √(3/2) (2 + ρ), enough on [0, 1]")

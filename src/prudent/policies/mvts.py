@@ -1,0 +1,26 @@
+"""MVTS: Thompson sampling of mean and variance for the mean-variance."""
+
+from typing import Any, NamedTuple
+
+from prudent.policies.base import UNSET, Arm, check_rho, mean_variance, policy
+from prudent.policies.mts import sampled_mean
+from prudent.policies.vts import sampled_variance
+
+
+@policy("mvts", serves="mean-variance")
+class MVTS(NamedTuple):
+    """Thompson sampling of mean and variance [Zhu20], for every ρ.
+
+    τ ~ Gamma(α, rate β) as in VTS and θ ~ N(μ̂, 1/s) as in MTS, independent;  the arm with the smallest 1/τ − ρ θ is
+    pulled. The posterior of a normal-gamma prior would give θ the variance 1/(s τ); the paper's 1/s is wider for
+    variances below 1. Assumes Gaussian rewards of variance at most 1.
+    """
+
+    rho: float = UNSET
+
+    def score(self, arm: Arm, rng: Any) -> float:
+        variance = sampled_variance(arm, rng)
+        return mean_variance(sampled_mean(arm, rng), variance, self.rho)
+
+    def check(self) -> None:
+        check_rho("mvts", self.rho)

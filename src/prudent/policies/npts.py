@@ -1,0 +1,39 @@
+"""ρ-NPTS: Thompson sampling without a model, for every risk measure."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.errors import check_finite
+from prudent.policies.base import ANY, UNSET, Arm, policy
+from prudent.risk import RiskMeasure
+
+
+@policy("npts", serves=ANY)
+class NPTS(NamedTuple):
+    """ρ-NPTS: the risk of the rewards, weighted at random ([Chang22]; for the mean [Riou20]).
+
+    The weights are Dirichlet(1, …, 1) over the s rewards and `best`, the value of the support that makes an arm look
+    best;  the arm with the smallest cost is pulled. Unlike the paper, each arm is pulled once before the first draw.
+    Costs O(s) exponential draws per arm and round, so O(n²) a run. Assumes rewards in a known interval, of which `best`
+    is an end, and a continuous risk measure.
+    """
+
+    risk: RiskMeasure = UNSET
+    best: float = 1.0
+
+    def score(self, arm: Arm, rng: Any, rewards: NDArray[np.float64]) -> float:
+        # A Dirichlet(1, …, 1) weight is an exponential divided by the sum of all.
+        values, weights = np.empty(arm.pulls + 1), np.empty(arm.pulls + 1)
+        place, total = np.searchsorted(rewards, self.best), 0.0
+        for i in range(arm.pulls + 1):
+            values[i] = self.best if i == place else rewards[i - (i > place)]
+            weights[i] = rng.standard_exponential()
+            total += weights[i]
+        for i in range(arm.pulls + 1):
+            weights[i] /= total
+        return self.risk.weigh(values, weights)
+
+    def check(self) -> None:
+        check_finite("npts", "best", self.best, hint="the end of the rewards' interval that makes an arm look best")

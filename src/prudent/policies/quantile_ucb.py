@@ -1,0 +1,38 @@
+"""An upper confidence bound on a quantile."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.errors import check_finite
+from prudent.policies.base import UNSET, Arm, check_delta, policy, usual_delta
+from prudent.policies.empirical import check_alpha
+
+
+@policy("quantile-ucb", serves="var")
+class QuantileUCB(NamedTuple):
+    """The empirical quantile at α + ε, ε = √(log(2/δ) / 2s);  the arm with the largest is pulled.
+
+    The band of [Szorenyi15], who seek the best quantile to a given precision, here with regret in mind: the α-quantile
+    is below X_(⌈(α+ε)s⌉) except with probability δ/2. While that rank is beyond s, `high` stands for it. O(1) for the
+    arm just pulled. Unless given, δ = 1/n². Assumes rewards of at most `high`.
+    """
+
+    alpha: float = UNSET
+    high: float = 1.0
+    delta: float = UNSET
+
+    def score(self, arm: Arm, rewards: NDArray[np.float64]) -> float:
+        shift = math.sqrt(math.log(2.0 / self.delta) / (2.0 * arm.pulls))
+        rank = math.ceil((self.alpha + shift) * arm.pulls)
+        return float(-rewards[rank - 1]) if rank <= arm.pulls else -self.high
+
+    def tuned(self, horizon: int | None, n_arms: int) -> "QuantileUCB":
+        return self._replace(delta=usual_delta("quantile-ucb", self.delta, horizon))
+
+    def check(self) -> None:
+        check_alpha("quantile-ucb", self.alpha)
+        check_finite("quantile-ucb", "high", self.high, hint="the largest reward possible")
+        check_delta("quantile-ucb", self.delta)

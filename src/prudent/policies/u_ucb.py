@@ -1,0 +1,31 @@
+"""U-UCB: the empirical CVaR and a bonus."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.errors import check_positive
+from prudent.policies.base import UNSET, Arm, policy
+from prudent.policies.empirical import check_alpha, lower_tail_mean
+
+
+@policy("u-ucb", serves="cvar")
+class UUCB(NamedTuple):
+    """Ĉ + (b/α) √(log t / s), Ĉ the mean of the worst α-fraction of the rewards [Cassel18];  the largest is pulled.
+
+    The paper's general policy, with the CVaR's modulus of continuity b/α in the distance of distribution functions and
+    exploration 2 log t. Costs O(α s) per arm and round. Assumes rewards in an interval of length b = `range`.
+    """
+
+    alpha: float = UNSET
+    range: float = 1.0
+
+    def score(self, arm: Arm, t: int, rewards: NDArray[np.float64]) -> float:
+        tail_mean = lower_tail_mean(rewards, self.alpha, 0.0, 0.0)
+        return -tail_mean - self.range / self.alpha * math.sqrt(math.log(t) / arm.pulls)
+
+    def check(self) -> None:
+        check_alpha("u-ucb", self.alpha)
+        check_positive("u-ucb", "range", self.range, hint="pass the largest minus the smallest possible reward")

@@ -1,0 +1,30 @@
+"""VTS: Thompson sampling of the variance for the mean-variance."""
+
+from typing import Any, NamedTuple
+
+from prudent.compiled import helper
+from prudent.policies.base import UNSET, Arm, check_rho, mean_variance, policy
+
+
+@policy("vts", serves="mean-variance")
+class VTS(NamedTuple):
+    """Thompson sampling of the variance, the mean as estimated [Zhu20].
+
+    τ ~ Gamma(α, rate β);  the arm with the smallest 1/τ − ρ μ̂ is pulled. For small ρ; for large ρ it may miss the best
+    arm for good. The paper starts with α = β = ½ and a reward x adds ½ to α and s/(s+1)·(x − μ̂)²/2 to β; those squares
+    add up to s V̂, so α = ½ + s/2 and β = ½ + s V̂/2. Assumes Gaussian rewards.
+    """
+
+    rho: float = UNSET
+
+    def score(self, arm: Arm, rng: Any) -> float:
+        return mean_variance(arm.mean, sampled_variance(arm, rng), self.rho)
+
+    def check(self) -> None:
+        check_rho("vts", self.rho)
+
+
+@helper
+def sampled_variance(arm: Arm, rng: Any) -> float:
+    """1/τ, τ ~ Gamma(½ + s/2, rate ½ + s V̂/2)."""
+    return float((0.5 + 0.5 * arm.pulls * arm.variance) / rng.standard_gamma(0.5 + 0.5 * arm.pulls))

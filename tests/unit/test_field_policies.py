@@ -1,0 +1,429 @@
+"""The field's policies since 2012: each one's score against its paper's formula, written again with NumPy."""
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom, entropy
+
+import prudent.policies
+from prudent.arms import Law
+from prudent.errors import PrudentError
+from prudent.policies import (
+    BCVTS,
+    FOREVER,
+    KLUCB,
+    MCVTS,
+    MTS,
+    MVDSEE,
+    MVTS,
+    MVUCB,
+    NPTS,
+    UNSET,
+    UUCB,
+    VTS,
+    AnytimeMVLCB,
+    Arm,
+    Arms,
+    BernoulliMVTS,
+    BernoulliThompson,
+    CVaRUCB,
+    EntropicLCB,
+    MaRaB,
+    QuantileUCB,
+    RhoMTS,
+    Thompson,
+    bind,
+    registry,
+    spec,
+)
+from prudent.policies.kl_ucb import kl_upper
+from prudent.risk import MeanVariance, RiskMeasure
+from prudent.testing import check_policy
+
+INF = math.inf
+RISK = MeanVariance(0.7)
+
+
+@dataclass(frozen=True)
+class WorstHalf(RiskMeasure):
+    """Minus the mean of the worst half: a measure of the whole law, to be asked for by `npts`."""
+
+    half: float = 0.5
+
+    name = "worst-half"
+
+    def cost(self, law: Law) -> float:
+        return -law.lower_tail_mean(self.half)
+
+    def weigh(self, values: Any, weights: Any) -> float:
+        left, total = self.half, 0.0
+        for i in range(len(values)):
+            total += min(left, weights[i]) * values[i]
+            left -= min(left, weights[i])
+        return -total / self.half
+
+
+def bound(policy: Any, risk: RiskMeasure = RISK, horizon: int | None = 100, n_arms: int = 2) -> Any:
+    return bind(policy, risk, horizon, n_arms)
+
+
+def seen(rewards: Any) -> Arm:
+    return Arm(len(rewards), float(np.mean(rewards)), float(np.var(rewards)))
+
+
+def stream() -> np.random.Generator:
+    return np.random.default_rng(2012)
+
+
+def worst_fraction(values: Any, weights: Any, alpha: float) -> float:
+    """max_q q − (1/α) Σ w (q − x)⁺, reached at one of the values."""
+    x, w = np.asarray(values), np.asarray(weights)
+    return float(max(q - (w * np.maximum(q - x, 0.0)).sum() / alpha for q in x))
+
+
+samples = st.lists(st.floats(0, 1), min_size=1, max_size=40).map(lambda x: np.sort(np.array(x)))
+arms = st.builds(Arm, st.integers(1, 10_000), st.floats(-5, 5), st.floats(0, 5))
+clocks = st.integers(2, 10**6)
+levels = st.floats(0.01, 1)
+tolerances = st.floats(0, 20)
+
+# Mean-variance
+
+
+@given(arms, clocks, tolerances, st.floats(0.1, 10))
+def test_mv_ucb(arm: Arm, t: int, rho: float, b: float) -> None:
+    score = arm.variance - rho * arm.mean - b * math.sqrt(math.log(t) / arm.pulls)
+    assert bound(MVUCB(rho, b)).score(arm, t) == pytest.approx(score)
+    usual = bound(MVUCB(rho))
+    assert usual.b == pytest.approx(math.sqrt(1.5) * (2.0 + rho))
+    assert usual.score(arm, t) == pytest.approx(AnytimeMVLCB(rho, a=3.0, c=2.0).score(arm, t))
+    limit = bound(MVUCB(1e12)).score(arm, t) / 1e12
+    assert bound(MVUCB(INF)).score(arm, t) == pytest.approx(limit, abs=1e-9)
+
+
+@pytest.mark.parametrize("rule", ["two-thirds", "log"])
+@pytest.mark.parametrize("a", [0.3, 1.0, 2.8, 7.5])
+@pytest.mark.parametrize("n_arms", [1, 2, 5])
+def test_mv_dsee_explores_when_fewer_than_f_rounds_did(rule: str, a: float, n_arms: int) -> None:
+    horizon, costs = 3_000, np.arange(n_arms)[::-1]
+    wanted: list[int] = []
+    explored = 0
+    for t in range(1, horizon + 1):
+        f = a * (math.log(t) if rule == "log" else t ** (2 / 3))
+        if explored < max(n_arms, f):
+            wanted.append(explored % n_arms)
+            explored += 1
+        else:
+            wanted.append(n_arms - 1)
+    ready = bound(MVDSEE(0.0, a, rule), n_arms=n_arms)
+    pulls, chosen, played, phases = np.zeros(n_arms, int), np.ones(n_arms, bool), [], 0
+    while len(played) < horizon:
+        arms = Arms(pulls, np.zeros(n_arms), costs.astype(float))
+        repeats = min(ready.phase(arms, len(played) + 1, chosen, None), horizon)
+        pulls[chosen] += repeats
+        played += np.flatnonzero(chosen).tolist() * repeats
+        phases += 1
+    assert played[:horizon] == wanted
+    assert phases <= 2 * explored + 1
+
+
+def test_mv_dsee_exploits_for_good_when_no_horizon_is_long_enough() -> None:
+    for rule in ("log", "two-thirds"):
+        chosen = np.ones(2, bool)
+        assert (
+            bound(MVDSEE(1.0, 1e-12, rule)).phase(Arms(np.ones(2, int), *np.ones((2, 2))), 3, chosen, None) == FOREVER
+        )
+
+
+@given(st.lists(st.floats(-3, 3), min_size=1, max_size=30))
+def test_the_papers_recursion_of_alpha_and_beta_needs_only_pulls_and_variance(rewards: list[float]) -> None:
+    alpha, beta, mean = 0.5, 0.5, 0.0
+    for pulls, x in enumerate(rewards):
+        beta += pulls / (pulls + 1) * (x - mean) ** 2 / 2
+        alpha += 0.5
+        mean += (x - mean) / (pulls + 1)
+    arm = seen(rewards)
+    assert alpha == 0.5 + arm.pulls / 2
+    assert beta == pytest.approx(0.5 + arm.pulls * arm.variance / 2)
+    assert VTS(0.0).score(arm, stream()) == pytest.approx(beta / stream().standard_gamma(alpha))
+
+
+@given(arms, tolerances)
+def test_mts_vts_and_mvts(arm: Arm, rho: float) -> None:
+    rng = stream()
+    theta = arm.mean + rng.standard_normal() / math.sqrt(arm.pulls)
+    assert MTS(rho).score(arm, stream()) == pytest.approx(arm.variance - rho * theta)
+    assert MTS(INF).score(arm, stream()) == pytest.approx(-theta)
+    rng = stream()
+    variance = (1 + arm.pulls * arm.variance) / 2 / rng.standard_gamma((1 + arm.pulls) / 2)
+    theta = arm.mean + rng.standard_normal() / math.sqrt(arm.pulls)
+    assert VTS(rho).score(arm, stream()) == pytest.approx(variance - rho * arm.mean)
+    assert VTS(INF).score(arm, stream()) == -arm.mean
+    assert MVTS(rho).score(arm, stream()) == pytest.approx(variance - rho * theta)
+    assert MVTS(INF).score(arm, stream()) == pytest.approx(-theta)
+
+
+@given(st.integers(0, 50), st.integers(0, 50), tolerances)
+def test_bernoulli_policies(ones: int, zeros: int, rho: float) -> None:
+    arm = seen([1.0] * ones + [0.0] * (zeros + 1))
+    rng = stream()
+    one, zero = rng.standard_gamma(ones + 1), rng.standard_gamma(zeros + 2)
+    theta = one / (one + zero)
+    assert BernoulliThompson().score(arm, stream()) == pytest.approx(-theta)
+    assert BernoulliMVTS(rho).score(arm, stream()) == pytest.approx(theta * (1 - theta) - rho * theta)
+    assert BernoulliMVTS(INF).score(arm, stream()) == pytest.approx(-theta)
+
+
+# The mean
+
+
+@given(arms, st.floats(0.1, 10))
+def test_thompson(arm: Arm, variance: float) -> None:
+    theta = stream().normal(arm.mean, math.sqrt(variance / arm.pulls))
+    assert Thompson(variance).score(arm, stream()) == pytest.approx(-theta)
+
+
+@given(st.floats(0, 0.999), st.floats(1e-6, 20))
+def test_kl_upper_solves_its_equation(p: float, level: float) -> None:
+    q = kl_upper(p, level)
+    assert p <= q <= 1
+    if q < 1 - 1e-9:
+        assert entropy([p, 1 - p], [q, 1 - q]) == pytest.approx(level, rel=1e-6, abs=1e-12)
+    assert kl_upper(p, 0.0) == p
+    assert kl_upper(0.0, level) == pytest.approx(1 - math.exp(-level))
+    assert kl_upper(1.0, level) == 1
+
+
+@given(st.floats(0, 1), st.integers(1, 1_000), clocks, st.floats(0, 3))
+def test_kl_ucb(mean: float, pulls: int, t: int, c: float) -> None:
+    level = max(0.0, math.log(t) + c * math.log(math.log(t)))
+    assert KLUCB(c).score(Arm(pulls, mean, 0.0), t) == pytest.approx(-kl_upper(mean, level / pulls))
+
+
+# CVaR
+
+
+@given(samples, levels, st.floats(1e-9, 0.9), st.floats(1, 3))
+def test_cvar_ucb(rewards: Any, alpha: float, delta: float, high: float) -> None:
+    s = len(rewards)
+    width = math.sqrt(math.log(2 / delta) / (2 * s))
+    steps = np.diff(np.append(rewards, high)) * np.clip(np.arange(1, s + 1) / s - width, 0, alpha)
+    score = bound(CVaRUCB(alpha, high, delta)).score(seen(rewards), rewards)
+    assert score == pytest.approx(-(high - steps.sum() / alpha), abs=1e-9)
+    assert bound(CVaRUCB(alpha), horizon=100).delta == 1e-4
+
+
+@given(samples, levels, clocks, st.floats(0.1, 10))
+def test_u_ucb(rewards: Any, alpha: float, t: int, b: float) -> None:
+    s = len(rewards)
+    tail_mean = worst_fraction(rewards, np.full(s, 1 / s), alpha)
+    score = UUCB(alpha, b).score(seen(rewards), t, rewards)
+    assert score == pytest.approx(-tail_mean - b / alpha * math.sqrt(math.log(t) / s), abs=1e-9)
+
+
+@given(samples, levels, clocks, st.floats(0, 10))
+def test_marab_subtracts_its_bonus(rewards: Any, alpha: float, t: int, c: float) -> None:
+    worst = math.ceil(alpha * len(rewards))
+    index = rewards[:worst].mean() - c * math.sqrt(math.log(math.ceil(t * alpha)) / worst)
+    assert MaRaB(alpha, c).score(seen(rewards), t, rewards) == pytest.approx(-index)
+
+
+@given(samples, levels, st.floats(1, 2))
+def test_b_cvts_is_the_cvar_of_randomly_weighted_rewards(rewards: Any, alpha: float, high: float) -> None:
+    s, rng = len(rewards), stream()
+    beyond = np.exp(-np.cumsum([rng.standard_exponential() / (s - k) for k in range(s)]))
+    weights = -np.diff(np.concatenate([[1.0], beyond, [0.0]]))
+    index = worst_fraction(np.append(rewards, high), weights, alpha)
+    assert BCVTS(alpha, high).score(seen(rewards), stream(), rewards) == pytest.approx(-index, abs=1e-9)
+
+
+SUPPORT = (0.0, 0.25, 0.5, 1.0)
+
+
+@given(st.lists(st.sampled_from(SUPPORT), min_size=1).map(sorted).map(np.array), levels, tolerances)
+def test_m_cvts_and_rho_mts_draw_from_the_posterior(rewards: Any, alpha: float, rho: float) -> None:
+    weights = stream().standard_gamma([1 + (rewards == x).sum() for x in SUPPORT])
+    weights /= weights.sum()
+    arm = seen(rewards)
+    index = worst_fraction(SUPPORT, weights, alpha)
+    assert bound(MCVTS(alpha, SUPPORT)).score(arm, stream(), rewards) == pytest.approx(-index)
+    mean = (weights * SUPPORT).sum()
+    cost = (weights * (np.array(SUPPORT) - mean) ** 2).sum() - rho * mean
+    assert bound(RhoMTS(SUPPORT), MeanVariance(rho)).score(arm, stream(), rewards) == pytest.approx(cost)
+
+
+def test_rewards_off_the_support_count_as_the_next_value() -> None:
+    near, exact = (np.array(x) for x in ([0.1, 0.3, 0.8, 2.0], [0.25, 0.5, 1.0, 1.0]))
+    ready = bound(MCVTS(0.3, SUPPORT))
+    assert ready.score(seen(near), stream(), near) == ready.score(seen(exact), stream(), exact)
+
+
+# Any risk
+
+
+@given(samples, tolerances, st.floats(-1, 2))
+def test_npts_weighs_the_rewards_and_the_best_value(rewards: Any, rho: float, best: float) -> None:
+    values = np.sort(np.append(rewards, best))
+    weights = stream().standard_exponential(len(values))
+    weights /= weights.sum()
+    arm = seen(rewards)
+    for risk in (MeanVariance(rho), WorstHalf()):
+        ready = bound(NPTS(best=best), risk)
+        assert ready.score(arm, stream(), rewards) == pytest.approx(risk.weigh(values, weights), abs=1e-9)
+    given_before = bound(NPTS(WorstHalf(0.3), best), RISK).score(arm, stream(), rewards)
+    assert given_before == pytest.approx(WorstHalf(0.3).weigh(values, weights), abs=1e-9)
+
+
+def test_any_risk_measure_runs_compiled_inside_npts_and_rho_mts() -> None:
+    for policy in (NPTS(), RhoMTS((0.0, 0.5, 1.0))):
+        check_policy(policy, risk=WorstHalf(), arms=(2,), rewards=(0.0, 1.0))
+
+
+# Entropic risk and quantiles
+
+
+@given(samples, st.floats(0.1, 10), st.floats(1e-9, 0.9))
+def test_entropic_lcb(rewards: Any, lam: float, delta: float) -> None:
+    low, high = -0.5, 1.5
+    score = bound(EntropicLCB(lam, low, high, delta)).score(seen(rewards), rewards)
+    floor = math.exp(-lam * (high - low))
+    y = (np.exp(-lam * (rewards - low)).mean() - floor) / (1 - floor)
+    q = (math.exp(lam * (score + low)) - floor) / (1 - floor)
+    assert q <= y + 1e-12
+    assert bound(EntropicLCB(1e4, low, high, delta)).score(seen(rewards), rewards) >= -high
+    if q > 1e-6:
+        level = math.log(1 / delta) / len(rewards)
+        assert entropy([y, 1 - y], [q, 1 - q]) == pytest.approx(level, rel=1e-4, abs=1e-9)
+
+
+@given(samples, levels, st.floats(1e-9, 0.9))
+def test_quantile_ucb(rewards: Any, alpha: float, delta: float) -> None:
+    s = len(rewards)
+    level = alpha + math.sqrt(math.log(2 / delta) / (2 * s))
+    quantile = np.quantile(rewards, level, method="inverted_cdf") if level <= 1 else 3.0
+    score = bound(QuantileUCB(alpha, 3.0, delta)).score(seen(rewards), rewards)
+    if not math.isclose(level * s, round(level * s), abs_tol=1e-9):
+        assert score == -quantile
+
+
+@pytest.mark.parametrize("p", [0.05, 0.3, 0.6, 0.95])
+@pytest.mark.parametrize("pulls", [1, 5, 40])
+def test_the_bounds_hold_with_their_probability(p: float, pulls: int) -> None:
+    """On Bernoulli arms the probability that a bound fails is a sum of binomial terms: no false alarms."""
+    delta, lam, alpha = 0.2, 1.5, 0.4
+    truths = {
+        EntropicLCB(lam, delta=delta): math.log(1 - p + p * math.exp(-lam)) / lam,
+        CVaRUCB(alpha, delta=delta): -max(0.0, 1 - (1 - p) / alpha),
+        QuantileUCB(alpha, delta=delta): -float(1 - p < alpha),
+    }
+    for policy, truth in truths.items():
+        failure = 0.0
+        for ones in range(pulls + 1):
+            rewards = np.repeat([0.0, 1.0], [pulls - ones, ones])
+            if bound(policy).score(seen(rewards), rewards) > truth + 1e-12:
+                failure += binom.pmf(ones, pulls, p)
+        assert failure <= delta
+
+
+# Text and errors
+
+
+OURS = [name for name in registry.names() if registry.get(name).__module__.startswith("prudent.")]
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_policy_cites_its_paper_and_says_what_it_assumes(name: str) -> None:
+    text = registry.get(name).__doc__ or ""
+    papers = re.findall(r"\[[A-Z][a-z]+\d\d\]", text)
+    assert papers
+    assert all(f"\n{paper} " in (prudent.policies.__doc__ or "") for paper in papers)
+    assert re.search(r"(^|[.;:]\s+|\n\s+)Assumes [^.]+", text)
+
+
+def test_a_risk_inside_a_policy_survives_its_text() -> None:
+    policy = NPTS(MeanVariance(2.0))
+    assert spec(policy) == "npts(risk=mean-variance(rho=2.0))"
+    assert registry.parse(spec(policy)) == policy
+    assert bound(registry.parse("npts(risk=mean-variance)")) == bound(NPTS(), MeanVariance())
+    with pytest.raises(PrudentError, match="unknown risk 'mean-varianc'; did you mean mean-variance"):
+        registry.parse("npts(risk=mean-varianc(2))")
+
+
+def test_a_support_survives_its_text() -> None:
+    policy = RhoMTS([0, 0.5, 1])  # type: ignore[arg-type]
+    assert policy == RhoMTS((0, 0.5, 1))
+    assert spec(policy) == "rho-mts(support=(0, 0.5, 1))"
+    assert registry.parse(spec(policy)) == policy
+    assert registry.parse("m-cvts(0.1, [0, 1, 2])") == MCVTS(0.1, (0, 1, 2))
+    assert hash(policy) == hash(registry.parse("rho-mts(support=[0, 0.5, 1])"))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: MVUCB(b=0), r"mv-ucb: b must lie in .* leave it out for √\(3/2\) \(2 \+ ρ\)"),
+        (lambda: MVUCB(rho=-1), "mv-ucb: rho"),
+        (lambda: MVDSEE(a=0), "mv-dsee: a"),
+        (lambda: MVDSEE(rho=-1), "mv-dsee: rho"),
+        (lambda: MVDSEE(rule="sqrt"), "mv-dsee: rule must be one of two-thirds, log, got 'sqrt'"),
+        (lambda: MTS(-1), "mts: rho .* tolerance for risk"),
+        (lambda: VTS(-1), "vts: rho"),
+        (lambda: MVTS(math.nan), "mvts: rho"),
+        (lambda: BernoulliMVTS(-1), "bernoulli-mvts: rho"),
+        (lambda: Thompson(0), "thompson: variance"),
+        (lambda: KLUCB(-1), "kl-ucb: c .* 3 in the proof"),
+        (lambda: NPTS(best=INF), "npts: best"),
+        (lambda: RhoMTS(()), "rho-mts: support must be a list of one or more numbers"),
+        (lambda: RhoMTS(2), "rho-mts: support must be a list"),  # type: ignore[arg-type]
+        (lambda: RhoMTS((0.0, "x")), "rho-mts: support must be a number"),  # type: ignore[arg-type]
+        (lambda: RhoMTS((1.0, 0.0)), r"rho-mts: support must be finite and strictly ascending, got \[1.0, 0.0\]"),
+        (lambda: MCVTS(0.1, (0.0, INF)), "m-cvts: support must be finite"),
+        (lambda: MCVTS(0.0), r"m-cvts: alpha must lie in \(0, 1\], got 0.0"),
+        (lambda: BCVTS(1.5), "b-cvts: alpha .* 0.05 for the worst 5 %"),
+        (lambda: BCVTS(0.1, INF), "b-cvts: high .* largest reward possible"),
+        (lambda: CVaRUCB(5), "cvar-ucb: alpha"),
+        (lambda: CVaRUCB(0.1, math.nan), "cvar-ucb: high"),
+        (lambda: CVaRUCB(0.1, delta=5), "cvar-ucb: delta .* pass 0.05"),
+        (lambda: UUCB(0.1, 0.0), "u-ucb: range"),
+        (lambda: UUCB(-0.1), "u-ucb: alpha"),
+        (lambda: MaRaB(0.1, -1.0), "marab: c"),
+        (lambda: MaRaB(2.0), "marab: alpha"),
+        (lambda: EntropicLCB(0.0), "entropic-lcb: lam .* aversion to risk"),
+        (lambda: EntropicLCB(1.0, 1.0, 1.0), "entropic-lcb: low must be below high, got 1 and 1"),
+        (lambda: EntropicLCB(1.0, delta=1.0), "entropic-lcb: delta"),
+        (lambda: QuantileUCB(0.0), "quantile-ucb: alpha"),
+        (lambda: QuantileUCB(0.1, INF), "quantile-ucb: high"),
+        (lambda: QuantileUCB(0.1, delta=0.0), "quantile-ucb: delta"),
+    ],
+)
+def test_bad_parameters_are_refused(make: Any, message: str) -> None:
+    with pytest.raises(PrudentError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("name", ["mv-ucb", "mv-dsee", "mts", "vts", "mvts", "bernoulli-mvts"])
+def test_a_policy_names_the_risk_it_cannot_serve(name: str) -> None:
+    message = f"{name}: serves mean-variance, and rho cannot be taken from worst-half"
+    with pytest.raises(PrudentError, match=message):
+        bound(registry.parse(name), WorstHalf())
+
+
+@pytest.mark.parametrize("policy", [BCVTS(), MCVTS(), CVaRUCB(), UUCB(), MaRaB(), EntropicLCB(), QuantileUCB()])
+def test_a_policy_of_another_risk_asks_for_its_level(policy: Any) -> None:
+    field = policy._fields[0]
+    assert getattr(policy, field) is UNSET
+    with pytest.raises(PrudentError, match=f"{field} "):
+        bound(policy, RISK)
+
+
+@pytest.mark.parametrize("policy", [CVaRUCB(0.1), EntropicLCB(1.0), QuantileUCB(0.1)])
+def test_a_failure_rate_or_a_horizon_is_needed(policy: Any) -> None:
+    with pytest.raises(PrudentError, match="needs the horizon"):
+        bound(policy, horizon=None)
+    assert bound(policy, horizon=1, n_arms=1).delta == 0.5
