@@ -144,7 +144,7 @@ class Idle(NamedTuple):
         ({"policy": MVLCB()._replace(delta=2.0)}, "delta must lie in"),
         ({"policy": Idle()}, "fewer than 1 repetition"),
         ({"policy": ExpExp(tau=11)}, "tau must be"),
-        ({"risk": "variance-mean"}, "did you mean mean-variance"),
+        ({"risk": "mean-varianz"}, "did you mean mean-variance"),
     ],
 )
 def test_bad_input_stops_at_the_door(figure_2, change, message):

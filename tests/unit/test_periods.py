@@ -41,6 +41,13 @@ def test_sums_of_bernoulli_rewards_are_binomial(times):
         assert period_cost(Bernoulli(0.3), VaR(alpha), times) == (-stats.binom.ppf(alpha, times, 0.3), 0.0)
 
 
+@pytest.mark.parametrize("success", [0.3, 0.001])
+@pytest.mark.parametrize("times", [1_000, 100_000])
+def test_rounding_misplaces_little_mass(times, success):
+    values, mass = periods.sum_on_lattice(Bernoulli(success), times)
+    assert np.abs(mass - stats.binom.pmf(values, times, success)).sum() < 1e-14 * times
+
+
 def test_sums_of_gaussians_are_gaussian():
     assert period_cost(Gaussian(0.5, 0.25), CVaR(0.1), 16) == (CVaR(0.1).cost(Gaussian(8.0, 4.0)), 0.0)
     assert period_cost(Deterministic(0.5), CVaR(0.1), 16) == (-8.0, 0.0)

@@ -34,8 +34,8 @@ class PeriodCost(NamedTuple):
 def period_cost(law: Law, risk: RiskMeasure, periods: int, *, samples: int = 100_000, seed: int = 0) -> PeriodCost:
     """The cost of the sum of `periods` independent rewards.
 
-    Exact for additive measures and Gaussian laws, exact to rounding (1e-14 in probability) for laws on a lattice, whose
-    probabilities are convolved by FFT. For other laws `samples` sums are drawn.
+    Exact for additive measures and Gaussian laws. The probabilities of laws on a lattice are convolved by FFT; rounding
+    misplaces a mass of about 1e-15 times the periods. For other laws `samples` sums are drawn.
     """
     periods = check_integer("period_cost", "periods", periods, low=1, hint="over how many rewards?")
     if periods == 1 or risk.additive:
