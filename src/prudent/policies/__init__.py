@@ -7,7 +7,8 @@
     ICML 2021.
 [Cassel18] Cassel, Mannor, Zeevi. *A general approach to multi-armed bandits under risk criteria*. COLT 2018.
 [Chang22] Chang, Tan. *A unifying theory of Thompson sampling for continuous risk-averse bandits*. AAAI 2022.
-[Galichet13] Galichet, Sebag, Teytaud. *Exploration vs exploitation vs safety: risk-aware bandits*. ACML 2013.
+[Galichet13] Galichet, Sebag, Teytaud. *Exploration vs exploitation vs safety: risk-aware multi-armed bandits*.
+    ACML 2013.
 [Garivier11] Garivier, Cappé. *The KL-UCB algorithm for bounded stochastic bandits and beyond*. COLT 2011.
 [Maillard13] Maillard. *Robust risk-averse stochastic multi-armed bandits*. ALT 2013.
 [Maurer09] Maurer, Pontil. *Empirical Bernstein bounds and sample-variance penalization*. COLT 2009.
