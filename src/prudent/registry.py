@@ -20,12 +20,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Registry:
-    """Factories of one kind by name. What a spec holds in its parentheses is made from `parts`, or of the same kind."""
+    """Factories of one kind by name."""
 
-    def __init__(self, kind: str, group: str, parts: "Registry | None" = None) -> None:
+    def __init__(self, kind: str, group: str) -> None:
         self.kind = kind
         self.group = group
-        self._parts = self if parts is None else parts
         self._factories: dict[str, Callable[..., Any]] = {}
         self._entry_points_loaded = False
 
@@ -85,7 +84,7 @@ class Registry:
     def _value(self, node: ast.expr, text: str) -> Any:
         match node:
             case ast.Call():
-                return self._parts._build(node, text)
+                return self._build(node, text)
             case ast.List(elts=items) | ast.Tuple(elts=items):
                 return [self._value(item, text) for item in items]
             case ast.Name(id="inf"):

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prudent import BCVTS, MVLCB, NPTS, UCB1, Agent, FixedArm, MeanVariance, PrudentError, RhoMTS
+from prudent import MVLCB, UCB1, Agent, FixedArm, MeanVariance, PrudentError
 from prudent.arms import Bernoulli, Beta, Gaussian, encode
 from prudent.arms.sampling import draw
 from prudent.compiled import needs_no_clock
@@ -26,7 +26,7 @@ from prudent.policies import Arms, bind, registry
 LAWS = encode([Gaussian(0.6, 0.05), Bernoulli(0.5), Beta(2.0, 3.0)])
 N_ARMS, HORIZON = 3, 200
 KEEPERS = ["b-cvts", "cvar-ucb", "entropic-lcb", "m-cvts", "marab", "npts", "quantile-ucb", "rho-mts", "u-ucb"]
-"""Policies that need every reward; an agent keeps only statistics."""
+"""Policies that read every reward."""
 # Other tests may register policies of their own.
 OURS = [name for name in registry.names() if registry.get(name).__module__.startswith("prudent.")]
 NAMES = [name for name in OURS if name not in KEEPERS]
@@ -92,12 +92,6 @@ def test_driven_with_a_simulations_rewards_it_chooses_the_same_arms(policy):
         write_down(live, 0, t, known, LAWS, 0, agent._rng)
     for name, values in simulated._asdict().items():
         assert np.array_equal(values, getattr(live, name)), name
-
-
-@pytest.mark.parametrize("policy", [NPTS(), BCVTS(0.1), RhoMTS()])
-def test_a_policy_that_needs_every_reward_is_refused(policy):
-    with pytest.raises(PrudentError, match="needs every reward, and an agent keeps only their statistics"):
-        Agent(policy, N_ARMS, HORIZON)
 
 
 # Late rewards, several open asks

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.arms.sampling import include
-from prudent.compiled import score_inputs, score_of
+from prudent.compiled import score_of
 from prudent.errors import PrudentError, check_integer, check_number
 from prudent.live.state import ArmState, State, read, write
 from prudent.policies import UNSET, Arm, Arms, Policy, bind, registry, spec
@@ -220,11 +220,7 @@ class Agent:
             if policy.arm not in numbers:
                 raise PrudentError(f"{spec(policy)}: arm {policy.arm} must be there to be pulled; there are {numbers}")
             policy = policy._replace(arm=numbers.index(policy.arm))
-        ready = bind(policy, self.risk, self.horizon, len(numbers))
-        if hasattr(ready, "score") and "rewards" in score_inputs(type(ready)):
-            hint = "take one that reads means and variances, such as mvts"
-            raise PrudentError(f"{spec(policy)}: needs every reward, and an agent keeps only their statistics; {hint}")
-        return ready
+        return bind(policy, self.risk, self.horizon, len(numbers))
 
     def _restart(self, ready: Any) -> None:
         """Go on with another set of arms."""

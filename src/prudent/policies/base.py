@@ -42,7 +42,7 @@ UNSET: Any = None
 FOREVER = 2**62
 """As many repetitions as there are rounds left."""
 
-registry = Registry("policy", "prudent.policies", parts=risk_registry)
+registry = Registry("policy", "prudent.policies")
 _names: dict[type, str] = {}
 _serves: dict[type, str] = {}
 
