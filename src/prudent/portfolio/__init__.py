@@ -2,17 +2,45 @@
 
 from prudent.portfolio.bandit import Frontier, PortfolioBandit
 from prudent.portfolio.laws import Block, EmpiricalJoint, JointLaw, MultivariateGaussian, MultivariateT
+from prudent.portfolio.policies import (
+    MCETE,
+    MCUCB,
+    Even,
+    MCEmpirical,
+    Observation,
+    PortfolioPolicy,
+    SingleArm,
+    Task,
+    Vertices,
+    registry,
+)
 from prudent.portfolio.program import Mix, positive_part, solve
+from prudent.portfolio.runs import PortfolioRuns, Slope, fit_slope
+from prudent.portfolio.simulation import simulate_portfolio
 
 __all__ = [
+    "MCETE",
+    "MCUCB",
     "Block",
     "EmpiricalJoint",
+    "Even",
     "Frontier",
     "JointLaw",
+    "MCEmpirical",
     "Mix",
     "MultivariateGaussian",
     "MultivariateT",
+    "Observation",
     "PortfolioBandit",
+    "PortfolioPolicy",
+    "PortfolioRuns",
+    "SingleArm",
+    "Slope",
+    "Task",
+    "Vertices",
+    "fit_slope",
     "positive_part",
+    "registry",
+    "simulate_portfolio",
     "solve",
 ]

@@ -1,5 +1,6 @@
 """A portfolio bandit: arms that pay together, and the mixes that are best for them."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -50,8 +51,8 @@ class PortfolioBandit:
 
     def cost(self, weights: Array, rho: float) -> float:
         """xᵀCx − ρ xᵀμ of a mix; −xᵀμ when ρ is infinite."""
-        mean, variance = weights @ self.law.mean, weights @ self.law.covariance @ weights
-        return float(MeanVariance(rho).stats_cost(mean, variance))
+        mean = float(weights @ self.law.mean)
+        return -mean if math.isinf(rho) else float(weights @ self.law.covariance @ weights) - rho * mean
 
     def best_arm(self, rho: float) -> int:
         """The single arm of smallest cost; a tie goes to the lowest number."""

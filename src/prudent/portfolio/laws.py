@@ -33,6 +33,8 @@ class Block(NamedTuple):
 
     def join(self, other: "Block") -> "Block":
         """Both blocks as one."""
+        if self.rounds == 0:
+            return other
         rounds = self.rounds + other.rounds
         step = other.mean - self.mean
         between = self.rounds * (other.rounds / rounds) * np.multiply.outer(step, step)
@@ -41,6 +43,10 @@ class Block(NamedTuple):
     def along(self, weights: Array) -> "Block":
         """The rewards of a mix in these rounds."""
         return Block(self.rounds, weights @ self.mean, weights @ self.scatter @ weights)
+
+
+NOTHING = Block(0, np.zeros(0), np.zeros((0, 0)))
+"""No rounds yet, of any number of arms."""
 
 
 class JointLaw(ABC):
@@ -165,6 +171,8 @@ class EmpiricalJoint(JointLaw):
 
 
 def _moments(rows: Array) -> Block:
+    if len(rows) == 1:
+        return Block(1, rows[0], np.zeros((rows.shape[1], rows.shape[1])))
     mean = rows.mean(0)
     centred = rows - mean
     return Block(len(rows), mean, centred.T @ centred)
