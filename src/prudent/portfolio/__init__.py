@@ -16,7 +16,7 @@ from prudent.portfolio.policies import (
 )
 from prudent.portfolio.program import Mix, positive_part, solve
 from prudent.portfolio.runs import PortfolioRuns, Slope, fit_slope
-from prudent.portfolio.simulation import simulate_portfolio
+from prudent.portfolio.simulation import simulate_portfolio, spaced
 
 __all__ = [
     "MCETE",
@@ -43,4 +43,5 @@ __all__ = [
     "registry",
     "simulate_portfolio",
     "solve",
+    "spaced",
 ]

@@ -40,10 +40,10 @@ def prepare(covariance: Any, mean: Any, rho: float, quadratic: Any, linear: Any)
         if not math.isfinite(mean[i]):
             return NOT_FINITE, 0.0
         spread = max(spread, highest - mean[i])
-        for j in range(n):
-            if not math.isfinite(covariance[i, j]):
+        for j in range(i + 1):
+            if not math.isfinite(covariance[i, j] + covariance[j, i]):
                 return NOT_FINITE, 0.0
-            largest = max(largest, abs(covariance[i, j]))
+            largest = max(largest, abs(covariance[i, j]), abs(covariance[j, i]))
             widest = max(widest, abs(covariance[i, j] - covariance[j, i]))
     if widest > ASYMMETRY * largest:
         return NOT_SYMMETRIC, 0.0
@@ -65,19 +65,20 @@ def _factor(a: Any, n: int, damping: float) -> bool:
     largest = 0.0
     for i in range(n):
         largest = max(largest, a[i, i])
+    column = np.empty(n)
     for j in range(n):
         pivot = a[j, j] + damping
-        for k in range(j):
-            pivot -= a[j, k] * a[j, k]
         if pivot <= (PIVOT * largest if damping == 0.0 else 0.0):
             return False
         root = math.sqrt(pivot)
         a[j, j] = root
         for i in range(j + 1, n):
-            rest = a[i, j]
-            for k in range(j):
-                rest -= a[i, k] * a[j, k]
-            a[i, j] = rest / root
+            a[i, j] /= root
+            column[i] = a[i, j]
+        for i in range(j + 1, n):  # along rows and from a copy of the column, so that it vectorises
+            factor = column[i]
+            for k in range(j + 1, i + 1):
+                a[i, k] -= factor * column[k]
     return True
 
 

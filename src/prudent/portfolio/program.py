@@ -23,7 +23,7 @@ INDEFINITE = 1e-8
 NULL = 1e-12
 """An eigenvalue below this share of the largest counts as zero."""
 
-INTERIOR = 1e-7
+INTERIOR = 1e-5
 """The tolerance asked of PIQP: enough to tell which weights are at their bounds."""
 
 

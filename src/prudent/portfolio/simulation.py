@@ -132,6 +132,12 @@ def one_run(
         record.gap[i], record.weights[i], record.average_weights[i] = gap / t, mix, held / t
 
 
+def spaced(first: int, last: int, count: int) -> list[int]:
+    """Rounds evenly spaced in logarithms, for snapshots; fewer than `count` where they fall together."""
+    rounds = np.unique(np.geomspace(min(first, last), last, count).round().astype(int))
+    return [int(n) for n in rounds]
+
+
 def _sequences(block: Block, mix: Array, best: Array, mean: Array) -> Block:
     """Three sequences: what the mix earned, what the best mix would have earned, what the mix earns on average."""
     sides = np.vstack([mix, best, np.zeros_like(mix)])
