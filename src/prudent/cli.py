@@ -253,7 +253,8 @@ def print_mixes(facts: dict[str, Any]) -> None:
         pair = best["weights"][arm], learned["weights"][arm]
         if max(map(abs, pair)) >= 0.0005:
             table.add_row(escape(arm), *(f"{weight:.3f}" for weight in pair))
-    table.add_row("mean of rewards", f"{best['mean']:.4g}", f"{learned['reward']['mean']:.4g}", end_section=True)
+    table.add_section()
+    table.add_row("mean of rewards", f"{best['mean']:.4g}", f"{learned['reward']['mean']:.4g}")
     table.add_row("variance of rewards", f"{best['variance']:.4g}", f"{learned['reward']['variance']:.4g}")
     print_table(table)
 

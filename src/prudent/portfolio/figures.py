@@ -15,12 +15,15 @@ def plot_frontier(
 ) -> Axes:
     """Mean against standard deviation: the frontiers, the single arms, and the learner's mixes from round to round.
 
-    The path is that of the first run at its snapshots.
+    The path is that of the first run at its snapshots. With short selling a frontier has no end: it is drawn as far as
+    a little beyond the riskiest arm and the best mix.
     """
-    for i, (label, frontier) in enumerate(frontiers):
-        ax.plot(np.sqrt(frontier.variance), frontier.mean, color=COLOURS[i], label=label, zorder=2)
     law = bandit.law
     deviations = np.sqrt(np.diag(law.covariance))
+    reach = 1.2 * max(deviations.max(), 0.0 if learned is None else np.sqrt(learned.best.variance))
+    for i, (label, frontier) in enumerate(frontiers):
+        near = np.sqrt(frontier.variance) <= reach
+        ax.plot(np.sqrt(frontier.variance[near]), frontier.mean[near], color=COLOURS[i], label=label, zorder=2)
     ax.scatter(deviations, law.mean, color="0.5", s=14, zorder=1, label="single arms")
     crowded = len(bandit) > 12
     for name, x, y in zip(bandit.names, deviations, law.mean, strict=True):
@@ -57,21 +60,25 @@ def plot_weights(ax: Axes, runs: PortfolioRuns, most: int = 7) -> Axes:
 
 def plot_regret(ax: Axes, many: Sequence[PortfolioRuns], since: int = 1) -> Axes:
     """The mean regret against n with two standard errors, and the fitted slope with its 95 % band in the legend."""
+    logarithms = True
     for i, runs in enumerate(many):
         shown = [snapshot for snapshot in runs.history if snapshot.horizon >= since]
         rounds = np.array([snapshot.horizon for snapshot in shown], dtype=float)
         values = np.array([snapshot.regret() for snapshot in shown])
         mean, margin = values.mean(1), 2.0 * values.std(1) / np.sqrt(values.shape[1])
         colour, label = COLOURS[i % len(COLOURS)], str(runs.policy)
+        logarithms &= bool(mean.min() > 0.0)  # over a few short runs the mean regret may be below zero
         if len(shown) > 1 and mean.min() > 0.0:
             fit = runs.regret_slope(since=since)
             label += f": slope {fit.slope:.2f} [{fit.low:.2f}, {fit.high:.2f}]"
             line = np.exp(np.log(mean).mean() + fit.slope * (np.log(rounds) - np.log(rounds).mean()))
             ax.plot(rounds, line, color=colour, linestyle="--", linewidth=0.8)
         ax.plot(rounds, mean, color=colour, marker=MARKERS[i % len(MARKERS)], label=label)
-        ax.fill_between(rounds, np.maximum(mean - margin, 1e-3 * mean), mean + margin, color=colour, alpha=0.2, lw=0)
+        low = np.maximum(mean - margin, 1e-3 * mean) if mean.min() > 0.0 else mean - margin
+        ax.fill_between(rounds, low, mean + margin, color=colour, alpha=0.2, lw=0)
     ax.set_xscale("log")
-    ax.set_yscale("log")
+    if logarithms:
+        ax.set_yscale("log")
     ax.set_xlabel("rounds n")
     ax.set_ylabel("true regret per round")
     ax.legend(fontsize=8)

@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from prudent.errors import PrudentError
+from prudent.errors import PrudentError, check_integer
 from prudent.figures import save, style
 from prudent.portfolio.bandit import PortfolioBandit
 from prudent.portfolio.figures import plot_frontier, plot_regret, plot_weights
@@ -34,8 +34,9 @@ def learn(
     """Learn the mix with the policy for the feedback, with snapshots for the pictures."""
     if feedback not in LEARNERS:
         raise PrudentError(f"learn: feedback must be one of {', '.join(LEARNERS)}, got {feedback!r}")
+    horizon = check_integer("learn", "horizon", horizon, low=1)
     settings = {"upper": upper, "short": short, "workers": workers, "progress": progress}
-    snapshots = spaced(100, int(horizon), 13)
+    snapshots = spaced(100, horizon, 13)
     return simulate_portfolio(
         bandit,
         LEARNERS[feedback],
@@ -80,12 +81,7 @@ def draw(learned: PortfolioRuns, out: Path, *, upper: ArrayLike | None = None, s
     made = []
     with style():
         figure = Figure(figsize=(6.4, 4.4))
-        ax = plot_frontier(figure.subplots(), bandit, frontiers, learned)
-        if short:  # without bounds the frontier runs away; keep to what the arms and the learner reach
-            reach = max(bandit.law.covariance.diagonal().max(), learned.best.variance) ** 0.5
-            top = max(bandit.law.mean.max(), learned.best.mean)
-            ax.set_xlim(0.0, 1.15 * reach)
-            ax.set_ylim(top=top + 0.15 * abs(top))
+        plot_frontier(figure.subplots(), bandit, frontiers, learned)
         made += save(figure, out / "frontier")
         figure = Figure(figsize=(6.4, 4.0))
         plot_weights(figure.subplots(), learned)
