@@ -69,6 +69,9 @@ def test_columns_of_a_csv_by_name(tmp_path):
     ]:
         with pytest.raises(PrudentError, match=words):
             EmpiricalJoint.from_csv(path, columns)
+    path.write_text("date,oil,gold\n2020-01,1,\n2020-02,3,4\n")
+    with pytest.raises(PrudentError, match="missing values in gold"):
+        EmpiricalJoint.from_csv(path)
     with pytest.raises(PrudentError, match="cannot read"):
         EmpiricalJoint.from_csv(tmp_path / "none.csv")
     path.write_text("oil,gold\n1,2\n3\n")

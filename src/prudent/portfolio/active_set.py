@@ -28,8 +28,8 @@ PRECISION = 1e-14
 
 
 @kernel
-def prepare(covariance: Any, mean: Any, rho: float, quadratic: Any, linear: Any) -> tuple[int, float]:
-    """Write P = 2C/scale and c = ρ(max μ − μ)/scale; return what is wrong with them, if anything, and the scale.
+def prepare(covariance: Any, mean: Any, rho: float, quadratic: Any, linear: Any) -> int:
+    """Write P = 2C/scale and c = ρ(max μ − μ)/scale; return what is wrong with them, if anything.
 
     Shifting the means changes no minimiser and keeps a common large mean from drowning their differences.
     """
@@ -38,15 +38,15 @@ def prepare(covariance: Any, mean: Any, rho: float, quadratic: Any, linear: Any)
     largest, widest, spread = 0.0, 0.0, 0.0
     for i in range(n):
         if not math.isfinite(mean[i]):
-            return NOT_FINITE, 0.0
+            return NOT_FINITE
         spread = max(spread, highest - mean[i])
         for j in range(i + 1):
             if not math.isfinite(covariance[i, j] + covariance[j, i]):
-                return NOT_FINITE, 0.0
+                return NOT_FINITE
             largest = max(largest, abs(covariance[i, j]), abs(covariance[j, i]))
             widest = max(widest, abs(covariance[i, j] - covariance[j, i]))
     if widest > ASYMMETRY * largest:
-        return NOT_SYMMETRIC, 0.0
+        return NOT_SYMMETRIC
     scale = max(2.0 * largest, rho * spread)
     if scale == 0.0:
         scale = 1.0
@@ -54,9 +54,7 @@ def prepare(covariance: Any, mean: Any, rho: float, quadratic: Any, linear: Any)
         linear[i] = rho * (highest - mean[i]) / scale
         for j in range(n):
             quadratic[i, j] = (covariance[i, j] + covariance[j, i]) / scale
-    if not _factor(quadratic.copy(), n, 0.0):
-        return NOT_DEFINITE, scale
-    return FINE, scale
+    return FINE if _factor(quadratic.copy(), n, 0.0) else NOT_DEFINITE
 
 
 @kernel

@@ -150,7 +150,7 @@ class EmpiricalJoint(JointLaw):
 
     @classmethod
     def from_csv(cls, path: str | Path, columns: Sequence[str] | None = None) -> "EmpiricalJoint":
-        """The named columns of a CSV file with a header line; by default all whose first entry is a number."""
+        """The named columns of a CSV file with a header line; by default all that hold numbers."""
         names, rows = _read_table(Path(path), columns)
         return cls(rows, names)
 
@@ -224,11 +224,9 @@ def _read_table(path: Path, columns: Sequence[str] | None) -> tuple[list[str], l
         raise PrudentError(
             f"{owner}: row {short + 2} of {path} must hold {len(header)} values, got {len(lines[short])}"
         )
-    wanted = (
-        list(columns)
-        if columns is not None
-        else [n for n, cell in zip(header, lines[0], strict=True) if _is_number(cell)]
-    )
+    # One number makes a column of numbers: a gap in its first row must be named, not lose the column.
+    numeric = [name for i, name in enumerate(header) if any(_is_number(line[i]) for line in lines)]
+    wanted = list(columns) if columns is not None else numeric
     missing = [name for name in wanted if name not in header]
     if missing or not wanted:
         raise PrudentError(

@@ -64,13 +64,13 @@ def solve(
     low, high = bounds(m.size, upper, short)
     linear, quadratic = np.empty(m.size), np.empty_like(c)
     weight = 0.0 if math.isinf(rho) else rho
-    status, scale = active_set.prepare(c, m, weight, quadratic, linear)
+    status = active_set.prepare(c, m, weight, quadratic, linear)
     projected = 0.0
     if status != active_set.FINE:
         c, projected = _repair(c, m, status)
         active_set.prepare(c, m, weight, quadratic, linear)
         if short and upper is None:
-            _check_bounded(c, weight * m / scale)
+            _check_bounded(c, linear)
     if math.isinf(rho):
         x, residual = _best_mean(m, low, high, unbounded=short and upper is None), 0.0
     else:
