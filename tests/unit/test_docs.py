@@ -6,9 +6,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+PAGES = [
+    "README.md",
+    "docs/leaping.md",
+    "docs/portfolios.md",
+    "docs/risks.md",
+]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/leaping.md", "docs/risks.md"])
+@pytest.mark.parametrize("page", PAGES)
 def test_python_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)

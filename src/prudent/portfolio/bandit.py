@@ -1,0 +1,71 @@
+"""A portfolio bandit: arms that pay together, and the mixes that are best for them."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from prudent.errors import PrudentError
+from prudent.portfolio.laws import JointLaw
+from prudent.portfolio.program import Mix, solve
+from prudent.risk import MeanVariance
+
+Array = NDArray[np.float64]
+
+TOLERANCES = tuple(np.concatenate([[0.0], np.geomspace(1e-3, 1e3, 60)]).tolist())
+"""ρ on a frontier, in units of the largest variance over the spread of the means."""
+
+
+class Frontier(NamedTuple):
+    """The best mixes for growing tolerance ρ; arrays have one row per ρ."""
+
+    rho: Array
+    weights: Array
+    mean: Array
+    variance: Array
+
+
+class PortfolioBandit:
+    """K arms with a joint law; the learner plays a mix x of them and receives xᵀr (conclusions of [Sani12])."""
+
+    def __init__(self, law: JointLaw, names: Sequence[str] | None = None) -> None:
+        if not isinstance(law, JointLaw):
+            raise PrudentError(f"PortfolioBandit: law must be a joint law such as MultivariateGaussian, got {law!r}")
+        self.law = law
+        given = names if names is not None else getattr(law, "names", None)
+        self.names = tuple(given) if given is not None else tuple(f"arm {i + 1}" for i in range(len(self)))
+        if len(self.names) != len(self) or len(set(self.names)) != len(self):
+            raise PrudentError(f"PortfolioBandit: names must be {len(self)} different names, got {list(self.names)}")
+
+    def __len__(self) -> int:
+        return self.law.mean.size
+
+    def __repr__(self) -> str:
+        return f"PortfolioBandit({self.law})"
+
+    def optimal(self, rho: float, *, upper: ArrayLike | None = None, short: bool = False) -> Mix:
+        """The best fixed mix x*, see `solve`."""
+        return solve(self.law.covariance, self.law.mean, rho, upper=upper, short=short)
+
+    def cost(self, weights: Array, rho: float) -> float:
+        """xᵀCx − ρ xᵀμ of a mix; −xᵀμ when ρ is infinite."""
+        mean = float(weights @ self.law.mean)
+        return -mean if math.isinf(rho) else float(weights @ self.law.covariance @ weights) - rho * mean
+
+    def best_arm(self, rho: float) -> int:
+        """The single arm of smallest cost; a tie goes to the lowest number."""
+        return int(np.argmin(MeanVariance(rho).stats_cost(self.law.mean, np.diag(self.law.covariance))))
+
+    def frontier(
+        self, rhos: Sequence[float] | None = None, *, upper: ArrayLike | None = None, short: bool = False
+    ) -> Frontier:
+        """The efficient frontier over ρ; by default 61 tolerances from least variance to nearly the mean alone."""
+        if rhos is None:
+            spread = float(np.ptp(self.law.mean)) or 1.0
+            unit = float(np.diag(self.law.covariance).max()) / spread or 1.0
+            rhos = [unit * tolerance for tolerance in TOLERANCES]
+        mixes = [self.optimal(rho, upper=upper, short=short) for rho in rhos]
+        moments = (np.array([getattr(mix, name) for mix in mixes]) for name in ("weights", "mean", "variance"))
+        return Frontier(np.array(rhos, dtype=float), *moments)

@@ -1,0 +1,246 @@
+"""Joint laws of the arms' rewards: what one round pays each arm, all drawn together.
+
+A law also draws a whole block of rounds at once, as its mean and scatter: nothing else enters while the mix stays the
+same, so a block of a million rounds may cost no more than a block of a hundred.
+"""
+
+import csv
+import hashlib
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from prudent.errors import PrudentError, check_number
+from prudent.portfolio.program import check_covariance
+
+Array = NDArray[np.float64]
+
+PIECE = 4096
+"""Rounds drawn one by one are summed in pieces of this many, so that memory stays small."""
+
+
+class Block(NamedTuple):
+    """Several rounds: how many, the mean of their rewards, and the scatter Σ(r − mean)(r − mean)ᵀ."""
+
+    rounds: int
+    mean: Array
+    scatter: Array
+
+    def join(self, other: "Block") -> "Block":
+        """Both blocks as one."""
+        if self.rounds == 0:
+            return other
+        rounds = self.rounds + other.rounds
+        step = other.mean - self.mean
+        between = self.rounds * (other.rounds / rounds) * np.multiply.outer(step, step)
+        return Block(rounds, self.mean + step * (other.rounds / rounds), self.scatter + other.scatter + between)
+
+    def along(self, weights: Array) -> "Block":
+        """The rewards of a mix in these rounds."""
+        return Block(self.rounds, weights @ self.mean, weights @ self.scatter @ weights)
+
+
+NOTHING = Block(0, np.zeros(0), np.zeros((0, 0)))
+"""No rounds yet, of any number of arms."""
+
+
+class JointLaw(ABC):
+    """A distribution of K rewards; `mean` and `covariance` are settled when it is made."""
+
+    name: ClassVar[str]
+    mean: Array
+    covariance: Array
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator, size: int) -> Array:
+        """`size` independent rounds, one row each."""
+
+    def block(self, rng: np.random.Generator, rounds: int) -> Block:
+        """The mean and scatter of `rounds` independent rounds."""
+        done = _moments(self.sample(rng, min(rounds, PIECE)))
+        while done.rounds < rounds:
+            done = done.join(_moments(self.sample(rng, min(rounds - done.rounds, PIECE))))
+        return done
+
+    def __str__(self) -> str:
+        """A name that tells this law from every other."""
+        parts = (np.ascontiguousarray(part).tobytes() for part in self._content())
+        return f"{self.name}({self.mean.size} arms, {hashlib.blake2b(b'|'.join(parts), digest_size=16).hexdigest()})"
+
+    __repr__ = __str__
+
+    def _content(self) -> tuple[Array, ...]:
+        return self.mean, self.covariance
+
+
+class MultivariateGaussian(JointLaw):
+    """N(mean, covariance); the covariance may be singular."""
+
+    name = "multivariate-gaussian"
+
+    def __init__(self, mean: ArrayLike, covariance: ArrayLike) -> None:
+        self.mean, self.covariance = _location_and_spread(self.name, mean, covariance, "covariance")
+        self._root = _root(self.covariance)
+
+    def sample(self, rng: np.random.Generator, size: int) -> Array:
+        return self.mean + rng.standard_normal((size, self.mean.size)) @ self._root.T
+
+    def block(self, rng: np.random.Generator, rounds: int) -> Block:
+        """Exact in law: the mean is Gaussian, the scatter Wishart (by Bartlett's decomposition) and independent."""
+        arms = self.mean.size
+        if rounds <= 2 * arms:
+            return super().block(rng, rounds)
+        mean = self.mean + self._root @ rng.standard_normal(arms) / math.sqrt(rounds)
+        triangle = np.tril(rng.standard_normal((arms, arms)), -1)
+        triangle[np.diag_indices(arms)] = np.sqrt(rng.chisquare(rounds - 1.0 - np.arange(arms)))
+        spread = self._root @ triangle
+        return Block(rounds, mean, spread @ spread.T)
+
+
+class MultivariateT(JointLaw):
+    """Student's t with a common tail: mean + Z √(ν/χ²_ν), Z ~ N(0, scale); the covariance is scale·ν/(ν − 2)."""
+
+    name = "multivariate-t"
+
+    def __init__(self, degrees: float, mean: ArrayLike, scale: ArrayLike) -> None:
+        hint = "with 2 degrees of freedom or fewer there is no covariance"
+        self.degrees = check_number(self.name, "degrees", degrees, low=2.0, open_low=True, open_high=True, hint=hint)
+        self.mean, self.scale = _location_and_spread(self.name, mean, scale, "scale")
+        self.covariance = _frozen(self.scale * self.degrees / (self.degrees - 2.0))
+        self._root = _root(self.scale)
+
+    def sample(self, rng: np.random.Generator, size: int) -> Array:
+        normal = rng.standard_normal((size, self.mean.size)) @ self._root.T
+        tail = np.sqrt(self.degrees / rng.chisquare(self.degrees, size))
+        rewards: Array = self.mean + normal * tail[:, None]
+        return rewards
+
+    def _content(self) -> tuple[Array, ...]:
+        return np.array([self.degrees]), self.mean, self.scale
+
+
+class EmpiricalJoint(JointLaw):
+    """One of the observed rows, each equally likely: rows are resampled independently, keeping the arms' dependence
+    within a round and ignoring any dependence from one round to the next. Covariances are divided by the rows."""
+
+    name = "empirical-joint"
+
+    def __init__(self, rows: ArrayLike, names: Sequence[str] | None = None) -> None:
+        table = _numbers(self.name, "rows", rows)
+        if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 1:
+            raise PrudentError(f"{self.name}: rows must be a table of 2 or more rounds × arms, got shape {table.shape}")
+        self.names = tuple(names) if names is not None else tuple(f"arm {i + 1}" for i in range(table.shape[1]))
+        if len(self.names) != table.shape[1]:
+            raise PrudentError(f"{self.name}: names must be {table.shape[1]} names, one per column, got {self.names}")
+        broken = [name for name, column in zip(self.names, table.T, strict=True) if not np.isfinite(column).all()]
+        if broken:
+            raise PrudentError(f"{self.name}: values are missing or infinite in {', '.join(broken)}; drop those rows")
+        constant = [name for name, column in zip(self.names, table.T, strict=True) if np.ptp(column) == 0.0]
+        if constant:
+            raise PrudentError(f"{self.name}: constant column {', '.join(constant)}; is it a return? leave it out")
+        self.rows = _frozen(table)
+        self.mean = _frozen(table.mean(0))
+        self._centred = table - self.mean
+        self.covariance = _frozen(self._centred.T @ self._centred / len(table))
+
+    @classmethod
+    def from_csv(cls, path: str | Path, columns: Sequence[str] | None = None) -> "EmpiricalJoint":
+        """The named columns of a CSV file with a header line; by default all that hold numbers."""
+        names, rows = _read_table(Path(path), columns)
+        return cls(rows, names)
+
+    def sample(self, rng: np.random.Generator, size: int) -> Array:
+        return self.rows[rng.integers(len(self.rows), size=size)]
+
+    def block(self, rng: np.random.Generator, rounds: int) -> Block:
+        """Exact in law: how often each row was drawn is multinomial."""
+        if 4 * rounds <= len(self.rows):
+            return super().block(rng, rounds)
+        counts = rng.multinomial(rounds, np.full(len(self.rows), 1.0 / len(self.rows)))
+        step = counts @ self._centred / rounds
+        scatter = (self._centred * counts[:, None]).T @ self._centred - rounds * np.outer(step, step)
+        return Block(rounds, self.mean + step, scatter)
+
+    def _content(self) -> tuple[Array, ...]:
+        return (self.rows,)
+
+
+def _moments(rows: Array) -> Block:
+    if len(rows) == 1:
+        return Block(1, rows[0], np.zeros((rows.shape[1], rows.shape[1])))
+    mean = rows.mean(0)
+    centred = rows - mean
+    return Block(len(rows), mean, centred.T @ centred)
+
+
+def _root(covariance: Array) -> Array:
+    """L with L Lᵀ = C, for singular C too."""
+    values, vectors = np.linalg.eigh(covariance)
+    root: Array = vectors * np.sqrt(np.maximum(values, 0.0))
+    return root
+
+
+def _location_and_spread(owner: str, mean: ArrayLike, spread: ArrayLike, called: str) -> tuple[Array, Array]:
+    location, matrix = _numbers(owner, "mean", mean), _numbers(owner, called, spread)
+    if location.ndim != 1 or location.size == 0 or matrix.shape != (location.size, location.size):
+        shapes = f"{location.shape} and {matrix.shape}"
+        raise PrudentError(f"{owner}: mean must hold K numbers and {called} K × K, got shapes {shapes}")
+    for name, values in (("mean", location), (called, matrix)):
+        if not np.isfinite(values).all():
+            raise PrudentError(f"{owner}: {name} must be finite numbers, got NaN or infinity")
+    return _frozen(location), _frozen(check_covariance(owner, matrix)[0])
+
+
+def _numbers(owner: str, name: str, values: ArrayLike) -> Array:
+    try:
+        return np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise PrudentError(f"{owner}: {name} must be numbers in rows of equal length, got {values!r}") from None
+
+
+def _frozen(values: Array) -> Array:
+    values = np.array(values)
+    values.setflags(write=False)
+    return values
+
+
+def _read_table(path: Path, columns: Sequence[str] | None) -> tuple[list[str], list[list[float]]]:
+    owner = EmpiricalJoint.name
+    try:
+        # Spreadsheets write a byte order mark before the first column's name; utf-8-sig drops it.
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            header, *lines = [line for line in csv.reader(file) if line] or [[]]
+    except (OSError, UnicodeDecodeError) as error:
+        raise PrudentError(f"{owner}: cannot read {path}: {error}") from None
+    if not lines:
+        raise PrudentError(f"{owner}: {path} must hold a header line and rows of numbers, got {len(lines)} rows")
+    short = next((i for i, line in enumerate(lines) if len(line) != len(header)), None)
+    if short is not None:
+        raise PrudentError(
+            f"{owner}: row {short + 2} of {path} must hold {len(header)} values, got {len(lines[short])}"
+        )
+    # One number makes a column of numbers: a gap in its first row must be named, not lose the column.
+    numeric = [name for i, name in enumerate(header) if any(_is_number(line[i]) for line in lines)]
+    wanted = list(columns) if columns is not None else numeric
+    missing = [name for name in wanted if name not in header]
+    if missing or not wanted:
+        raise PrudentError(
+            f"{owner}: no column {', '.join(missing) or 'of numbers'} in {path}; it has {', '.join(header)}"
+        )
+    places = [header.index(name) for name in wanted]
+    gaps = sorted({header[i] for line in lines for i in places if not _is_number(line[i])})
+    if gaps:
+        raise PrudentError(f"{owner}: missing values in {', '.join(gaps)} of {path}; fill them or drop those rows")
+    return wanted, [[float(line[i]) for i in places] for line in lines]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

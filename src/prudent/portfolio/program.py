@@ -1,0 +1,208 @@
+"""The best mix for known means and covariance: min xᵀCx − ρ xᵀμ over Σx = 1, x ≥ 0 unless short selling is allowed.
+
+PIQP, a proximal interior-point solver, finds which weights are at their bounds; an active-set method goes from there
+to rounding error. Every solution carries its KKT residual.
+"""
+
+import math
+from functools import cache, lru_cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from prudent.errors import PrudentError, check_number
+from prudent.portfolio import active_set
+
+Array = NDArray[np.float64]
+
+INDEFINITE = 1e-8
+"""An eigenvalue below minus this share of the largest is no rounding error: the matrix is refused."""
+
+NULL = 1e-12
+"""An eigenvalue below this share of the largest counts as zero."""
+
+INTERIOR = 1e-5
+"""The tolerance asked of PIQP: enough to tell which weights are at their bounds."""
+
+
+class Mix(NamedTuple):
+    """A mix and what is known about it.
+
+    The KKT residual is relative to the largest entry of 2C and ρ·(max μ − min μ). `projected` is the smallest
+    eigenvalue of the covariance if it was negative by rounding and set to zero, else 0.
+    """
+
+    weights: Array
+    cost: float
+    mean: float
+    variance: float
+    kkt_residual: float
+    projected: float = 0.0
+
+    @property
+    def support(self) -> tuple[int, ...]:
+        """The arms with weight."""
+        return tuple(np.flatnonzero(self.weights).tolist())
+
+
+def solve(
+    covariance: ArrayLike, mean: ArrayLike, rho: float, *, upper: ArrayLike | None = None, short: bool = False
+) -> Mix:
+    """The mix x of smallest xᵀCx − ρ xᵀμ with Σx = 1 and 0 ≤ x ≤ `upper`; `short` lets weights be negative.
+
+    `upper` is one bound for all weights or one for each. ρ = ∞ minds only the mean, and the cost is −xᵀμ. A singular C
+    is fine: one of the best mixes is returned. Short selling without bounds is refused where the cost has no minimum.
+    """
+    c = np.ascontiguousarray(_array("covariance", covariance))
+    m = np.ascontiguousarray(_array("mean", mean))
+    if m.ndim != 1 or m.size == 0 or c.shape != (m.size, m.size):
+        raise PrudentError(f"solve: mean must hold K numbers and covariance K × K, got {m.shape} and {c.shape}")
+    if type(rho) is not float or not rho >= 0.0:
+        rho = check_number("solve", "rho", rho, low=0.0, hint="ρ is a tolerance for risk: 0 minds only the variance")
+    low, high = bounds(m.size, upper, short)
+    linear, quadratic = np.empty(m.size), np.empty_like(c)
+    weight = 0.0 if math.isinf(rho) else rho
+    status = active_set.prepare(c, m, weight, quadratic, linear)
+    projected = 0.0
+    if status != active_set.FINE:
+        c, projected = _repair(c, m, status)
+        active_set.prepare(c, m, weight, quadratic, linear)
+        if short and upper is None:
+            _check_bounded(c, linear)
+    if math.isinf(rho):
+        x, residual = _best_mean(m, low, high, unbounded=short and upper is None), 0.0
+    else:
+        x, residual = _optimum(quadratic, linear, low, high, plain=short and upper is None)
+    mean_of, variance = float(x @ m), max(float(x @ c @ x), 0.0)
+    cost = -mean_of if math.isinf(rho) else variance - rho * mean_of
+    return Mix(x, cost, mean_of, variance, residual, projected)
+
+
+def bounds(arms: int, upper: ArrayLike | None, short: bool) -> tuple[Array, Array]:
+    """The smallest and largest weight of each arm."""
+    low, none = _open_bounds(arms, short)
+    if upper is None:
+        return low, none
+    limits = _array("upper", upper)
+    if limits.shape not in ((), (arms,)):
+        raise PrudentError(f"solve: upper must be one number or {arms}, one per arm, got shape {limits.shape}")
+    high = np.ascontiguousarray(np.broadcast_to(limits, (arms,)))
+    if not (np.isfinite(high).all() and (high >= 0.0).all()):
+        raise PrudentError(f"solve: upper must be finite and at least 0, got {upper}; leave it out for no bounds")
+    if high.sum() < 1.0 - 1e-12:
+        raise PrudentError(f"solve: upper must sum to at least 1, got {high.sum():g}; the weights could not reach 1")
+    return low, high
+
+
+@lru_cache(maxsize=64)
+def _open_bounds(arms: int, short: bool) -> tuple[Array, Array]:
+    low, high = np.full(arms, -np.inf if short else 0.0), np.full(arms, np.inf)
+    low.setflags(write=False)
+    high.setflags(write=False)
+    return low, high
+
+
+@lru_cache(maxsize=64)
+def _sum_to_one(arms: int) -> tuple[Array, Array]:
+    return np.ones((1, arms)), np.ones(1)
+
+
+def positive_part(covariance: Array) -> tuple[Array, Array]:
+    """The nearest positive semi-definite matrix (negative eigenvalues set to zero), and the eigenvalues, ascending."""
+    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2.0)
+    if values[0] >= 0.0:
+        return covariance, values
+    return (vectors * np.maximum(values, 0.0)) @ vectors.T, values
+
+
+def check_covariance(owner: str, covariance: Array) -> tuple[Array, float]:
+    """The covariance with eigenvalues negative by rounding set to zero, and the smallest of those (0 if there is none).
+
+    Refused if it is not symmetric or clearly not positive semi-definite.
+    """
+    widest = np.abs(covariance - covariance.T)
+    if widest.max() > active_set.ASYMMETRY * np.abs(covariance).max():
+        i, j = (int(k) for k in np.unravel_index(widest.argmax(), widest.shape))
+        pair = f"[{i}, {j}] = {covariance[i, j]:g} and [{j}, {i}] = {covariance[j, i]:g}"
+        raise PrudentError(
+            f"{owner}: covariance must be symmetric, got {pair}; pass (C + C.T) / 2 if they should agree"
+        )
+    projected, values = positive_part(covariance)
+    smallest, largest = float(values[0]), float(np.abs(values).max())
+    if smallest < -INDEFINITE * largest:
+        raise PrudentError(
+            f"{owner}: covariance must be positive semi-definite, got smallest eigenvalue {smallest:g} (largest"
+            f" {largest:g}); estimate it from complete rows, or project it with prudent.portfolio.positive_part"
+        )
+    return projected, min(smallest, 0.0)
+
+
+def _repair(covariance: Array, mean: Array, status: int) -> tuple[Array, float]:
+    if status == active_set.NOT_FINITE:
+        bad = "mean" if not np.isfinite(mean).all() else "covariance"
+        raise PrudentError(f"solve: {bad} must be finite numbers, got NaN or infinity; drop incomplete rows first")
+    return check_covariance("solve", covariance)
+
+
+def _check_bounded(covariance: Array, pull: Array) -> None:
+    """Refuse a position that costs nothing, has no variance and earns: it could be taken without end."""
+    values, vectors = np.linalg.eigh(covariance)
+    riskless = vectors[:, values <= NULL * max(values[-1], 0.0)]
+    price = riskless.sum(0)
+    gain = riskless.T @ pull
+    if price @ price > NULL:
+        gain = gain - price * (price @ gain) / (price @ price)
+    if np.abs(gain).max(initial=0.0) > 1e-9:
+        raise PrudentError(
+            "solve: with short selling the cost has no minimum: covariance is singular and a position of no variance"
+            " and no price earns; give upper bounds, or drop the arms that others replicate"
+        )
+
+
+def _optimum(quadratic: Array, linear: Array, low: Array, high: Array, *, plain: bool) -> tuple[Array, float]:
+    """A minimiser and its KKT residual; without bounds one linear system gives it."""
+    arms = linear.size
+    if plain:
+        x = np.full(arms, 1.0 / arms)
+    else:
+        solver = _piqp().DenseSolver()
+        settings = solver.settings
+        settings.eps_abs = settings.eps_rel = INTERIOR
+        settings.eps_duality_gap_abs = settings.eps_duality_gap_rel = INTERIOR
+        solver.setup(quadratic.T, linear, *_sum_to_one(arms), None, None, None, low, high)
+        solver.solve()
+        result = solver.result
+        x = np.array(result.x)
+        active_set.settle(x, low, high, result.z_bl, result.z_bu)
+    return x, active_set.improve(quadratic, linear, low, high, x, 10 * arms + 50)
+
+
+@cache
+def _piqp() -> Any:
+    try:
+        return import_module("piqp")
+    except ImportError:
+        raise PrudentError("solve: needs the solver piqp; install prudent[portfolio]") from None
+
+
+def _best_mean(mean: Array, low: Array, high: Array, *, unbounded: bool) -> Array:
+    """Fill the arms up to their bounds, best mean first; a tie goes to the lowest number."""
+    if unbounded and np.ptp(mean) > 0.0:
+        raise PrudentError("solve: with short selling and rho = inf the mean has no maximum; give upper bounds")
+    order = np.argsort(-mean, kind="stable")
+    x = np.zeros(mean.size)
+    rest = 1.0
+    for i in order[:-1]:
+        x[i] = min(rest, high[i]) if low[i] == 0.0 or unbounded else high[i]
+        rest -= x[i]
+    x[order[-1]] = rest
+    return x
+
+
+def _array(name: str, values: Any) -> Array:
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise PrudentError(f"solve: {name} must be numbers, got {values!r}") from None

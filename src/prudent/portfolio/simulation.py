@@ -1,0 +1,160 @@
+"""simulate_portfolio(): many runs of a portfolio policy."""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from prudent.engine.streams import stream, tasks
+from prudent.errors import PrudentError, check_integer
+from prudent.portfolio.bandit import PortfolioBandit
+from prudent.portfolio.laws import NOTHING, Block
+from prudent.portfolio.policies import Observation, PortfolioPolicy, Task, registry
+from prudent.portfolio.program import Mix
+from prudent.portfolio.runs import PortfolioRuns
+from prudent.risk import MeanVariance
+
+Array = NDArray[np.float64]
+
+
+class Record(NamedTuple):
+    """The fields of `PortfolioRuns` that a run writes, (run, snapshot) each; weights have a third axis."""
+
+    reward_mean: Array
+    reward_variance: Array
+    best_mean: Array
+    best_variance: Array
+    gap: Array
+    exploration: Array
+    weights: Array
+    average_weights: Array
+
+
+def simulate_portfolio(
+    bandit: PortfolioBandit,
+    policy: PortfolioPolicy | str,
+    *,
+    rho: float = 1.0,
+    horizon: int,
+    runs: int,
+    seed: int = 0,
+    upper: ArrayLike | None = None,
+    short: bool = False,
+    snapshots: Sequence[int] = (),
+    workers: int | None = None,
+    progress: Callable[[int], Any] | None = None,
+) -> PortfolioRuns:
+    """Let `policy` learn a mix on `bandit` for `horizon` rounds, `runs` times.
+
+    Rounds between two decisions are drawn as one block, exactly in law; with Gaussian and empirical laws a longer run
+    then costs little more than a short one. The result is the same for any number of `workers` (threads). `upper` and
+    `short` bound the mixes as in `solve`; `snapshots` and `progress` are as in `prudent.simulate`.
+    """
+    policy = registry.parse(policy) if isinstance(policy, str) else policy
+    if not isinstance(policy, PortfolioPolicy):
+        raise PrudentError(
+            f"simulate_portfolio: policy must be a portfolio policy such as MCEmpirical(), got {policy!r}"
+        )
+    risk = MeanVariance(rho)
+    horizon = check_integer("simulate_portfolio", "horizon", horizon, low=1, high=2**53)
+    runs = check_integer("simulate_portfolio", "runs", runs, low=1)
+    seed = check_integer("simulate_portfolio", "seed", seed, low=0)
+    early = {check_integer("simulate_portfolio", "snapshots", n, low=1, high=horizon) for n in snapshots}
+    rounds = sorted(early | {horizon})
+    task = Task(len(bandit), risk.rho, horizon, upper, short)
+    best = bandit.optimal(risk.rho, upper=upper, short=short)
+    cell = f"{bandit!r} | {risk} | {policy} | {rounds} | {np.asarray(upper).tolist()} {short}"
+    shape = (runs, len(rounds))
+    record = Record(*(np.empty(shape) for _ in range(6)), *(np.empty((*shape, len(bandit))) for _ in range(2)))
+
+    def play(first_chunk: int, parts: Sequence[slice]) -> int:
+        for chunk, part in enumerate(parts, first_chunk):
+            rng = stream(seed, cell, chunk)
+            for run in range(part.start, part.stop):
+                one_run(bandit, policy, task, best, rounds, Record(*(field[run] for field in record)), rng)
+        return int(parts[-1].stop - parts[0].start)
+
+    started = time.perf_counter()
+    with ThreadPoolExecutor(_workers(workers)) as pool:
+        waiting = [pool.submit(play, *parts) for parts in tasks(runs)]
+        try:
+            for finished in as_completed(waiting):
+                done = finished.result()
+                if progress is not None:
+                    progress(done)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    seconds = time.perf_counter() - started
+    facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": policy, "best": best, "seed": seed}
+    history = [
+        PortfolioRuns(horizon=n, seconds=seconds, **facts, **{k: a[:, i] for k, a in record._asdict().items()})
+        for i, n in enumerate(rounds)
+    ]
+    history[-1].history.extend(history)
+    return history[-1]
+
+
+def one_run(
+    bandit: PortfolioBandit,
+    policy: PortfolioPolicy,
+    task: Task,
+    best: Mix,
+    snapshots: Sequence[int],
+    record: Record,
+    rng: np.random.Generator,
+) -> None:
+    """Play one run and write its record, one entry per snapshot."""
+    law, stretches = bandit.law, policy.play(task)
+    mix, left = next(stretches)
+    loss = bandit.cost(mix, task.rho) - best.cost
+    t, gap, held = 0, 0.0, np.zeros(task.arms)
+    seen = received = NOTHING
+    for i, until in enumerate(snapshots):
+        while t < until:
+            if left == 0:
+                mix, left = stretches.send(_observation(policy.feedback, seen, mix))
+                loss, seen = bandit.cost(mix, task.rho) - best.cost, NOTHING
+            step = min(left, until - t)
+            block = law.block(rng, step)
+            seen = seen.join(block)
+            received = received.join(_sequences(block, mix, best.weights, law.mean))
+            gap += step * loss
+            held += step * mix
+            t, left = t + step, left - step
+        record.reward_mean[i], record.best_mean[i], _ = received.mean
+        variances = np.maximum(np.diag(received.scatter), 0.0) / t
+        record.reward_variance[i], record.best_variance[i], record.exploration[i] = variances
+        record.gap[i], record.weights[i], record.average_weights[i] = gap / t, mix, held / t
+
+
+def spaced(first: int, last: int, count: int) -> list[int]:
+    """Rounds evenly spaced in logarithms, for snapshots; fewer than `count` where they fall together."""
+    rounds = np.unique(np.geomspace(min(first, last), last, count).round().astype(int))
+    return [int(n) for n in rounds]
+
+
+def _sequences(block: Block, mix: Array, best: Array, mean: Array) -> Block:
+    """Three sequences: what the mix earned, what the best mix would have earned, what the mix earns on average."""
+    sides = np.vstack([mix, best, np.zeros_like(mix)])
+    means = sides @ block.mean
+    means[2] = mix @ mean
+    return Block(block.rounds, means, sides @ block.scatter @ sides.T)
+
+
+def _observation(feedback: str, block: Block, mix: Array) -> Observation:
+    """What the feedback lets a policy see."""
+    if feedback == "bandit":
+        return Observation(np.empty(0, dtype=np.int64), block.along(mix))
+    arms = np.arange(mix.size) if feedback == "full" else np.flatnonzero(mix)
+    return Observation(arms, Block(block.rounds, block.mean[arms], block.scatter[np.ix_(arms, arms)]))
+
+
+def _workers(workers: int | None) -> int:
+    if workers is None:
+        return len(os.sched_getaffinity(0))
+    return check_integer("simulate_portfolio", "workers", workers, low=1)

@@ -1,0 +1,95 @@
+"""Joint laws: their moments, their blocks, and what is refused."""
+
+import numpy as np
+import pytest
+
+from prudent.errors import PrudentError
+from prudent.portfolio import Block, EmpiricalJoint, MultivariateGaussian, MultivariateT, PortfolioBandit
+
+MEAN, SPREAD = [0.1, 0.2], [[1.0, 0.4], [0.4, 2.0]]
+
+
+def test_joining_blocks_is_pooling_their_rounds():
+    rows = np.random.default_rng(0).normal(size=(30, 3)) + 100.0
+    first, second = (Block(len(r), r.mean(0), (r - r.mean(0)).T @ (r - r.mean(0))) for r in (rows[:11], rows[11:]))
+    whole = first.join(second)
+    assert whole.mean == pytest.approx(rows.mean(0), rel=1e-14)
+    assert whole.scatter == pytest.approx(np.cov(rows.T) * 29, rel=1e-9)
+    weights = np.array([0.5, 0.2, 0.3])
+    assert whole.along(weights).scatter / 30 == pytest.approx((rows @ weights).var(), rel=1e-9)
+
+
+def test_moments_of_the_laws():
+    assert MultivariateT(5.0, MEAN, SPREAD).covariance == pytest.approx(np.array(SPREAD) * 5 / 3)
+    rows = np.random.default_rng(1).normal(size=(50, 2))
+    assert EmpiricalJoint(rows).covariance == pytest.approx(np.cov(rows.T, ddof=0))
+
+
+def test_laws_with_other_content_have_other_names():
+    laws = [
+        MultivariateGaussian(MEAN, SPREAD),
+        MultivariateGaussian([0.1, 0.3], SPREAD),
+        MultivariateT(5, MEAN, SPREAD),
+        MultivariateT(6, MEAN, SPREAD),
+    ]
+    assert len(set(map(str, laws))) == len(laws)
+    assert str(laws[0]) == str(MultivariateGaussian(MEAN, SPREAD))
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: MultivariateGaussian(MEAN, [[1.0, 2.0], [2.0, 1.0]]), "smallest eigenvalue -1"),
+        (lambda: MultivariateGaussian(MEAN, [[1.0, 0.3], [0.2, 1.0]]), "symmetric"),
+        (lambda: MultivariateGaussian(MEAN, np.eye(3)), "K × K"),
+        (lambda: MultivariateGaussian([0.0, np.nan], np.eye(2)), "finite"),
+        (lambda: MultivariateT(2.0, MEAN, SPREAD), r"degrees must lie in \(2, ∞\)"),
+        (lambda: EmpiricalJoint([[1.0, 2.0], [1.0, 3.0]], ["cash", "oil"]), "constant column cash"),
+        (lambda: EmpiricalJoint([[1.0, np.nan], [2.0, 3.0]], ["cash", "oil"]), "missing or infinite in oil"),
+        (lambda: EmpiricalJoint([1.0, 2.0]), "table"),
+        (lambda: EmpiricalJoint([[1.0, 2.0], [3.0]]), "equal length"),
+        (lambda: EmpiricalJoint([[1.0, 2.0], [3.0, 4.0]], ["a"]), "2 names"),
+        (lambda: PortfolioBandit("gaussian"), "joint law"),
+        (lambda: PortfolioBandit(MultivariateGaussian(MEAN, SPREAD), ["a", "a"]), "2 different names"),
+    ],
+)
+def test_bad_laws_are_refused(make, words):
+    with pytest.raises(PrudentError, match=words):
+        make()
+
+
+def test_columns_of_a_csv_by_name(tmp_path):
+    path = tmp_path / "returns.csv"
+    path.write_text("date,oil,gold,cash\n2020-01,1,2,0\n2020-02,3,,0\n2020-03,2,5,0\n")
+    assert EmpiricalJoint.from_csv(path, ["oil"]).rows.ravel().tolist() == [1, 3, 2]
+    for columns, words in [
+        (None, "missing values in gold"),
+        (["oil", "cash"], "constant column cash"),
+        (["tin"], "no column tin"),
+    ]:
+        with pytest.raises(PrudentError, match=words):
+            EmpiricalJoint.from_csv(path, columns)
+    path.write_text("date,oil,gold\n2020-01,1,\n2020-02,3,4\n")
+    with pytest.raises(PrudentError, match="missing values in gold"):
+        EmpiricalJoint.from_csv(path)
+    with pytest.raises(PrudentError, match="cannot read"):
+        EmpiricalJoint.from_csv(tmp_path / "none.csv")
+    path.write_text("oil,gold\n1,2\n3\n")
+    with pytest.raises(PrudentError, match=r"row 3 of .* must hold 2 values, got 1"):
+        EmpiricalJoint.from_csv(path)
+
+
+def test_the_frontier_rises_and_short_selling_and_bounds_only_move_it_the_right_way():
+    pytest.importorskip("piqp")
+    rng = np.random.default_rng(3)
+    root = rng.normal(size=(5, 5))
+    bandit = PortfolioBandit(MultivariateGaussian(rng.normal(size=5), root @ root.T + np.eye(5)))
+    plain, short, tight = bandit.frontier(), bandit.frontier(short=True), bandit.frontier(upper=0.3)
+    for frontier in (plain, short, tight):
+        assert (np.diff(frontier.mean) >= -1e-9).all()
+        assert (np.diff(frontier.variance) >= -1e-9).all()
+    costs = [f.variance - f.rho * f.mean for f in (short, plain, tight)]
+    slack = 1e-9 * (1.0 + plain.rho)
+    assert (costs[0] <= costs[1] + slack).all()
+    assert (costs[1] <= costs[2] + slack).all()
+    assert bandit.optimal(1.0).cost == pytest.approx(bandit.cost(bandit.optimal(1.0).weights, 1.0))

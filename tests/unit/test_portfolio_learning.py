@@ -1,0 +1,154 @@
+"""Learning a mix: what each feedback shows, the record of a run, and that it repeats."""
+
+import numpy as np
+import pytest
+
+from prudent.errors import PrudentError
+from prudent.portfolio import (
+    MCETE,
+    MCUCB,
+    EmpiricalJoint,
+    Even,
+    MCEmpirical,
+    MultivariateGaussian,
+    PortfolioBandit,
+    PortfolioPolicy,
+    SingleArm,
+    fit_slope,
+    registry,
+    simulate_portfolio,
+)
+from prudent.portfolio.policies import Observation, Pairs, covariance_of_pairs, pair_design
+
+pytest.importorskip("piqp")
+
+MEAN, SPREAD = [0.5, 0.3, 0.1], [[1.0, 0.3, 0.0], [0.3, 0.6, -0.1], [0.0, -0.1, 0.4]]
+BANDIT = PortfolioBandit(MultivariateGaussian(MEAN, SPREAD))
+POLICIES = ["mc-empirical", "mc-ucb", "mc-ete", "even", "single-arm(arm=1)", "vertices"]
+
+
+class Spy(PortfolioPolicy):
+    """Plays given mixes and keeps what it is shown."""
+
+    name = "spy"
+
+    def __init__(self, feedback, mixes):
+        self.feedback, self.mixes, self.shown = feedback, mixes, []
+
+    def __str__(self):
+        return "spy"
+
+    def play(self, task):
+        for mix in self.mixes:
+            self.shown.append((yield np.array(mix), 4))
+
+
+@pytest.mark.parametrize(("feedback", "arms"), [("full", [0, 1, 2]), ("semi-bandit", [0, 2]), ("bandit", [])])
+def test_each_feedback_shows_what_it_may_and_no_more(feedback, arms):
+    spy = Spy(feedback, [[0.5, 0.0, 0.5]] * 3)
+    simulate_portfolio(BANDIT, spy, horizon=9, runs=1)
+    assert spy.shown[0].arms.tolist() == arms
+    assert np.shape(spy.shown[0].block.mean) == ((len(arms),) if arms else ())
+    assert spy.shown[0].block.rounds == 4
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_result_does_not_depend_on_the_workers(policy):
+    settings = {"horizon": 200, "runs": 60, "seed": 3, "snapshots": [50]}
+    one, many = (simulate_portfolio(BANDIT, policy, workers=workers, **settings) for workers in (1, 3))
+    assert (one.regret() == many.regret()).all()
+    assert (one.at(50).weights == many.at(50).weights).all()
+    assert len(np.unique(one.reward_mean)) == 60
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("rho", [0.0, 2.0, np.inf])
+def test_every_mix_is_feasible_and_pseudo_regret_is_not_negative(policy, rho):
+    runs = simulate_portfolio(BANDIT, policy, rho=rho, horizon=300, runs=3, snapshots=[5, 40])
+    for snapshot in runs.history:
+        assert snapshot.weights.sum(1) == pytest.approx(1.0)
+        assert snapshot.weights.min() >= 0.0
+        assert snapshot.pseudo_regret().min() >= -1e-12
+    assert str(registry.parse(policy)) == policy
+    assert runs.summary()["policy"] == policy
+
+
+def test_bounds_and_short_selling_reach_the_policies():
+    tight = simulate_portfolio(BANDIT, "mc-ucb", rho=1.0, horizon=300, runs=2, upper=0.4)
+    assert tight.weights.max() <= 0.4
+    short = simulate_portfolio(BANDIT, "mc-empirical", rho=5.0, horizon=3000, runs=2, short=True)
+    assert short.weights.min() < 0.0
+    assert short.best.weights.min() < 0.0
+
+
+def test_a_single_run_written_out_by_hand():
+    """The record of a run against its definitions, on rewards drawn one by one with the same stream."""
+    rows = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0], [2.0, 1.0, 0.0]])
+    bandit = PortfolioBandit(EmpiricalJoint(np.repeat(rows, 20, axis=0)))
+    drawn = []
+    sample = bandit.law.sample
+    bandit.law.sample = lambda rng, size: drawn.append(sample(rng, size)) or drawn[-1]
+    mixes = np.array([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]])
+    runs = simulate_portfolio(bandit, Spy("full", mixes), rho=0.5, horizon=8, runs=1)
+    rewards = np.concatenate(drawn)
+    best = bandit.optimal(0.5)
+    played = np.repeat(mixes, 4, axis=0)
+    y, twin = (played * rewards).sum(1), rewards @ best.weights
+    assert runs.regret()[0] == pytest.approx((y.var() - 0.5 * y.mean()) - (twin.var() - 0.5 * twin.mean()), rel=1e-12)
+    assert runs.gap[0] == pytest.approx(np.mean([bandit.cost(x, 0.5) - best.cost for x in mixes]), rel=1e-12)
+    assert runs.exploration[0] == pytest.approx((played @ bandit.law.mean).var(), rel=1e-12)
+    assert runs.average_weights[0] == pytest.approx(played.mean(0))
+
+
+def test_pairs_pool_the_rounds_that_showed_both():
+    rng = np.random.default_rng(0)
+    rows, seen = rng.normal(size=(12, 3)), Pairs(3)
+    shown = [([0, 1, 2], rows[:5]), ([0, 2], rows[5:9]), ([1, 2], rows[9:])]
+    for arms, part in shown:
+        x = part[:, arms]
+        centred = x - x.mean(0)
+        block = type(BANDIT.law.block(rng, 1))(len(x), x.mean(0), centred.T @ centred)
+        seen.add(Observation(np.array(arms), block))
+    assert seen.rounds.tolist() == [[9, 5, 9], [5, 8, 8], [9, 8, 12]]
+    assert seen.mean == pytest.approx([rows[:9, 0].mean(), rows[[*range(5), 9, 10, 11], 1].mean(), rows[:, 2].mean()])
+    assert seen.covariance[0, 2] == pytest.approx(np.cov(rows[:9, [0, 2]].T, ddof=0)[0, 1])
+
+
+def test_the_design_of_pairs_recovers_every_covariance():
+    design, spread = pair_design(3), np.array(SPREAD)
+    variances = np.einsum("ki,ij,kj->k", design, spread, design)
+    assert covariance_of_pairs(variances, 3) == pytest.approx(spread)
+    assert np.linalg.pinv(design) @ (design @ MEAN) == pytest.approx(MEAN)
+
+
+def test_a_power_law_has_its_own_slope():
+    rounds = [10, 100, 1000]
+    slope = fit_slope(rounds, [np.full(5, n**-0.4) for n in rounds])
+    assert (slope.slope, slope.low, slope.high) == pytest.approx((-0.4, -0.4, -0.4))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: simulate_portfolio(BANDIT, "mc-ete", horizon=10, runs=1, upper=0.5), "upper bounds forbid"),
+        (lambda: simulate_portfolio(BANDIT, "mc-ete", horizon=10, runs=1, short=True), "short selling"),
+        (lambda: simulate_portfolio(BANDIT, "mc-ucb", horizon=10, runs=1, short=True), "give upper bounds"),
+        (lambda: simulate_portfolio(BANDIT, "mc-ubc", horizon=10, runs=1), "did you mean mc-ucb"),
+        (lambda: simulate_portfolio(BANDIT, "mc-empirical", horizon=10, runs=1, upper=0.2), "sum to at least 1"),
+        (
+            lambda: simulate_portfolio(BANDIT, SingleArm(3), horizon=10, runs=1),
+            "arm must be a whole number from 0 to 2",
+        ),
+        (lambda: simulate_portfolio(BANDIT, Even(), horizon=10, runs=1, rho=-1), "rho must lie in"),
+        (lambda: simulate_portfolio(BANDIT, None, horizon=10, runs=1), "must be a portfolio policy"),
+        (lambda: simulate_portfolio(BANDIT, Even(), horizon=10, runs=1).at(5), "snapshots 10, got 5"),
+        (lambda: simulate_portfolio(BANDIT, Even(), horizon=10, runs=1).regret_slope(), "two snapshots"),
+        (lambda: simulate_portfolio(BANDIT, "vertices(policy='exp-exp')", horizon=10, runs=1), "no score"),
+        (lambda: MCEmpirical(growth=-1), "growth must lie in"),
+        (lambda: MCUCB(c=-1), "c must lie in"),
+        (lambda: MCETE(growth=2), "growth must lie in"),
+    ],
+)
+def test_bad_questions_are_refused(call, words):
+    with pytest.raises(PrudentError, match=words):
+        call()

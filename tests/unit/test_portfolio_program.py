@@ -1,0 +1,117 @@
+"""The best mix: optimality, bounds, singular covariances, and what is refused."""
+
+import numpy as np
+import pytest
+
+from prudent.errors import PrudentError
+from prudent.portfolio import positive_part, solve
+
+pytest.importorskip("piqp")
+
+
+def problem(rng, arms, rank):
+    returns = rng.normal(size=(rank, arms)) * rng.exponential(size=arms)
+    return returns.T @ returns / rank, rng.normal(size=arms) * rng.choice([0.01, 1.0, 10.0])
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_every_solution_is_feasible_and_its_kkt_residual_is_rounding(bounded):
+    rng = np.random.default_rng(1)
+    for _ in range(500):
+        arms = int(rng.integers(1, 60))
+        covariance, mean = problem(rng, arms, int(rng.integers(1, 2 * arms + 1)))
+        upper = rng.uniform(1.0 / arms, 1.0, size=arms) if bounded else None
+        mix = solve(covariance, mean, float(rng.choice([0.0, 0.1, 1.0, 10.0])), upper=upper)
+        assert mix.kkt_residual <= 1e-12
+        assert mix.weights.sum() == pytest.approx(1.0, abs=1e-12)
+        assert (mix.weights >= 0.0).all()
+        assert upper is None or (mix.weights <= upper).all()
+
+
+def test_two_uncorrelated_arms_share_by_their_variances():
+    # ∂/∂x of x²a + (1−x)²b − ρ(xm + (1−x)k): x = (2b + ρ(m − k)) / (2a + 2b)
+    mix = solve([[1.0, 0.0], [0.0, 3.0]], [0.2, 0.1], 1.0)
+    assert mix.weights[0] == pytest.approx((6.0 + 0.1) / 8.0, rel=1e-14)
+    assert mix.cost == pytest.approx(mix.variance - mix.mean, rel=1e-14)
+    assert mix.support == (0, 1)
+
+
+def test_the_scale_of_rewards_does_not_matter():
+    rng = np.random.default_rng(2)
+    covariance, mean = problem(rng, 12, 30)
+    weights = solve(covariance, mean, 0.7).weights
+    for unit in (1e-5, 1e4):
+        assert solve(covariance * unit**2, mean * unit + 1e3 * unit, 0.7 * unit).weights == pytest.approx(
+            weights, abs=1e-9
+        )
+
+
+def test_mean_only_takes_the_best_vertex_and_fills_bounds_from_the_best_mean_down():
+    mean = [0.1, 0.4, 0.4, 0.2]
+    assert solve(np.eye(4), mean, np.inf).weights.tolist() == [0, 1, 0, 0]
+    assert solve(np.eye(4), mean, np.inf, upper=0.4).weights == pytest.approx([0, 0.4, 0.4, 0.2])
+    assert solve(np.eye(4), mean, np.inf).cost == -0.4
+    assert solve(np.eye(2), [0.0, 1.0], np.inf, upper=3.0, short=True).weights == pytest.approx([-2.0, 3.0])
+
+
+def test_short_selling_solves_the_linear_system():
+    rng = np.random.default_rng(3)
+    covariance, mean = problem(rng, 6, 20)
+    mix = solve(covariance, mean, 2.0, short=True)
+    inverse = np.linalg.inv(covariance)
+    free, one = inverse @ mean, inverse @ np.ones(6)
+    expected = free + one * (1.0 - free.sum()) / one.sum()  # 2Cx = 2μ + λ1
+    assert mix.weights == pytest.approx(expected, rel=1e-8)
+    assert mix.kkt_residual <= 1e-10
+    assert solve(covariance, mean, 2.0, short=True, upper=0.5).weights.max() <= 0.5
+
+
+def test_an_unbounded_position_is_refused_and_a_harmless_one_is_not():
+    twins = np.ones((2, 2))
+    with pytest.raises(PrudentError, match="no minimum"):
+        solve(twins, [0.1, 0.2], 1.0, short=True)
+    assert solve(twins, [0.2, 0.2], 1.0, short=True).variance == pytest.approx(1.0)
+    assert solve(twins, [0.1, 0.2], 0.0, short=True).variance == pytest.approx(1.0)
+    assert solve(twins, [0.1, 0.2], 1.0).weights.tolist() == [0.0, 1.0]
+    assert solve(twins, [0.1, 0.2], 1.0, short=True, upper=2.0).weights == pytest.approx([-1.0, 2.0])
+    with pytest.raises(PrudentError, match="no maximum"):
+        solve(np.eye(2), [0.1, 0.2], np.inf, short=True)
+
+
+def test_a_rounding_error_below_zero_is_projected_and_said():
+    rotation = np.linalg.qr(np.random.default_rng(4).normal(size=(4, 4)))[0]
+    nearly = (rotation * [1.0, 0.5, 0.2, -1e-10]) @ rotation.T
+    mix = solve(nearly, np.zeros(4), 1.0)
+    assert mix.projected == pytest.approx(-1e-10, rel=1e-4)
+    assert mix.kkt_residual <= 1e-8
+    assert solve(np.eye(4), np.zeros(4), 1.0).projected == 0.0
+
+
+def test_positive_part_keeps_what_is_positive():
+    values = np.array([-0.3, 0.1, 2.0])
+    rotation = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
+    part, found = positive_part((rotation * values) @ rotation.T)
+    assert found == pytest.approx(values)
+    assert part == pytest.approx((rotation * [0.0, 0.1, 2.0]) @ rotation.T)
+
+
+@pytest.mark.parametrize(
+    ("covariance", "mean", "settings", "words"),
+    [
+        ([[1.0, 2.0], [2.0, 1.0]], [0, 0], {}, "smallest eigenvalue -1"),
+        ([[1.0, 0.2], [0.1, 1.0]], [0, 0], {}, r"symmetric, got \[0, 1\] = 0.2 and \[1, 0\] = 0.1"),
+        (np.eye(2), [0, np.nan], {}, "mean must be finite"),
+        ([[1.0, np.nan], [np.nan, 1.0]], [0, 0], {}, "covariance must be finite"),
+        (np.eye(3), [0, 0], {}, "K × K"),
+        (np.eye(2), [[0, 0]], {}, "K × K"),
+        (np.eye(2), [0, 0], {"rho": -1}, "rho must lie in"),
+        (np.eye(2), [0, 0], {"rho": np.nan}, "rho must lie in"),
+        (np.eye(2), [0, 0], {"upper": 0.4}, "sum to at least 1, got 0.8"),
+        (np.eye(2), [0, 0], {"upper": [0.4, 0.5, 0.6]}, "one per arm"),
+        (np.eye(2), [0, 0], {"upper": np.nan}, "finite"),
+        (np.eye(2), ["a", "b"], {}, "mean must be numbers"),
+    ],
+)
+def test_bad_input_is_refused_with_the_reason(covariance, mean, settings, words):
+    with pytest.raises(PrudentError, match=words):
+        solve(covariance, mean, **{"rho": 1.0, **settings})
