@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from prudent.bandit import Bandit
     from prudent.engine import simulate
     from prudent.errors import PrudentError
+    from prudent.identification import Identifications, identify
     from prudent.live import Agent
     from prudent.policies import (
         MVLCB,
@@ -46,6 +47,7 @@ _HOME = {
     "bandit": "Bandit",
     "engine": "simulate",
     "errors": "PrudentError",
+    "identification": "Identifications identify",
     "live": "Agent",
     "policies": "MVLCB UCB1 UCBV AnytimeMVLCB BernsteinMVLCB BestOfBoth EpsilonGreedy ExpExp FixedArm RandomArm"
     " RoundRobin",
@@ -72,6 +74,7 @@ __all__ = [
     "Exponential",
     "FixedArm",
     "Gaussian",
+    "Identifications",
     "Law",
     "MeanVariance",
     "Mixture",
@@ -82,6 +85,7 @@ __all__ = [
     "Runs",
     "TruncatedGaussian",
     "Uniform",
+    "identify",
     "simulate",
 ]
 

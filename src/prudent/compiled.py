@@ -257,10 +257,8 @@ def _absorb(function: Any, digest: Any, seen: set[FunctionType]) -> None:
 def kernels_digest() -> bytes:
     """A digest of the source that kernels are made from."""
     here = Path(__file__).parent
-    sources = [
-        Path(__file__),
-        *(path for room in ("arms", "risk", "policies", "engine", "identification") for path in (here / room).glob("*.py")),
-    ]
+    rooms = ("arms", "risk", "policies", "engine", "identification")
+    sources = [Path(__file__), *(path for room in rooms for path in (here / room).glob("*.py"))]
     digest = hashlib.blake2b(digest_size=16)
     for path in sorted(sources):
         digest.update(path.read_bytes())

@@ -7,8 +7,8 @@ A strategy is a `NamedTuple` of parameters with one method, written as plain Pyt
     will do. `rounds` is how many times arms have been pulled so far, counting arms pulled together once.
 
 A field `budget` or `delta` takes what `identify` is given. Optional: `tuned(self, problem)` returns the strategy with
-what else depends on the problem filled in, or refuses it; `check(self)` refuses bad parameters; `feasible(self, bandit)`
-says which arms may be the answer at all.
+what else depends on the problem filled in, or refuses the problem; `check(self)` refuses bad parameters;
+`feasible(self, bandit)` says which arms may be the answer at all.
 """
 
 import math
@@ -32,7 +32,7 @@ BUDGET, DELTA = "budget", "delta"
 """The two settings: the best answer from so many pulls, or as few pulls as a failure probability allows."""
 
 registry = Registry("strategy", "prudent.strategies")
-_needs: dict[type, str] = {}
+_needs: dict[Any, str] = {}
 
 
 class Evidence(NamedTuple):

@@ -75,18 +75,19 @@ def _pull(arms: Evidence, by_moments: bool, laws: Laws, i: int, times: int, rng:
     """Pull arm i and note what it gave."""
     before = arms.pulls[i]
     arms.pulls[i] += times
-    if by_moments:
+    if by_moments and times > 1:
         mean, variance = draw_block(laws, i, times, rng)
         arms.mean[i], arms.variance[i] = merge(before, arms.mean[i], arms.variance[i], times, mean, variance)
         return
     for s in range(before, before + times):
         reward = draw(laws, i, rng)
         arms.mean[i], arms.variance[i] = include(s + 1, arms.mean[i], arms.variance[i], reward)
-        if times == 1:
-            insert(arms.rewards, i, s, reward)
-        else:
-            arms.rewards[i, s] = reward
-    if times > 1:  # cheaper than as many insertions
+        if not by_moments:
+            if times == 1:
+                insert(arms.rewards, i, s, reward)
+            else:
+                arms.rewards[i, s] = reward
+    if not by_moments and times > 1:  # cheaper than as many insertions
         arms.rewards[i, : before + times].sort()
 
 

@@ -66,8 +66,8 @@ class SuccessiveRejects(NamedTuple):
 class SequentialHalving(NamedTuple):
     """⌈log₂ K⌉ phases of equal cost; after each the dearer half of the arms goes (Algorithm 1 of [Karnin13]).
 
-    In a phase with S arms each is pulled ⌊n / (S ⌈log₂ K⌉)⌋ times, and ⌈S/2⌉ stay. Estimates use every reward of an arm;
-    the paper's use only those of the phase. Assumes n ≥ K ⌈log₂ K⌉, so that no phase is empty.
+    In a phase with S arms each is pulled ⌊n / (S ⌈log₂ K⌉)⌋ times, and ⌈S/2⌉ stay. Estimates use every reward of an
+    arm, the paper's only those of the phase. Assumes n ≥ K ⌈log₂ K⌉, so that no phase is empty.
     """
 
     budget: int = UNSET
@@ -77,8 +77,8 @@ class SequentialHalving(NamedTuple):
         least = n_arms * (n_arms - 1).bit_length()
         if self.budget < least:
             raise PrudentError(
-                f"sequential-halving: budget must be at least K⌈log₂ K⌉ = {least}, got {self.budget}; it pulls every arm"
-                " left in every phase"
+                f"sequential-halving: budget must be at least K⌈log₂ K⌉ = {least}, got {self.budget}; every arm left is"
+                " pulled in every phase"
             )
         return self
 

@@ -98,7 +98,8 @@ class VALUCB(NamedTuple):
     def tuned(self, problem: Problem) -> Any:
         low, high = problem.bandit.support
         if low < 0.0 or high > 1.0:
-            raise PrudentError(f"va-lucb: rewards must lie in [0, 1], got the support ({low:g}, {high:g}); rescale them")
+            got = f"({pretty(low)}, {pretty(high)})"
+            raise PrudentError(f"va-lucb: rewards must lie in [0, 1], got the support {got}; rescale them")
         if not _mean_only(problem.risk):
             raise PrudentError(
                 f"va-lucb: seeks the largest mean within its limit, got the risk {problem.risk}; pass"
@@ -113,33 +114,37 @@ class VALUCB(NamedTuple):
         chosen[:] = rounds == 0
         if rounds == 0:
             return 2
-        n_arms = len(arms.pulls)
+        # By name, since reading them from the tuple in the loop would count references every time.
+        pulls, mean, variances, alive = arms.pulls, arms.mean, arms.variance, arms.alive
+        n_arms = len(pulls)
         log_term = math.log(2.0 * n_arms * float(n_arms + rounds - 2) ** 4 / self.delta)
-        radius = np.sqrt(log_term / (2.0 * arms.pulls))
-        leader, safe = -1, -1
+        leader, safe, rival = -1, -1, -1
+        safe_low, rival_high, other_high = -math.inf, -math.inf, -math.inf
         for i in range(n_arms):
-            variance = arms.variance[i] * arms.pulls[i] / (arms.pulls[i] - 1)
-            if not arms.alive[i] or variance - radius[i] > self.limit:
-                arms.alive[i] = False
+            if not alive[i]:
                 continue
-            if leader < 0 or arms.mean[i] > arms.mean[leader]:
+            radius = math.sqrt(log_term / (2.0 * pulls[i]))
+            variance = variances[i] * pulls[i] / (pulls[i] - 1)
+            if variance - radius > self.limit:
+                alive[i] = False
+                continue
+            if leader < 0 or mean[i] > mean[leader]:
                 leader = i
-            if variance + radius[i] <= self.limit and (safe < 0 or arms.mean[i] > arms.mean[safe]):
-                safe = i
-        if leader < 0:
-            return 0
-        rival, contested = -1, safe < 0
+            if variance + radius <= self.limit and (safe < 0 or mean[i] > mean[safe]):
+                safe, safe_low = i, mean[i] - radius
         for i in range(n_arms):
-            if not arms.alive[i]:
-                continue
-            upper = arms.mean[i] + radius[i]
-            contested = contested or (i != safe and upper >= arms.mean[safe] - radius[safe])
-            if i != leader and (rival < 0 or upper > arms.mean[rival] + radius[rival]):
-                rival = i
+            if alive[i]:
+                high = mean[i] + math.sqrt(log_term / (2.0 * pulls[i]))
+                if i != safe:
+                    other_high = max(other_high, high)
+                if i != leader and high > rival_high:
+                    rival, rival_high = i, high
+        if leader < 0 or (safe >= 0 and other_high < safe_low):
+            return 0
         chosen[leader] = True
-        if rival >= 0 and arms.mean[rival] + radius[rival] >= arms.mean[leader] - radius[leader]:
+        if rival_high >= mean[leader] - math.sqrt(log_term / (2.0 * pulls[leader])):
             chosen[rival] = True
-        return int(contested)
+        return 1
 
 
 def _mean_only(risk: RiskMeasure) -> bool:

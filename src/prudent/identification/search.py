@@ -81,7 +81,7 @@ def _problem(bandit: Bandit, risk: RiskMeasure, budget: int | None, delta: float
     if len(bandit) < 2:
         raise PrudentError("identify: bandit must have at least 2 arms, got 1; there is nothing to find out")
     if budget is not None:
-        budget = check_integer("identify", "budget", budget, low=len(bandit), high=2**53, hint="pull every arm once")
+        budget = check_integer("identify", "budget", budget, low=len(bandit), high=2**53, hint="every arm is pulled")
     check_delta("identify", delta)
     return Problem(bandit, risk, budget, None if delta is None else float(delta))
 
