@@ -1,4 +1,4 @@
-"""Draw the figures of the pages: `python docs/figures.py` writes docs/images/leaping-*.png and risks-*.png."""
+"""Draw the figures of the pages: `python docs/figures.py` writes docs/images/*.png."""
 
 import time
 from pathlib import Path
@@ -8,10 +8,11 @@ from matplotlib import ticker
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from prudent import MVLCB, Bandit, CVaR, Empirical, Gaussian, MeanVariance, period_cost, simulate
+from prudent import MVLCB, Bandit, CVaR, Empirical, Gaussian, MeanVariance, identify, period_cost, simulate
 from prudent.engine.blocks import MEAN, RESIDUAL, SIZE, prefix_box, sources, split
 from prudent.engine.passage import advance, make_stacks
 from prudent.figures import COLOURS, plot_curves, save, style
+from prudent.paper.problems import CONFIGURATION_1
 from prudent.policies import Arm, Arms, bind
 
 IMAGES = Path(__file__).parent / "images"
@@ -139,9 +140,25 @@ def periods_figure() -> None:
     save(figure, IMAGES / "risks-periods")
 
 
+def budget_figure() -> None:
+    budgets = [100, 250, 500, 1_000, 2_500, 5_000, 10_000]
+    curves = []
+    for strategy in ("uniform", "successive-rejects", "sequential-halving", "ucb-e", "ucb-e(hardness=oracle)"):
+        settings = {"risk": MeanVariance(1.0), "runs": 10_000}
+        found = [identify(CONFIGURATION_1, strategy, budget=budget, **settings) for budget in budgets]
+        shares = [searches.error_probability() for searches in found]
+        curves.append((strategy, [share.value for share in shares], [share.se for share in shares]))
+    figure = Figure(figsize=(6.4, 4.2))
+    ax = plot_curves(figure.subplots(), budgets, curves)
+    ax.set_xlabel("budget (pulls)")
+    ax.set_ylabel("probability of a wrong answer")
+    save(figure, IMAGES / "identification-budget")
+
+
 if __name__ == "__main__":
     with style():
         periods_figure()
+        budget_figure()
         blocks_figure()
         scaling_figure()
     for leftover in IMAGES.glob("*.svg"):

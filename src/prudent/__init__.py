@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from prudent.bandit import Bandit
     from prudent.engine import simulate
     from prudent.errors import PrudentError
+    from prudent.identification import Identifications, identify
     from prudent.live import Agent
     from prudent.policies import (
         BCVTS,
@@ -85,6 +86,7 @@ _HOME = {
     "bandit": "Bandit",
     "engine": "simulate",
     "errors": "PrudentError",
+    "identification": "Identifications identify",
     "live": "Agent",
     "risk": "CVaR Distortion Entropic ExpectedUtility ExponentialSpectrum ExponentialUtility LossAverse MeanCVaR"
     " MeanVariance Mixed ProportionalHazard RiskMeasure Semivariance Sharpe Spectral VaR Wang period_cost",
@@ -133,6 +135,7 @@ __all__ = [
     "ExponentialUtility",
     "FixedArm",
     "Gaussian",
+    "Identifications",
     "Law",
     "LossAverse",
     "MaRaB",
@@ -157,6 +160,7 @@ __all__ = [
     "Uniform",
     "VaR",
     "Wang",
+    "identify",
     "period_cost",
     "simulate",
 ]

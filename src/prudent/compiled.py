@@ -107,12 +107,12 @@ def keep(policy: Any, kept: Any, i: int, pulls: int, reward: float) -> None:
     """
     owner: Any = type(policy)
     if "rewards" in score_inputs(owner):
-        _insert(kept, i, pulls, reward)
+        insert(kept, i, pulls, reward)
 
 
 def _keep(policy: Any, kept: Any, i: Any, pulls: Any, reward: Any) -> Any:
     if "rewards" in score_inputs(policy.instance_class):
-        return lambda policy, kept, i, pulls, reward: _insert(kept, i, pulls, reward)
+        return lambda policy, kept, i, pulls, reward: insert(kept, i, pulls, reward)
     return lambda policy, kept, i, pulls, reward: None
 
 
@@ -120,7 +120,8 @@ overload(keep, strict=False)(_keep)
 
 
 @helper
-def _insert(kept: Any, i: int, pulls: int, reward: float) -> None:
+def insert(kept: Any, i: int, pulls: int, reward: float) -> None:
+    """Put a reward in its place among the first `pulls` of row i, which ascend."""
     row = kept[i]
     at = np.searchsorted(row[:pulls], reward)
     for j in range(pulls, at, -1):
@@ -258,10 +259,8 @@ def _absorb(function: Any, digest: Any, seen: set[FunctionType]) -> None:
 def kernels_digest() -> bytes:
     """A digest of the source that kernels are made from."""
     here = Path(__file__).parent
-    sources = [
-        Path(__file__),
-        *(path for room in ("arms", "risk", "policies", "engine") for path in (here / room).glob("*.py")),
-    ]
+    rooms = ("arms", "risk", "policies", "engine", "identification")
+    sources = [Path(__file__), *(path for room in rooms for path in (here / room).glob("*.py"))]
     digest = hashlib.blake2b(digest_size=16)
     for path in sorted(sources):
         digest.update(path.read_bytes())

@@ -318,6 +318,13 @@ def test_beta_agrees_with_scipy(a: float, b: float, x: float) -> None:
     assert law.cdf(x) == pytest.approx(float(other.cdf(x)))
 
 
+@given(st.floats(0.01, 0.99), st.floats(0.01, 0.99))
+def test_beta_from_its_moments(mean: float, share: float) -> None:
+    law = Beta.from_moments(mean, share * mean * (1 - mean))
+    assert law.mean == pytest.approx(mean)
+    assert law.variance == pytest.approx(share * mean * (1 - mean))
+
+
 # Bad parameters
 
 
@@ -351,6 +358,9 @@ def test_a_bad_number_is_named(make: type, parameters: dict[str, float], bad: ob
         (lambda: Deterministic(-INF), "deterministic: value"),
         (lambda: Beta(0, 1), r"beta: a must lie in \(0, ∞\), got 0"),
         (lambda: Beta(1, INF), "beta: b"),
+        (lambda: Beta.from_moments(0.5, 0.25), r"beta: variance must lie in \(0, 0.25\), got 0.25; a law on"),
+        (lambda: Beta.from_moments(0.5, 0), "beta: variance must lie in"),
+        (lambda: Beta.from_moments(1, 0.1), r"beta: mean must lie in \(0, 1\), got 1"),
         (lambda: Uniform(1, 1), "uniform: low must be below high"),
         (lambda: Uniform(2, 1), "swap them"),
         (lambda: Uniform(0, INF), "uniform: high"),

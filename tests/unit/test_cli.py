@@ -99,3 +99,43 @@ def children_cpu(command) -> float:
     started = time.perf_counter()
     done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=True)
     return min(float(done.stdout), time.perf_counter() - started)
+
+
+IDENTIFY = ["identify", "--arm", "bernoulli(0.8)", "--arm", "uniform(0, 0.5)", "--risk", "mean-variance(rho=inf)"]
+IDENTIFY += ["--runs", "30"]
+
+
+def test_identify_prints_a_table_with_error_bars():
+    result = run(*IDENTIFY, "--strategy", "uniform", "--strategy", "ucb-e(a=2)", "--budget", "1e1")
+    assert result.exit_code == 0
+    for text in ("uniform", "ucb-e(a=2)", "budget 10", "±", "error probability", "simple regret"):
+        assert text in result.stdout
+    assert run(*IDENTIFY, "--strategy", "uniform", "--budget", 2, "--runs", 1).exit_code == 0
+
+
+def test_identify_as_json_is_one_object():
+    answer = json.loads(run(*IDENTIFY, "--strategy", "va-lucb(limit=0.1)", "--delta", 0.1, "--json").stdout)
+    assert set(answer) == {"budget", "delta", "runs", "seed", "risk", "strategies"}
+    (row,) = answer["strategies"]
+    assert row["simple_regret"] is None
+    assert row["recommended"] == [0.0, 1.0]
+    assert row["stopping_time"]["mean"] == pytest.approx(sum(row["pulls"]["mean"]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--strategy", "uniform"], "got neither"),
+        (["--strategy", "uniform", "--budget", 10, "--delta", 0.1], "got both"),
+        (["--strategy", "uniform", "--delta", 0.1], "uniform: needs budget"),
+        (["--strategy", "lucbb", "--delta", 0.1], "did you mean lucb"),
+        (["--strategy", "va-lucb", "--delta", 2], "delta must lie in (0, 1), got 2"),
+        (["--strategy", "uniform", "--budget", 1], "budget must be a whole number from 2"),
+    ],
+)
+def test_bad_searches_are_one_line_and_exit_code_2(arguments, message):
+    result = run(*IDENTIFY, *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""

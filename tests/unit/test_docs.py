@@ -8,6 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = [
     "README.md",
+    "docs/identification.md",
     "docs/leaping.md",
     "docs/portfolios.md",
     "docs/risks.md",

@@ -10,7 +10,7 @@ from scipy import special
 
 from prudent.arms import quadrature, sampling
 from prudent.arms.base import Array, Law, registry
-from prudent.errors import PrudentError, as_float, check_finite, check_positive
+from prudent.errors import PrudentError, as_float, check_finite, check_number, check_positive
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,17 @@ class Beta(Law):
 
     name = "beta"
     kind = sampling.BETA
+
+    @classmethod
+    def from_moments(cls, mean: float, variance: float) -> "Beta":
+        """The beta law of that mean and variance: a + b = mean(1 − mean)/variance − 1."""
+        mean = check_number(cls.name, "mean", mean, low=0.0, high=1.0, open_low=True, open_high=True)
+        largest, hint = mean * (1.0 - mean), "a law on [0, 1] has variance mean·(1 − mean) at most"
+        variance = check_number(
+            cls.name, "variance", variance, low=0.0, high=largest, open_low=True, open_high=True, hint=hint
+        )
+        total = largest / variance - 1.0
+        return cls(mean * total, (1.0 - mean) * total)
 
     def __post_init__(self) -> None:
         a, b = (check_positive(self.name, name, getattr(self, name)) for name in ("a", "b"))

@@ -1,10 +1,8 @@
 """simulate(): many runs of a policy on a bandit."""
 
 import math
-import os
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 from typing import Any
 
@@ -17,7 +15,8 @@ from prudent.compiled import needs_no_clock, score_inputs
 from prudent.engine import leaping, stepping
 from prudent.engine.blocks import MAX_ATOMS, sources
 from prudent.engine.record import Record
-from prudent.engine.streams import stream, tasks
+from prudent.engine.streams import stream
+from prudent.engine.threads import count_workers, play_all
 from prudent.errors import PrudentError, check_integer, check_number
 from prudent.policies import Policy, bind, spec
 from prudent.policies import registry as policy_registry
@@ -69,24 +68,13 @@ def simulate(
     cell = f"{bandit!r} | {risk} | {spec(policy)} | {rounds.tolist()} | {engine} {failure:g}"
     record = Record.empty(runs, len(rounds), len(bandit))
 
-    def play(first_chunk: int, parts: Sequence[slice]) -> int:
-        for chunk, part in enumerate(parts, first_chunk):
-            status = kernel(best, rounds, record.part(part), stream(seed, cell, chunk))
-            if status != stepping.FINE:
-                raise PrudentError(f"{spec(policy)}: {COMPLAINTS[status]}")
-        return parts[-1].stop - parts[0].start
+    def play(chunk: int, part: slice) -> None:
+        status = kernel(best, rounds, record.part(part), stream(seed, cell, chunk))
+        if status != stepping.FINE:
+            raise PrudentError(f"{spec(policy)}: {COMPLAINTS[status]}")
 
     started = time.perf_counter()
-    with ThreadPoolExecutor(_workers(workers)) as pool:
-        waiting = [pool.submit(play, *task) for task in tasks(runs)]
-        try:
-            for task in as_completed(waiting):
-                finished = task.result()
-                if progress is not None:
-                    progress(finished)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    play_all(play, runs, count_workers("simulate", workers), progress)
     seconds = time.perf_counter() - started
     facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": policy, "seed": seed, "engine": engine}
     history = [
@@ -140,7 +128,3 @@ def _kernel(engine: str, bandit: Bandit, ready: Policy, horizon: int, failure: f
 def _rounds(snapshots: Sequence[int], horizon: int) -> NDArray[np.int64]:
     early = {check_integer("simulate", "snapshots", n, low=1, high=horizon) for n in snapshots}
     return np.array(sorted(early | {horizon}), dtype=np.int64)
-
-
-def _workers(workers: int | None) -> int:
-    return len(os.sched_getaffinity(0)) if workers is None else check_integer("simulate", "workers", workers, low=1)

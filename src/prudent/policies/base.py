@@ -74,26 +74,31 @@ def policy(name: str, *, serves: str) -> Callable[[P], P]:
     """
 
     def register(cls: P) -> P:
-        if hasattr(cls, "check"):
-            make = cls.__new__
-
-            @functools.wraps(make)
-            def checked(kind: type, *args: Any, **kwargs: Any) -> Any:
-                # The registry and JSON give lists; as tuples, a policy equals the one it was written from.
-                made = make(kind, *map(_frozen, args), **{name: _frozen(value) for name, value in kwargs.items()})
-                made.check()
-                return made
-
-            cls.__new__ = checked  # type: ignore[assignment, method-assign]
-        _names[cls], _serves[cls] = name, serves
-        registry.add(name, cls)
-        return cls
+        _serves[cls] = serves
+        return enrol(cls, name, registry)
 
     return register
 
 
 def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
+
+
+def enrol(cls: P, name: str, book: Registry) -> P:
+    """Put a `NamedTuple` class into a registry under `name`, and check its parameters when it is made."""
+    if hasattr(cls, "check"):
+        make = cls.__new__
+
+        @functools.wraps(make)
+        def checked(kind: type, *args: Any, **kwargs: Any) -> Any:
+            # The registry and JSON give lists; as tuples, a policy equals the one it was written from.
+            made = make(kind, *map(_frozen, args), **{name: _frozen(value) for name, value in kwargs.items()})
+            made.check()
+            return made
+
+        cls.__new__ = checked  # type: ignore[assignment, method-assign]
+    _names[cls] = name
+    return book.add(name, cls)
 
 
 def serves(given: Policy) -> str:
@@ -130,7 +135,7 @@ def bind(given: Policy, risk: RiskMeasure, horizon: int | None, n_arms: int) -> 
         raise PrudentError(
             f"{spec(given)}: horizon must be at least the number of arms, {n_arms}, got {horizon}; it pulls each once"
         )
-    ready = _as_annotated(ready)
+    ready = as_annotated(ready)
     cls: Any = type(ready)
     compilable(cls)
     return ready  # type: ignore[no-any-return]
@@ -161,7 +166,7 @@ def _attitudes() -> set[str]:
     return {name for risk in risk_registry.names() for name in inspect.signature(risk_registry.get(risk)).parameters}
 
 
-def _as_annotated(ready: Any) -> Any:
+def as_annotated(ready: Any) -> Any:
     """Fields cast to their annotated types, so that c=1 and c=1.0 compile to the same code."""
     hints = get_type_hints(type(ready))
     for name, value in zip(ready._fields, ready, strict=True):

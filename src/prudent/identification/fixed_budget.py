@@ -1,0 +1,150 @@
+"""Strategies for a fixed budget of n pulls among K arms: the best answer they can buy.
+
+All of them compare estimated costs, so that any risk measure can be plugged in; their published error bounds are for
+means of rewards in [0, 1].
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.errors import PrudentError, check_finite, check_positive
+from prudent.identification.base import BUDGET, Evidence, Problem, strategy, strike_dearest
+from prudent.policies import UNSET
+
+ORACLE = "oracle"
+
+
+@strategy("uniform", needs=BUDGET)
+class UniformAllocation(NamedTuple):
+    """Every arm in turn, n/K times; the first n mod K arms once more. The baseline of [Audibert10].
+
+    Assumes nothing.
+    """
+
+    budget: int = UNSET
+
+    def phase(self, arms: Evidence, rounds: int, chosen: NDArray[np.bool_]) -> int:
+        n_arms = len(arms.pulls)
+        if rounds == 0:
+            chosen[:] = True
+            return self.budget // n_arms
+        left = self.budget - arms.pulls.sum()
+        chosen[:] = np.arange(n_arms) < left
+        return int(left > 0)
+
+
+@strategy("successive-rejects", needs=BUDGET)
+class SuccessiveRejects(NamedTuple):
+    """K − 1 phases; after phase k every arm left has n_k pulls, and the dearest goes (Fig. 3 of [Audibert10]).
+
+    n_k = ⌈(n − K) / (logbar(K) (K + 1 − k))⌉, logbar(K) = ½ + Σ_{i=2}^K 1/i; at least 1 here, for n = K. For means of
+    rewards in [0, 1] the error is at most K(K−1)/2 · exp(−(n − K)/(logbar(K) H₂)), H₂ = max_i i/Δ_(i)². Assumes nothing
+    beyond independent rewards.
+    """
+
+    budget: int = UNSET
+
+    def phase(self, arms: Evidence, rounds: int, chosen: NDArray[np.bool_]) -> int:
+        n_arms = len(arms.pulls)
+        logbar = 0.5
+        for i in range(2, n_arms + 1):
+            logbar += 1.0 / i
+        while arms.alive.sum() > 1:
+            target = math.ceil((self.budget - n_arms) / (logbar * arms.alive.sum()))
+            short = max(target, 1) - rounds
+            if short > 0:
+                chosen[:] = arms.alive
+                return int(short)
+            strike_dearest(arms)
+        return 0
+
+
+@strategy("sequential-halving", needs=BUDGET)
+class SequentialHalving(NamedTuple):
+    """⌈log₂ K⌉ phases of equal cost; after each the dearer half of the arms goes (Algorithm 1 of [Karnin13]).
+
+    In a phase with S arms each is pulled ⌊n / (S ⌈log₂ K⌉)⌋ times, and ⌈S/2⌉ stay. Estimates use every reward of an
+    arm, the paper's only those of the phase. Assumes n ≥ K ⌈log₂ K⌉, so that no phase is empty.
+    """
+
+    budget: int = UNSET
+
+    def tuned(self, problem: Problem) -> Any:
+        n_arms = len(problem.bandit)
+        least = n_arms * (n_arms - 1).bit_length()
+        if self.budget < least:
+            raise PrudentError(
+                f"sequential-halving: budget must be at least K⌈log₂ K⌉ = {least}, got {self.budget}; every arm left is"
+                " pulled in every phase"
+            )
+        return self
+
+    def phase(self, arms: Evidence, rounds: int, chosen: NDArray[np.bool_]) -> int:
+        n_arms, phases = len(arms.pulls), 0
+        while 2**phases < n_arms:
+            phases += 1
+        target, left = 0, n_arms
+        while arms.alive.sum() > 1:
+            target += self.budget // (left * phases)
+            if target > rounds:
+                chosen[:] = arms.alive
+                return int(target - rounds)
+            left = (left + 1) // 2
+            while arms.alive.sum() > left:
+                strike_dearest(arms)
+        return 0
+
+
+@strategy("ucb-e", needs=BUDGET)
+class UCBE(NamedTuple):
+    """The arm of smallest cost − √(a/s) is pulled, s its pulls so far (Fig. 1 of [Audibert10]).
+
+    The paper proves its bound for a ≤ 25(n − K)/(36 H₁), H₁ = Σ 1/Δ² (the best arm counts with the second's gap), and
+    H₁ is what nobody knows. So give `a`, or a guess of the `hardness` H₁ from which a = 25(n − K)/(36 hardness): 16 K
+    by default, gaps of 1/4. `hardness=oracle` takes the true gaps, which only a simulation can. Assumes costs on the
+    scale of means of rewards in [0, 1].
+    """
+
+    a: float = UNSET
+    hardness: float | str = UNSET
+    budget: int = UNSET
+
+    def check(self) -> None:
+        if self.a is not UNSET:
+            check_finite("ucb-e", "a", self.a, low=0.0)
+            if self.hardness is not UNSET:
+                raise PrudentError("ucb-e: give a or hardness, not both; a = 25(n − K)/(36 hardness)")
+        if self.hardness not in (UNSET, ORACLE):
+            check_positive("ucb-e", "hardness", self.hardness, hint="or pass oracle, to take the true gaps")
+
+    def tuned(self, problem: Problem) -> Any:
+        n_arms, budget = len(problem.bandit), self.budget
+        if self.a is not UNSET:
+            return _UCBE(budget, self.a)
+        hardness: float = 16.0 * n_arms if self.hardness is UNSET else self.hardness  # type: ignore[assignment]
+        if self.hardness == ORACLE:
+            second = np.sort(problem.bandit.gaps(problem.risk))[1]
+            if second == 0.0:
+                raise PrudentError("ucb-e: hardness=oracle needs a unique best arm; give hardness=… as a number")
+            hardness = problem.bandit.complexity(problem.risk) + 1.0 / second**2
+        return _UCBE(budget, 25.0 * (budget - n_arms) / (36.0 * hardness))
+
+
+class _UCBE(NamedTuple):
+    budget: int
+    a: float
+
+    def phase(self, arms: Evidence, rounds: int, chosen: NDArray[np.bool_]) -> int:
+        chosen[:] = rounds == 0
+        if rounds == 0:
+            return 1
+        best, best_score = 0, math.inf
+        for i in range(len(arms.pulls)):
+            score = arms.cost[i] - math.sqrt(self.a / arms.pulls[i])
+            if score < best_score:
+                best, best_score = i, score
+        chosen[best] = True
+        return int(len(arms.pulls) + rounds - 1 < self.budget)

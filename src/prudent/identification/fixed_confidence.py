@@ -1,0 +1,151 @@
+"""Strategies for a fixed confidence: as few pulls as it takes to be wrong with probability δ at most."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.bandit import Bandit
+from prudent.errors import PrudentError, check_finite, pretty
+from prudent.identification.base import DELTA, Evidence, Problem, cheapest, strategy
+from prudent.policies import UNSET
+from prudent.risk import MeanVariance, RiskMeasure
+
+PROBE = 100_000
+"""An interval still infinite after so many rewards will not decide a search."""
+
+
+@strategy("lucb", needs=DELTA)
+class LUCB(NamedTuple):
+    """In each round pull the cheapest arm and its strongest rival, the one that could cost least [Kalyanakrishnan12].
+
+    Stops when the most the cheapest arm may cost is below the least any other may. Where the paper has Hoeffding's
+    bound for means, here stand the risk measure's own intervals, at round t with failure 4δ/(5 K t⁴) for each of K
+    arms: the paper's rate, with the bound two-sided. Added up over rounds, arms and up to t pulls of an arm this is
+    0.97 δ. Round 1 pulls every arm once. Assumes rewards in the bandit's support, and what the measure's `bounds`
+    assume.
+    """
+
+    delta: float = UNSET
+
+    def tuned(self, problem: Problem) -> Any:
+        _check_bounds(problem.risk, problem.bandit, self.delta)
+        return _LUCB(problem.risk.compiled(), self.delta, *problem.bandit.support)
+
+
+class _LUCB(NamedTuple):
+    risk: Any
+    delta: float
+    low: float
+    high: float
+
+    def phase(self, arms: Evidence, rounds: int, chosen: NDArray[np.bool_]) -> int:
+        chosen[:] = rounds == 0
+        if rounds == 0:
+            return 1
+        n_arms = len(arms.pulls)
+        failure = 0.8 * self.delta / (n_arms * float(rounds) ** 4)
+        leader, rival = cheapest(arms), -1
+        most, least = math.inf, math.inf
+        for i in range(n_arms):
+            pulls = arms.pulls[i]
+            low, high = self.risk.bounds(
+                pulls, arms.mean[i], arms.variance[i], arms.rewards[i, :pulls], failure, self.low, self.high
+            )
+            if i == leader:
+                most = high
+            elif rival < 0 or low < least:
+                rival, least = i, low
+        chosen[leader] = True
+        chosen[rival] = True
+        return int(most >= least)
+
+
+def _check_bounds(risk: RiskMeasure, bandit: Bandit, delta: float) -> None:
+    """Refuse a measure that gives no interval for these arms, or only infinite ones."""
+    bounds = getattr(risk, "bounds", None)
+    if bounds is None:
+        raise PrudentError(f"lucb: {risk.name} has no confidence interval (bounds); take a strategy with a budget")
+    low, high = bandit.support
+    for law, name in zip(bandit.arms, bandit.names, strict=True):
+        rewards = np.linspace(law.quantile(0.01), law.quantile(0.99), PROBE)
+        ends = bounds(PROBE, law.mean, law.variance, rewards, delta, low, high)
+        if not all(map(math.isfinite, ends)):
+            raise PrudentError(
+                f"lucb: the interval of {risk} for {name} is not finite even after {PROBE:,} rewards, with support"
+                f" ({pretty(low)}, {pretty(high)}); take arms with bounded rewards, or a strategy with a budget"
+            )
+
+
+@strategy("va-lucb", needs=DELTA)
+class VALUCB(NamedTuple):
+    """The largest mean among arms of variance ≤ limit, or the news that there is none (Algorithm 1 of [Hou22]).
+
+    Means and unbiased variances lie within √(log(2Kt⁴/δ)/2s) of the truth after s pulls, at round t, which starts at K
+    when every arm has 2 pulls. An arm whose variance is surely above the limit is out for good. Each round pulls the
+    best mean among the others, and their largest upper bound besides if it reaches the best mean's lower bound. Stops
+    when nothing reaches the lower bound of the best arm that is surely below the limit. The paper's stopping times
+    count pulls. Assumes rewards in [0, 1].
+    """
+
+    limit: float = 0.2
+    delta: float = UNSET
+
+    def check(self) -> None:
+        check_finite("va-lucb", "limit", self.limit, low=0.0, hint="the largest variance allowed; on [0, 1] up to 0.25")
+
+    def tuned(self, problem: Problem) -> Any:
+        low, high = problem.bandit.support
+        if low < 0.0 or high > 1.0:
+            got = f"({pretty(low)}, {pretty(high)})"
+            raise PrudentError(f"va-lucb: rewards must lie in [0, 1], got the support {got}; rescale them")
+        if not _mean_only(problem.risk):
+            raise PrudentError(
+                f"va-lucb: seeks the largest mean within its limit, got the risk {problem.risk}; pass"
+                " mean-variance(rho=inf), which is the mean"
+            )
+        return self
+
+    def feasible(self, bandit: Bandit) -> NDArray[np.bool_]:
+        return bandit.variances <= self.limit
+
+    def phase(self, arms: Evidence, rounds: int, chosen: NDArray[np.bool_]) -> int:
+        chosen[:] = rounds == 0
+        if rounds == 0:
+            return 2
+        # By name, since reading them from the tuple in the loop would count references every time.
+        pulls, mean, variances, alive = arms.pulls, arms.mean, arms.variance, arms.alive
+        n_arms = len(pulls)
+        log_term = math.log(2.0 * n_arms * float(n_arms + rounds - 2) ** 4 / self.delta)
+        leader, safe, rival = -1, -1, -1
+        safe_low, rival_high, other_high = -math.inf, -math.inf, -math.inf
+        for i in range(n_arms):
+            if not alive[i]:
+                continue
+            radius = math.sqrt(log_term / (2.0 * pulls[i]))
+            variance = variances[i] * pulls[i] / (pulls[i] - 1)
+            if variance - radius > self.limit:
+                alive[i] = False
+                continue
+            if leader < 0 or mean[i] > mean[leader]:
+                leader = i
+            if variance + radius <= self.limit and (safe < 0 or mean[i] > mean[safe]):
+                safe, safe_low = i, mean[i] - radius
+        for i in range(n_arms):
+            if alive[i]:
+                high = mean[i] + math.sqrt(log_term / (2.0 * pulls[i]))
+                if i != safe:
+                    other_high = max(other_high, high)
+                if i != leader and high > rival_high:
+                    rival, rival_high = i, high
+        if leader < 0 or (safe >= 0 and other_high < safe_low):
+            return 0
+        chosen[leader] = True
+        if rival_high >= mean[leader] - math.sqrt(log_term / (2.0 * pulls[leader])):
+            chosen[rival] = True
+        return 1
+
+
+def _mean_only(risk: RiskMeasure) -> bool:
+    return isinstance(risk, MeanVariance) and math.isinf(risk.rho)

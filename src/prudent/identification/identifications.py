@@ -1,0 +1,113 @@
+"""What searches for the best arm leave, and how they are judged."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from prudent.bandit import Bandit
+from prudent.errors import PrudentError, check_number
+from prudent.identification.base import Strategy
+from prudent.policies import spec
+from prudent.risk import RiskMeasure
+from prudent.runs import mean_and_se
+
+Array = NDArray[np.float64]
+
+NO_ARM = -1
+"""The answer "no arm will do"."""
+
+
+class Share(NamedTuple):
+    """A share of runs, its standard error, and an interval for the probability behind it (Clopper and Pearson)."""
+
+    value: float
+    se: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Identifications:
+    """Many searches for the best arm of one bandit. `pulls` is (run, arm); methods give one value per run.
+
+    `recommended` is the arm found, or −1 for "no arm will do"; where `decided` is false the search met `most_pulls` and
+    recommends what looked best then.
+    """
+
+    bandit: Bandit
+    strategy: Strategy
+    risk: RiskMeasure
+    budget: int | None
+    delta: float | None
+    most_pulls: int
+    seed: int
+    seconds: float
+    recommended: NDArray[np.int64]
+    decided: NDArray[np.bool_]
+    pulls: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.recommended)
+
+    def __repr__(self) -> str:
+        return f"<Identifications: {spec(self.strategy)}, {self.setting()}, {len(self)} runs, seed {self.seed}>"
+
+    def setting(self) -> str:
+        """`budget 1,000` or `delta 0.05`."""
+        return f"delta {self.delta:g}" if self.delta is not None else f"budget {self.budget:,}"
+
+    def wrong(self) -> NDArray[np.bool_]:
+        """Whether a decided run gave a wrong answer; every arm of smallest cost is a right one."""
+        right = np.full(len(self.bandit) + 1, False)  # the last place is NO_ARM's
+        able = [i for i, fits in enumerate(self._feasible()) if fits]
+        if able:
+            right[able] = Bandit([self.bandit.arms[i] for i in able]).gaps(self.risk) == 0.0
+        else:
+            right[NO_ARM] = True
+        return self.decided & ~right[self.recommended]
+
+    def error_probability(self, level: float = 0.95) -> Share:
+        """The share of runs that gave a wrong answer; an undecided one gave none."""
+        level = check_number("error_probability", "level", level, low=0.0, high=1.0, open_low=True, open_high=True)
+        runs, errors, tail = len(self), int(self.wrong().sum()), 0.5 * (1.0 - level)
+        value = errors / runs
+        low = float(special.betaincinv(errors, runs - errors + 1, tail)) if errors else 0.0
+        high = float(special.betaincinv(errors + 1, runs - errors, 1.0 - tail)) if errors < runs else 1.0
+        return Share(value, math.sqrt(value * (1.0 - value) / runs), low, high)
+
+    def simple_regret(self) -> Array:
+        """The true cost of the recommended arm minus that of the best."""
+        if hasattr(self.strategy, "feasible"):
+            raise PrudentError(
+                f"simple_regret: {spec(self.strategy)} may answer with no arm or one beyond its limit, which have no"
+                " regret; use error_probability()"
+            )
+        return self.bandit.gaps(self.risk)[self.recommended]
+
+    def stopping_time(self) -> NDArray[np.int64]:
+        """The pulls of all arms together."""
+        total: NDArray[np.int64] = self.pulls.sum(1)
+        return total
+
+    def summary(self) -> dict[str, Any]:
+        """Means and standard errors, as the command line prints them."""
+        return {
+            "strategy": spec(self.strategy),
+            "seconds": self.seconds,
+            "error_probability": self.error_probability()._asdict(),
+            "undecided": float((~self.decided).mean()),
+            "simple_regret": None if hasattr(self.strategy, "feasible") else mean_and_se(self.simple_regret()),
+            "stopping_time": mean_and_se(self.stopping_time()),
+            "recommended": [float((self.recommended == arm).mean()) for arm in range(len(self.bandit))],
+            "no_arm": float((self.recommended == NO_ARM).mean()),
+            "pulls": mean_and_se(self.pulls),
+        }
+
+    def _feasible(self) -> NDArray[np.bool_]:
+        strategy: Any = self.strategy
+        everything: NDArray[np.bool_] = np.full(len(self.bandit), True)
+        return strategy.feasible(self.bandit) if hasattr(strategy, "feasible") else everything
