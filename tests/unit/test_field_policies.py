@@ -40,10 +40,12 @@ from prudent.policies import (
     Thompson,
     bind,
     registry,
+    serves,
     spec,
 )
 from prudent.policies.kl_ucb import kl_upper
 from prudent.risk import MeanVariance, RiskMeasure
+from prudent.risk import registry as risk_registry
 from prudent.testing import check_policy
 
 INF = math.inf
@@ -418,8 +420,13 @@ def test_a_policy_names_the_risk_it_cannot_serve(name: str) -> None:
 def test_a_policy_of_another_risk_asks_for_its_level(policy: Any) -> None:
     field = policy._fields[0]
     assert getattr(policy, field) is UNSET
-    with pytest.raises(PrudentError, match=f"{field} "):
+    with pytest.raises(PrudentError, match=f"serves {serves(policy)}, and {field} cannot be taken from mean-variance"):
         bound(policy, RISK)
+
+
+@pytest.mark.parametrize("risk", ["cvar", "entropic", "exponential-spectrum", "mixed"])
+def test_npts_keeps_the_contract_for_other_risks(risk: str) -> None:
+    check_policy(NPTS(), risk=risk_registry.parse(risk), rewards=(0.0, 1.0))
 
 
 @pytest.mark.parametrize("policy", [CVaRUCB(0.1), EntropicLCB(1.0), QuantileUCB(0.1)])

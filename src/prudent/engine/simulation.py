@@ -91,13 +91,13 @@ def _engine(asked: str, bandit: Bandit, policy: Policy, ready: Policy) -> str:
         raise PrudentError(f"simulate: engine must be auto, stepping or leaping, got {asked!r}")
     if asked == "stepping":
         return asked
-    obstacle = _obstacle(bandit, ready)
-    if obstacle and asked == "leaping":
-        raise PrudentError(f"simulate: {spec(policy)} cannot leap here: {obstacle}; use engine='auto' or 'stepping'")
-    return "stepping" if obstacle else "leaping"
+    reason = obstacle(bandit, ready)
+    if reason and asked == "leaping":
+        raise PrudentError(f"simulate: {spec(policy)} cannot leap here: {reason}; use engine='auto' or 'stepping'")
+    return "stepping" if reason else "leaping"
 
 
-def _obstacle(bandit: Bandit, ready: Policy) -> str:
+def obstacle(bandit: Bandit, ready: Policy) -> str:
     """Why a policy cannot leap on a bandit; empty if it can."""
     cls: Any = type(ready)
     if hasattr(ready, "score") and not needs_no_clock(cls):

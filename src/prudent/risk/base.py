@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prudent.arms import Law
-from prudent.compiled import tuple_form
+from prudent.compiled import helper, tuple_form
 from prudent.errors import PrudentError, as_float, check_number
 from prudent.registry import Registry
 
@@ -93,6 +93,12 @@ class RiskMeasure(ABC):
     def __str__(self) -> str:
         """The spec from which the registry builds this measure again."""
         return f"{self.name}({', '.join(f'{f.name}={getattr(self, f.name)}' for f in fields(self))})"  # type: ignore[arg-type]
+
+
+@helper
+def total(terms: Array) -> float:
+    """Σ terms, added one by one; NumPy's `sum` is not, compiled it is, and last digits decide between equal arms."""
+    return np.cumsum(terms)[-1] if len(terms) > 0 else 0.0
 
 
 def check_sample(owner: str, rewards: ArrayLike, weights: ArrayLike | None) -> tuple[Array, Array]:

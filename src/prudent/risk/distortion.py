@@ -16,7 +16,7 @@ from prudent.arms.quadrature import integrals
 from prudent.compiled import kernel
 from prudent.errors import PrudentError, check_finite, check_number, check_positive
 from prudent.risk.base import Array, RiskMeasure, registry
-from prudent.risk.intervals import distorted, distorted_bounds
+from prudent.risk.intervals import distorted, distorted_bounds, levels_of
 
 
 class Distortion(RiskMeasure):
@@ -48,7 +48,7 @@ class Distortion(RiskMeasure):
         return -float(median + pieces.sum())
 
     def weigh(self, values: Array, weights: Array) -> float:
-        return distorted(self, values, np.minimum(np.cumsum(weights) / weights.sum(), 1.0))
+        return distorted(self, values, levels_of(weights))
 
     def estimate(self, mean: float, variance: float, rewards: Array) -> float:
         return distorted(self, rewards, np.arange(1, len(rewards) + 1) / len(rewards))

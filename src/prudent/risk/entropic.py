@@ -1,4 +1,7 @@
-"""Entropic risk."""
+"""Entropic risk.
+
+[Follmer02] Föllmer, Schied. Convex measures of risk and trading constraints. Finance and Stochastics 2002.
+"""
 
 import math
 from dataclasses import dataclass
@@ -7,13 +10,13 @@ import numpy as np
 
 from prudent.arms import Gaussian, Law, Mixture
 from prudent.errors import check_positive
-from prudent.risk.base import Array, RiskMeasure, registry
+from prudent.risk.base import Array, RiskMeasure, registry, total
 from prudent.risk.intervals import mean_bounds
 
 
 @dataclass(frozen=True)
 class Entropic(RiskMeasure):
-    """λ⁻¹ log E e^(−λX), a cost; near λ = 0 it is −μ + λσ²/2, as it is for every λ if rewards are Gaussian.
+    """λ⁻¹ log E e^(−λX), a cost [Follmer02]; near λ = 0 it is −μ + λσ²/2, as it is for every λ if rewards are Gaussian.
 
     Intervals: Hoeffding and empirical Bernstein on e^(−λ(X − low)), which lies in [0, 1]. Assumes independent rewards
     in [low, high]; `high` may be infinite.
@@ -43,7 +46,7 @@ class Entropic(RiskMeasure):
     def weigh(self, values: Array, weights: Array) -> float:
         there = weights > 0.0
         x, w = values[there], weights[there]
-        return math.log((w * np.exp(-self.lam * (x - x[0]))).sum()) / self.lam - x[0]
+        return math.log(total(w * np.exp(-self.lam * (x - x[0])))) / self.lam - x[0]
 
     def bounds(
         self, pulls: int, mean: float, variance: float, rewards: Array, failure: float, low: float, high: float

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.compiled import helper
+from prudent.risk.base import total
 
 Array = NDArray[np.float64]
 
@@ -48,10 +49,18 @@ def variance_bounds(pulls: int, variance: float, failure: float, low: float, hig
 
 
 @helper
+def levels_of(weights: Array) -> Array:
+    """What share of all weights each and those before it make."""
+    sums = np.cumsum(weights)
+    return np.minimum(sums / sums[-1], 1.0)
+
+
+@helper
 def distorted(measure: Any, values: Array, levels: Array) -> float:
     """−∫ x dg(F(x)) for F that rises to levels[i] at values[i], with g the measure's `distort`."""
     mass = measure.distort(levels)
-    return 0.0 - mass[0] * values[0] - ((mass[1:] - mass[:-1]) * values[1:]).sum()
+    # By parts, so that equal values cost exactly what one does.
+    return total(mass[:-1] * (values[1:] - values[:-1])) - mass[-1] * values[-1]
 
 
 @helper

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from prudent.arms import Law
 from prudent.errors import check_number
-from prudent.risk.base import Array, RiskMeasure, registry
+from prudent.risk.base import Array, RiskMeasure, registry, total
 from prudent.risk.intervals import mean_bounds, variance_bounds
 
 
@@ -45,9 +45,8 @@ class MeanVariance(RiskMeasure):
         return -law.mean if math.isinf(self.rho) else law.variance - self.rho * law.mean
 
     def weigh(self, values: Array, weights: Array) -> float:
-        # A cumulative sum adds one by one, compiled or not; `sum` does not, and last digits decide between equal arms.
-        mean = (weights * values).cumsum()[-1]
-        return self.estimate(mean, (weights * (values - mean) ** 2).cumsum()[-1], values)
+        mean = total(weights * values)
+        return self.estimate(mean, total(weights * (values - mean) ** 2), values)
 
     def estimate(self, mean: float, variance: float, rewards: Array) -> float:
         return -mean if math.isinf(self.rho) else variance - self.rho * mean
@@ -73,12 +72,18 @@ class MeanVariance(RiskMeasure):
 
 
 def variance() -> MeanVariance:
-    """The variance as a cost: mean-variance without tolerance for risk."""
+    """The variance as a cost [Markowitz52]: mean-variance without tolerance for risk.
+
+    Assumes independent rewards in [low, high] for its intervals.
+    """
     return MeanVariance(0.0)
 
 
 def mean() -> MeanVariance:
-    """Minus the mean, a cost: mean-variance that tolerates every risk."""
+    """Minus the mean, a cost: mean-variance that tolerates every risk [Sani12].
+
+    Assumes independent rewards in [low, high] for its intervals.
+    """
     return MeanVariance(math.inf)
 
 

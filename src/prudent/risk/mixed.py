@@ -9,8 +9,8 @@ import numpy as np
 
 from prudent.arms import Law
 from prudent.errors import check_finite
-from prudent.risk.base import Array, RiskMeasure, registry
-from prudent.risk.intervals import distorted, distorted_bounds, variance_bounds
+from prudent.risk.base import Array, RiskMeasure, registry, total
+from prudent.risk.intervals import distorted, distorted_bounds, levels_of, variance_bounds
 from prudent.risk.tails import set_alpha
 
 
@@ -46,8 +46,8 @@ class Mixed(RiskMeasure):
         return self.mean * p + self.tail * np.maximum(p - (1.0 - self.alpha), 0.0) / self.alpha
 
     def weigh(self, values: Array, weights: Array) -> float:
-        spread = (weights * (values - (weights * values).sum()) ** 2).sum()
-        return self.variance * spread + distorted(self, values, np.minimum(np.cumsum(weights) / weights.sum(), 1.0))
+        spread = total(weights * (values - total(weights * values)) ** 2)
+        return self.variance * spread + distorted(self, values, levels_of(weights))
 
     def bounds(
         self, pulls: int, mean: float, variance: float, rewards: Array, failure: float, low: float, high: float

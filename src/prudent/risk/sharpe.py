@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from prudent.arms import Law
 from prudent.errors import check_positive
-from prudent.risk.base import Array, RiskMeasure, registry
+from prudent.risk.base import Array, RiskMeasure, registry, total
 from prudent.risk.intervals import mean_bounds, variance_bounds
 
 
@@ -36,8 +36,8 @@ class Sharpe(RiskMeasure):
         return float(self.stats_cost(law.mean, law.variance))
 
     def weigh(self, values: Array, weights: Array) -> float:
-        mean = (weights * values).sum()
-        return self.estimate(mean, (weights * (values - mean) ** 2).sum(), values)
+        mean = total(weights * values)
+        return self.estimate(mean, total(weights * (values - mean) ** 2), values)
 
     def estimate(self, mean: float, variance: float, rewards: Array) -> float:
         return -mean / math.sqrt(self.epsilon + variance)

@@ -1,5 +1,7 @@
 """Measures of the lower tail of rewards: value at risk, conditional value at risk.
 
+[Morgan96] J.P. Morgan and Reuters. RiskMetrics technical document. 1996.
+[Rockafellar00] Rockafellar, Uryasev. Optimization of conditional value-at-risk. Journal of Risk 2000.
 [Thomas19] Thomas, Learned-Miller. Concentration inequalities for conditional value at risk. ICML 2019.
 [Brown07] Brown. Large deviations bounds for estimating conditional value-at-risk. Operations Research Letters 2007.
 """
@@ -18,7 +20,7 @@ from prudent.risk.distortion import Distortion, Spectral
 
 @dataclass(frozen=True)
 class VaR(Distortion):
-    """Value at risk, a cost: minus the α-quantile of rewards, the smallest x with P(X ≤ x) ≥ α.
+    """Value at risk [Morgan96], a cost: minus the α-quantile of rewards, the smallest x with P(X ≤ x) ≥ α.
 
     Intervals: minus the sample quantiles at α ± √(ln(2/δ)/2n). Assumes independent rewards; a support only if
     α ± √… leaves (0, 1).
@@ -44,8 +46,9 @@ class VaR(Distortion):
 
 @dataclass(frozen=True)
 class CVaR(Spectral):
-    """Conditional value at risk, a cost: minus the mean of the worst α-fraction of rewards; an atom at the edge is
-    split.
+    """Conditional value at risk [Rockafellar00], a cost: minus the mean of the worst α-fraction of rewards.
+
+    An atom at the edge is split.
 
     Intervals: Theorems 3 and 4 of [Thomas19], each with half of the failure; they are the band of `Distortion`.
     Assumes independent rewards in [low, high]. `brown_bounds` is the older interval.
@@ -79,7 +82,7 @@ class CVaR(Spectral):
 
 @dataclass(frozen=True)
 class MeanCVaR(Spectral):
-    """(1 − weight) · (−μ) + weight · CVaR_α, a cost. Assumes independent rewards in [low, high] for its intervals."""
+    """(1 − weight) · (−μ) + weight · CVaR_α, a cost [Rockafellar00]. Assumes independent rewards in [low, high] for its intervals."""
 
     alpha: float = 0.05
     weight: float = 0.5

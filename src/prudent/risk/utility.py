@@ -1,5 +1,6 @@
 """Expected utility, and what is one in disguise: semivariance.
 
+[Pratt64] Pratt. Risk aversion in the small and in the large. Econometrica 1964.
 [Markowitz59] Markowitz. Portfolio selection: efficient diversification of investments. 1959 (chapter 9).
 [Tversky92] Tversky, Kahneman. Advances in prospect theory. 1992.
 """
@@ -12,7 +13,7 @@ import numpy as np
 
 from prudent.arms import Law
 from prudent.errors import check_finite, check_positive
-from prudent.risk.base import Array, RiskMeasure, registry
+from prudent.risk.base import Array, RiskMeasure, registry, total
 from prudent.risk.intervals import mean_bounds
 
 
@@ -33,7 +34,7 @@ class ExpectedUtility(RiskMeasure):
         return 0.0 - law.expectation(self.utility, self.moment)
 
     def weigh(self, values: Array, weights: Array) -> float:
-        return 0.0 - (weights * self.utility(values)).sum()
+        return 0.0 - total(weights * self.utility(values))
 
     def bounds(
         self, pulls: int, mean: float, variance: float, rewards: Array, failure: float, low: float, high: float
@@ -45,7 +46,7 @@ class ExpectedUtility(RiskMeasure):
 
 @dataclass(frozen=True)
 class ExponentialUtility(ExpectedUtility):
-    """u(x) = (1 − e^(−λx))/λ: constant absolute aversion λ to risk.
+    """u(x) = (1 − e^(−λx))/λ: constant absolute aversion λ to risk [Pratt64].
 
     It ranks laws as `entropic` does. Assumes independent rewards in [low, high] for its intervals.
     """
