@@ -3,7 +3,7 @@
 import math
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 from typing import Any
@@ -62,7 +62,7 @@ def simulate(
     seed = check_integer("simulate", "seed", seed, low=0)
     rounds = _rounds(snapshots, horizon)
     ready = bind(policy, risk, horizon, len(bandit))
-    engine = _engine(engine, bandit, policy, ready)
+    engine = choose_engine(engine, bandit, policy, ready)
     failure = check_number("simulate", "bound_failure", bound_failure, low=0.0, high=1e-3, hint="1e-15 is plenty")
     kernel = _kernel(engine, bandit, ready, horizon, failure)
     best = bandit.best(risk)
@@ -77,16 +77,9 @@ def simulate(
         return parts[-1].stop - parts[0].start
 
     started = time.perf_counter()
-    with ThreadPoolExecutor(_workers(workers)) as pool:
-        waiting = [pool.submit(play, *task) for task in tasks(runs)]
-        try:
-            for task in as_completed(waiting):
-                finished = task.result()
-                if progress is not None:
-                    progress(finished)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    for finished in _finished(play, runs, _workers(workers)):
+        if progress is not None:
+            progress(finished)
     seconds = time.perf_counter() - started
     facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": policy, "seed": seed, "engine": engine}
     history = [
@@ -97,7 +90,21 @@ def simulate(
     return history[-1]
 
 
-def _engine(asked: str, bandit: Bandit, policy: Policy, ready: Policy) -> str:
+def _finished(play: Callable[..., int], runs: int, workers: int) -> Iterator[int]:
+    """The tasks as they finish, by their number of runs. One worker needs no thread; to start one takes a ms."""
+    if workers == 1:
+        yield from (play(*task) for task in tasks(runs))
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        waiting = [pool.submit(play, *task) for task in tasks(runs)]
+        try:
+            yield from (task.result() for task in as_completed(waiting))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def choose_engine(asked: str, bandit: Bandit, policy: Policy, ready: Policy) -> str:
     """The engine to use; asking for what cannot be done is an error that says why."""
     if asked not in ("auto", "stepping", "leaping"):
         raise PrudentError(f"simulate: engine must be auto, stepping or leaping, got {asked!r}")
