@@ -1,0 +1,104 @@
+"""Studies as TOML files, with errors that name the line."""
+
+import re
+import tomllib
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+from prudent.errors import PrudentError
+from prudent.study.cells import Path as Place
+from prudent.study.cells import Problem, StudyError
+from prudent.study.ranges import check_keys, near
+from prudent.study.spec import Study
+
+KEYS = {field.name: field.default is MISSING and field.default_factory is MISSING for field in fields(Study)}
+"""Every key of a study, and whether it must be given."""
+
+HEADER = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
+KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+
+
+def load(path: Path | str) -> Study:
+    """The study in a TOML file, checked whole; an error has a line `file:number: what is wrong` per problem."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+        data = tomllib.loads(text)
+    except OSError as error:
+        raise PrudentError(f"cannot read {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PrudentError(f"{path}: not TOML: {error}") from None
+    problems = _shape(data)
+    study = Study(**{name: data.get(name) for name in KEYS if name in data or KEYS[name]})  # type: ignore[arg-type]
+    if not problems:
+        try:
+            study.entries()
+        except StudyError as error:
+            problems = error.problems
+    if problems:
+        raise PrudentError("\n".join(_located(path, text, data, problem) for problem in problems))
+    return study
+
+
+def _shape(data: dict[str, Any]) -> list[Problem]:
+    """Keys that are unknown or missing; each bandit is unwrapped from its table with the key `arms`."""
+    problems = [Problem((key,), f"unknown key {key!r}; {near(key, KEYS)}") for key in data if key not in KEYS]
+    missing = [Problem((), f"{name} is missing") for name, needed in KEYS.items() if needed and name not in data]
+    bandits = data.get("bandits")
+    if isinstance(bandits, dict):
+        for name, table in bandits.items():
+            try:
+                if not isinstance(table, dict):
+                    raise PrudentError(f"must be a table with the key arms, got {table!r}")
+                check_keys("bandit", table, ("arms",), needed=("arms",))
+                bandits[name] = table["arms"]
+            except PrudentError as error:
+                problems.append(Problem(("bandits", name), str(error)))
+    return problems + missing
+
+
+def _located(path: Path, text: str, data: dict[str, Any], problem: Problem) -> str:
+    place = problem.path
+    line = line_of(text, place, _item(data, place)) if place else 1
+    name = ".".join(str(part) if isinstance(part, str) else f"{part + 1}" for part in place)
+    return f"{path}:{line}: {name}: {problem.text}" if name else f"{path}:{line}: {problem.text}"
+
+
+def _item(data: Any, place: Place) -> Any:
+    for part in place:
+        try:
+            data = data[part]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return data
+
+
+def line_of(text: str, place: Place, item: Any = None) -> int:
+    """The line, from 1, where a key stands, or an item of its list; Python's TOML reader does not tell.
+
+    A scan that knows headers and keys at the start of a line. A key inside an inline table counts as on the line of
+    the table.
+    """
+    lines = text.splitlines()
+    section: tuple[str, ...] = ()
+    best, found = 1, 0
+    wanted = tuple(str(part) for part in place)
+    for number, line in enumerate(lines, 1):
+        if header := HEADER.match(line):
+            section = here = _parts(header[1])
+        elif key := KEY.match(line):
+            here = section + _parts(key[1])
+        else:
+            continue
+        if here == wanted[: len(here)] and len(here) > found:
+            best, found = number, len(here)
+    if isinstance(item, str):
+        for number in range(best, len(lines) + 1):
+            if item in lines[number - 1]:
+                return number
+    return best
+
+
+def _parts(dotted: str) -> tuple[str, ...]:
+    return tuple(part.strip().strip("\"'") for part in re.findall(r"""[\w-]+|"[^"]*"|'[^']*'""", dotted))
