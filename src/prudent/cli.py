@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from prudent import cli_study
 from prudent.errors import PrudentError
 
 if TYPE_CHECKING:
@@ -232,6 +233,10 @@ def progress_bar(title: str, total: float) -> Iterator[Callable[[int], None]]:
             bars.update(task, advance=finished)
 
         yield advance
+
+
+for study_command in cli_study.COMMANDS:
+    main.add_command(study_command)
 
 
 if __name__ == "__main__":
