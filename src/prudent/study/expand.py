@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from prudent.arms import registry as arm_registry
 from prudent.bandit import Bandit
 from prudent.engine import choose_engine
 from prudent.errors import PrudentError, check_integer
@@ -57,9 +58,7 @@ class Expansion:
         risks = self.templates("risks", study.risks, Sequence)
         policies = self.templates("policies", study.policies, Sequence)
         self.unused(bandits, risks, policies)
-        if not all((bandits, risks, policies, horizons)) or runs is None or seed is None:
-            return [], list(self.problems)
-        entries = self.product(bandits, risks, policies, horizons, (runs, seed, study.engine))
+        entries = self.product(bandits, risks, policies, horizons, (runs or 1, seed or 0, study.engine))
         return entries, list(self.problems)
 
     def templates(self, kind: str, given: Any, wanted: Any) -> dict[Path, Any]:
@@ -119,12 +118,27 @@ class Expansion:
         if place not in self.made:
             registry = risk_registry if path[0] == "risks" else policy_registry
             if path[0] == "bandits":
-                self.made[place] = self.attempt(path, _bandit, item, known)
+                self.made[place] = self.bandit(path, item, known)
             elif isinstance(item, str):
                 self.made[place] = self.attempt(path, registry.parse, filled(item, known))
             else:
                 self.made[place] = item
         return self.made[place]
+
+    def bandit(self, path: Path, item: Any, values: Mapping[str, float]) -> Bandit | None:
+        """Arms made one by one, so that a problem is found where it stands."""
+        if isinstance(item, Bandit):
+            return item
+        if isinstance(item, str) or not isinstance(item, (Mapping, Sequence)):
+            self.problems[Problem(path, f"arms must be a list of arms, or arms by name, got {item!r}")] = None
+            return None
+        named = item.items() if isinstance(item, Mapping) else enumerate(item)
+        arms = {name: self.attempt((*path, name), _arm, filled(arm, values)) for name, arm in named}
+        if None in arms.values():
+            return None
+        names = [str(name) for name in arms] if isinstance(item, Mapping) else None
+        bandit: Bandit | None = self.attempt(path, Bandit, list(arms.values()), names)
+        return bandit
 
     def fits(self, path: Path, policy: Policy, risk: RiskMeasure, horizon: int, bandit: Bandit) -> bool:
         """Whether the policy can play here; asked once for all bandits alike."""
@@ -151,14 +165,8 @@ def _names_in(*items: Any) -> list[str]:
     return list(dict.fromkeys(name for text in texts for name in holes(text)))
 
 
-def _bandit(given: Any, values: Mapping[str, float]) -> Bandit:
-    if isinstance(given, Bandit):
-        return given
-    if isinstance(given, Mapping):
-        return Bandit([filled(arm, values) for arm in given.values()], names=[str(name) for name in given])
-    if isinstance(given, str) or not isinstance(given, Sequence):
-        raise PrudentError(f"arms must be a list of arms, or arms by name, got {given!r}")
-    return Bandit([filled(arm, values) for arm in given])
+def _arm(given: Any) -> Any:
+    return arm_registry.parse(given) if isinstance(given, str) else given
 
 
 def whole_horizons(given: Any) -> list[int]:

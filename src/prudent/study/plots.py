@@ -80,7 +80,7 @@ def plot_heat_map(ax: Axes, table: pl.DataFrame, measure: str, x: str, y: str, *
 
 
 def plot_frontier(ax: Axes, table: pl.DataFrame) -> Axes:
-    """Mean of the rewards against their standard deviation, a point per cell, joined per policy and horizon in order."""
+    """Mean of the rewards against their standard deviation, a point per cell; a line per policy and horizon."""
     curves = table.group_by("policy", "horizon", maintain_order=True)
     for i, ((policy, horizon), cells) in enumerate(curves):
         colour, marker = figures.COLOURS[i % len(figures.COLOURS)], figures.MARKERS[i % len(figures.MARKERS)]

@@ -49,15 +49,16 @@ class Store:
         """Make the folder ready for a study, or refuse: another seed, version or `keep` never mix in one folder."""
         wanted = {"format": FORMAT, "prudent": prudent.__version__, "code": code_version()}
         wanted |= {"seed": entries[0].cell.seed, "keep": study.keep}
-        if not self._manifest().exists():
-            strangers = [p.name for p in self.folder.glob("*") if p.name[0] != "."] if self.folder.exists() else []
-            if strangers:
-                raise PrudentError(f"{self.folder} holds {strangers[0]} and no study; choose an empty folder (--out)")
-            with writing(self.folder):
-                self.parts.mkdir(parents=True, exist_ok=True)
-            facts = {**wanted, "versions": versions(), "created": now()}
-            write(self._manifest(), json.dumps(facts, indent=2).encode(), only_new=True)
+        strangers = [path.name for path in self.folder.glob("*") if path.name[0] != "."]
+        if strangers and not self._manifest().exists():  # asked in this order, since another process may make it now
+            raise PrudentError(f"{self.folder} holds {strangers[0]} and no study; choose an empty folder (--out)")
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        facts = {**wanted, "versions": versions(), "created": now()}
+        write(self._manifest(), json.dumps(facts, indent=2).encode(), only_new=True)
         self._agree(wanted)
+        with writing(self.parts):
+            self.parts.mkdir(exist_ok=True)
         write(self.folder / "study.json", json.dumps(study.as_dict(), indent=2, ensure_ascii=False).encode())
         write(self.folder / "cells.parquet", to_bytes(labels(entries), code_version()))
         self._sweep()

@@ -29,39 +29,44 @@ def load(path: Path | str) -> Study:
         raise PrudentError(f"cannot read {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise PrudentError(f"{path}: not TOML: {error}") from None
-    problems = _shape(data)
+    problems, readable = _shape(data)
     study = Study(**{name: data.get(name) for name in KEYS if name in data or KEYS[name]})  # type: ignore[arg-type]
-    if not problems:
+    if readable:
         try:
             study.entries()
         except StudyError as error:
-            problems = error.problems
+            problems += error.problems
     if problems:
         raise PrudentError("\n".join(_located(path, text, data, problem) for problem in problems))
     return study
 
 
-def _shape(data: dict[str, Any]) -> list[Problem]:
-    """Keys that are unknown or missing; each bandit is unwrapped from its table with the key `arms`."""
-    problems = [Problem((key,), f"unknown key {key!r}; {near(key, KEYS)}") for key in data if key not in KEYS]
-    missing = [Problem((), f"{name} is missing") for name, needed in KEYS.items() if needed and name not in data]
-    bandits = data.get("bandits")
-    if isinstance(bandits, dict):
-        for name, table in bandits.items():
-            try:
-                if not isinstance(table, dict):
-                    raise PrudentError(f"must be a table with the key arms, got {table!r}")
-                check_keys("bandit", table, ("arms",), needed=("arms",))
-                bandits[name] = table["arms"]
-            except PrudentError as error:
-                problems.append(Problem(("bandits", name), str(error)))
-    return problems + missing
+def _shape(data: dict[str, Any]) -> tuple[list[Problem], bool]:
+    """Problems with keys, and whether a study can be made all the same.
+
+    Each bandit is unwrapped from its table with the key `arms`.
+    """
+    unknown = [Problem((key,), f"unknown key; {near(key, KEYS)}") for key in data if key not in KEYS]
+    problems = [Problem((), f"{name} is missing") for name, needed in KEYS.items() if needed and name not in data]
+    bandits: Any = data.get("bandits")
+    for name, table in bandits.items() if isinstance(bandits, dict) else ():
+        if not isinstance(table, dict):
+            problems.append(Problem(("bandits", name), f"must be a table with the key arms, got {table!r}"))
+            continue
+        try:
+            check_keys("bandit", table, ("arms",), needed=("arms",))
+            bandits[name] = table["arms"]
+        except PrudentError as error:
+            problems.append(Problem(("bandits", name), str(error)))
+    return unknown + problems, not problems
 
 
 def _located(path: Path, text: str, data: dict[str, Any], problem: Problem) -> str:
     place = problem.path
-    line = line_of(text, place, _item(data, place)) if place else 1
-    name = ".".join(str(part) if isinstance(part, str) else f"{part + 1}" for part in place)
+    if place[:1] == ("bandits",) and len(place) > 1:
+        place = (*place[:2], "arms", *place[2:])
+    line = line_of(text, place, _item(data, problem.path)) if place else 1
+    name = ".".join(part if isinstance(part, str) else str(part + 1) for part in problem.path)
     return f"{path}:{line}: {name}: {problem.text}" if name else f"{path}:{line}: {problem.text}"
 
 
