@@ -63,7 +63,7 @@ def run(study: Path, out: Path | None, cluster: str | None, dry_run: bool, **set
 def forecast(study: Any, out: Path, workers: int | None, backend: str) -> None:
     """What is left to do, and how long it may take."""
     from prudent.study import Store, estimate
-    from prudent.study.run import default_workers
+    from prudent.study.running import default_workers
 
     entries = study.entries()
     known = set(Store(out).table(warn).get_column("cell")) if (out / "manifest.json").exists() else set()

@@ -2,7 +2,7 @@
 
 from prudent.study.cells import Cell, Entry, Problem, StudyError
 from prudent.study.costs import Estimate, estimate
-from prudent.study.run import run
+from prudent.study.running import run
 from prudent.study.spec import Study
 from prudent.study.store import Store
 from prudent.study.toml import load

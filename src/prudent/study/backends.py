@@ -15,6 +15,9 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 from prudent.errors import PrudentError
 from prudent.study.play import Done, Task, play
 
+PATIENCE = 20.0
+"""Seconds to wait for a scheduler to answer."""
+
 JOBLIB = {"threads": "threading", "processes": "loky"}
 
 
@@ -42,7 +45,7 @@ def cluster(tasks: Iterable[Task], address: str) -> Iterator[Done]:
     except ImportError:
         raise PrudentError("run: a cluster needs Dask; pip install 'prudent[cluster]'") from None
     try:
-        client = Client(address, timeout=10, set_as_default=False)
+        client = Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise PrudentError(f"run: no Dask scheduler answers at {address}: {error}") from None
     source = iter(tasks)

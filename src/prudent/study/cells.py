@@ -31,10 +31,14 @@ class Cell(NamedTuple):
     def facts(self) -> dict[str, Any]:
         """The cell in words and numbers."""
         arms = "; ".join(map(str, self.bandit.arms))
-        return {"arms": arms, "risk": str(self.risk), "policy": spec(self.policy), **self._asdict_tail()}
+        numbers = {"horizon": self.horizon, "runs": self.runs, "seed": self.seed, "engine": self.engine}
+        return {"arms": arms, "risk": str(self.risk), "policy": spec(self.policy), **numbers}
 
-    def _asdict_tail(self) -> dict[str, Any]:
-        return {"horizon": self.horizon, "runs": self.runs, "seed": self.seed, "engine": self.engine}
+    def kind(self) -> tuple[Any, ...]:
+        """Cells of a kind run the same compiled code on as many arms; they cost alike but for horizon and runs."""
+        variant = tuple(value for value in self.policy if isinstance(value, (str, bool)))
+        laws = frozenset(type(law) for law in self.bandit.arms)
+        return (type(self.policy), variant, type(self.risk), self.engine, len(self.bandit), laws)
 
     def key(self) -> str:
         """A digest of the content: the same cell has the same key in every study, whatever stands around it.

@@ -5,13 +5,15 @@ interpolated, a straight line on log scales; beyond them it grows as the horizon
 """
 
 import math
-import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from prudent.errors import PrudentError
 from prudent.study.cells import Cell, Entry
 from prudent.study.play import Task, code_version, play
 
@@ -24,7 +26,7 @@ TASK = 0.5
 CELLS_IN_A_TASK, VALUES_IN_A_TASK = 2_000, 2_000_000
 """The most a task holds, for the memory's sake."""
 
-PROBES, PROBE, LONGEST_PROBE = 12, 0.01, 0.25
+PROBES, PROBE, LONGEST_PROBE = 40, 0.01, 0.25
 """Cells tried of each kind; seconds to spend on each; seconds above which a run is not tried but extrapolated."""
 
 
@@ -37,13 +39,13 @@ class Costs:
     def learn(self, cell: Cell, seconds: float) -> None:
         """The cell took so long."""
         each = max(seconds - OVERHEAD, 1e-7) / cell.runs
-        total = self._known[kind(cell)].setdefault(octave(cell.horizon), [0.0, 0.0])
+        total = self._known[cell.kind()].setdefault(octave(cell.horizon), [0.0, 0.0])
         total[0] += each
         total[1] += 1.0
 
     def each(self, cell: Cell) -> float | None:
         """Seconds a run of the cell takes; None for a kind never seen."""
-        known = self._known.get(kind(cell))
+        known = self._known.get(cell.kind())
         if not known:
             return None
         octaves = sorted(known)
@@ -55,11 +57,6 @@ class Costs:
         """Seconds the cell takes."""
         each = self.each(cell)
         return None if each is None else OVERHEAD + cell.runs * each
-
-
-def kind(cell: Cell) -> tuple[Any, ...]:
-    """Cells that cost alike, but for horizon and runs."""
-    return (type(cell.policy), cell.engine, len(cell.bandit), frozenset(type(law) for law in cell.bandit.arms))
 
 
 def octave(horizon: int) -> int:
@@ -99,16 +96,20 @@ class Estimate(NamedTuple):
 
 
 def estimate(entries: Sequence[Entry], workers: int, *, threads: bool = True) -> Estimate:
-    """The time for cells, from trying a few of each kind with few runs. Leave out those that are finished."""
-    costs = Costs()
-    groups: dict[Any, list[Cell]] = defaultdict(list)
-    for entry in sorted(entries):
-        groups[kind(entry.cell)].append(entry.cell)
-    for cells in groups.values():
-        cells.sort(key=lambda cell: cell.horizon)
-        chosen = np.unique(np.linspace(0, len(cells) - 1, PROBES).astype(int))
-        for i in chosen:
-            _probe(cells[i], costs)
+    """The time for cells, from trying some of each kind with few runs. Leave out those that are finished.
+
+    As many are tried at a time as there are workers, so that a busy machine is seen as such.
+    """
+    costs, kinds = Costs(), defaultdict[Any, list[Cell]](list)
+    for entry in sorted(entries, key=lambda entry: (entry.cell.horizon, entry.key)):
+        kinds[entry.cell.kind()].append(entry.cell)
+    with ThreadPoolExecutor(workers) as pool:
+        for cells in kinds.values():
+            for horizon in _rungs(cells[0].horizon):
+                with suppress(PrudentError):  # a policy may be made for long horizons only
+                    _probe(cells[0]._replace(horizon=horizon), costs, pool, workers)
+            for i in np.unique(np.linspace(0, len(cells) - 1, PROBES).astype(int)):
+                _probe(cells[i], costs, pool, workers)
     each = [(entry.cell.runs, costs.each(entry.cell) or 0.0) for entry in entries]
     playing = sum(runs * seconds for runs, seconds in each)
     overhead = OVERHEAD * len(entries)
@@ -116,18 +117,20 @@ def estimate(entries: Sequence[Entry], workers: int, *, threads: bool = True) ->
     return Estimate(len(entries), sum(entry.cell.horizon * entry.cell.runs for entry in entries), seconds)
 
 
-def _probe(cell: Cell, costs: Costs) -> None:
-    """Play a few runs of the cell, unless shorter ones say that even one takes long; then a shorter horizon."""
+def _rungs(horizon: int) -> list[int]:
+    """Shorter horizons on the way to a long one, so that a run of hours is not tried unawares."""
+    return [short for short in (10_000 * 8**i for i in range(15)) if short < horizon]
+
+
+def _probe(cell: Cell, costs: Costs, pool: ThreadPoolExecutor, workers: int) -> None:
+    """Play a few runs of the cell, more until they can be timed; none if shorter horizons say that one takes long."""
     expected = costs.each(cell)
     if expected is not None and expected > LONGEST_PROBE:
         return
     runs, seconds = 1, 0.0
-    while seconds < PROBE and runs <= max(cell.runs, 1):
+    while seconds < PROBE and runs <= cell.runs:
         few = cell._replace(runs=runs)
-        started = time.perf_counter()
-        done = play(Task([few.key()], [few], "summary", code_version()))
-        seconds = done.seconds[0]
-        if time.perf_counter() - started > LONGEST_PROBE:
-            break
+        task = Task([few.key()], [few], "summary", code_version())
+        seconds = float(np.mean([done.seconds[0] for done in pool.map(play, [task] * workers)]))
         runs *= 4
     costs.learn(few, seconds)

@@ -49,7 +49,7 @@ BY_RUN |= {f"{name}_by_run": pl.List(pl.List(pl.Float64)) for name in STATISTICS
 
 COLUMNS = ("bandit", *FACTS, *SUMMARY, *BY_RUN)
 
-_warm: set[tuple[type, str]] = set()
+_warm: set[tuple[Any, ...]] = set()
 
 
 class Task(NamedTuple):
@@ -93,10 +93,9 @@ def play(task: Task) -> Done:
 
 def _warm_up(cell: Cell) -> None:
     """Have the policy compiled, or loaded, before anything is timed."""
-    kind = (type(cell.policy), cell.engine)
-    if kind not in _warm:
+    if cell.kind() not in _warm:
         _simulate(cell, 1)
-        _warm.add(kind)
+        _warm.add(cell.kind())
 
 
 def _simulate(cell: Cell, runs: int) -> Runs:

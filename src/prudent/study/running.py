@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from prudent.errors import check_integer
+from prudent.errors import PrudentError, check_integer
 from prudent.study.backends import WorkerLostError, cluster, local
 from prudent.study.cells import Entry
 from prudent.study.costs import Costs, tasks
@@ -73,7 +73,7 @@ def _played(
         except WorkerLostError as error:
             losses += 1
             if losses > LOSSES:
-                raise
+                raise PrudentError(f"run: processes keep dying: {error}; take fewer workers or smaller cells") from None
             complain(f"a process died, its cells are played again: {error}")
 
 
