@@ -119,6 +119,23 @@ def test_an_estimate_counts_cells_and_pulls():
     assert left.seconds > 0.0
 
 
+def test_a_tiny_cell_costs_less_than_a_millisecond_beside_its_simulation(tmp_path):
+    """Processor time, since other programs take their share of the clock."""
+    tiny = study(runs=1, horizons=list(range(10, 35)))
+    run(study(runs=1, horizons=[10]), tmp_path / "warm", workers=1)
+    started = time.process_time()
+    store = run(tiny, tmp_path / "tiny", workers=2)
+    spent = time.process_time() - started
+    cells = [entry.cell for entry in tiny.entries()]
+    started = time.process_time()
+    for cell in cells:
+        playing._simulate(cell, 1)
+    bare = time.process_time() - started
+    assert (spent - bare) / len(cells) < 1e-3
+    assert len(cells) == 1000
+    assert len(list(store.parts.iterdir())) < 200
+
+
 def start(module, *arguments):
     command = [sys.executable, "-m", f"distributed.cli.{module}", *map(str, arguments), "--no-dashboard"]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
