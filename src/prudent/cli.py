@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from prudent import cli_study
+from prudent import cli_plan, cli_study
 from prudent.errors import PrudentError
 
 if TYPE_CHECKING:
@@ -235,8 +235,8 @@ def progress_bar(title: str, total: float) -> Iterator[Callable[[int], None]]:
         yield advance
 
 
-for study_command in cli_study.COMMANDS:
-    main.add_command(study_command)
+for more in (*cli_study.COMMANDS, *cli_plan.COMMANDS):
+    main.add_command(more)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""Studies as TOML files, with errors that name the line."""
+"""Studies as TOML files, read with errors that name the line."""
 
+import json
 import re
 import tomllib
 from dataclasses import MISSING, fields
@@ -39,6 +40,28 @@ def load(path: Path | str) -> Study:
     if problems:
         raise PrudentError("\n".join(_located(path, text, data, problem) for problem in problems))
     return study
+
+
+def to_toml(study: Study) -> str:
+    """The study as a TOML file from which `load` makes the same cells, ranges written out."""
+    data = study.as_dict()
+    ranges, bandits = data.pop("ranges"), data.pop("bandits")
+    lines = [f"{name} = {_value(value)}" for name, value in data.items()]
+    lines += (
+        ["", "[ranges]", *(f"{_value(name)} = {_value(values)}" for name, values in ranges.items())] if ranges else []
+    )
+    for name, arms in bandits.items():
+        lines += ["", f"[bandits.{_value(name)}]", f"arms = {_value(arms)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _value(value: Any) -> str:
+    """A number, text, list or table; text is written as in JSON, which TOML reads."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{_value(key)} = {_value(item)}' for key, item in value.items())} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
 def _shape(data: dict[str, Any]) -> tuple[list[Problem], bool]:
