@@ -55,7 +55,7 @@ def run(study: Path, out: Path | None, cluster: str | None, dry_run: bool, **set
     if dry_run:
         forecast(asked, out, settings["workers"], settings["backend"])
         return
-    with progress_bar(study.stem, len(asked.entries())) as advance:
+    with progress_bar(study.stem, len({entry.key for entry in asked.entries})) as advance:
         store = play(asked, out, address=cluster, progress=advance, complain=warn, **settings)
     click.echo(store.folder)
 
@@ -65,7 +65,7 @@ def forecast(study: Any, out: Path, workers: int | None, backend: str) -> None:
     from prudent.study import Store, estimate
     from prudent.study.running import default_workers
 
-    entries = study.entries()
+    entries = study.entries
     known = set(Store(out).table(warn).get_column("cell")) if (out / "manifest.json").exists() else set()
     rest = [entry for entry in entries if entry.key not in known]
     left = estimate(rest, default_workers(workers), threads=backend == "threads")

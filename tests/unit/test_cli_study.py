@@ -125,4 +125,4 @@ def test_compact_leaves_one_part(folder):
 def test_the_example_is_a_study():
     from prudent.study import load
 
-    assert len(load(EXAMPLE).entries()) == (12 + 1) * 3 * 4 * 5
+    assert len(load(EXAMPLE).entries) == (12 + 1) * 3 * 4 * 5

@@ -39,7 +39,7 @@ def written(tmp_path, text):
 
 
 def test_a_study_is_the_product_of_its_parts(tmp_path):
-    entries = load(written(tmp_path, TOML)).entries()
+    entries = load(written(tmp_path, TOML)).entries
     assert len(entries) == (12 + 1) * 2 * 2 * 2
     assert len({entry.key for entry in entries}) == len(entries)
     assert {entry.cell.bandit.names for entry in entries if entry.bandit == "trial"} == {("placebo", "drug")}
@@ -61,15 +61,15 @@ def test_toml_and_python_make_the_same_cells(tmp_path):
         seed=3,
         ranges={"mu2": {"from": 0.4, "to": 1.5, "steps": 12}, "rho": [0.0, 1.0]},
     )
-    assert [e.key for e in study.entries()] == [e.key for e in load(written(tmp_path, TOML)).entries()]
+    assert [e.key for e in study.entries] == [e.key for e in load(written(tmp_path, TOML)).entries]
 
 
 def test_a_key_depends_on_the_content_alone():
     arms = [Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)]
     facts = {"risks": [MeanVariance(0.0)], "runs": 5}
-    small = Study({"a": Bandit(arms)}, ["mv-lcb"], horizons=[100], **facts).entries()
+    small = Study({"a": Bandit(arms)}, ["mv-lcb"], horizons=[100], **facts).entries
     large = Study({"z": arms, "b": Bandit(arms, ["x", "y"])}, ["exp-exp", "mv-lcb(c=5)"], horizons=[50, 100], **facts)
-    assert small[0].key in {entry.key for entry in large.entries()}
+    assert small[0].key in {entry.key for entry in large.entries}
     (cell,) = (entry.cell for entry in small)
     changes = {
         "horizon": 101,
@@ -99,7 +99,7 @@ def test_the_code_of_a_policy_from_outside_is_part_of_the_key():
 
     Other.__name__ = "One"
     keys = {
-        Study({"a": ["bernoulli(0.5)"]}, [made()], ["mean-variance"], [10], runs=1).entries()[0].key
+        Study({"a": ["bernoulli(0.5)"]}, [made()], ["mean-variance"], [10], runs=1).entries[0].key
         for made in (One, Other)
     }
     assert len(keys) == 2
@@ -114,7 +114,7 @@ def test_a_name_used_twice_varies_together():
         runs=1,
         ranges={"rho": [0.5, 1.0, 2.0]},
     )
-    assert [(e.cell.risk.rho, e.cell.policy.rho) for e in study.entries()] == [(0.5, 0.5), (1.0, 1.0), (2.0, 2.0)]
+    assert [(e.cell.risk.rho, e.cell.policy.rho) for e in study.entries] == [(0.5, 0.5), (1.0, 1.0), (2.0, 2.0)]
 
 
 def test_ranges():
@@ -186,21 +186,21 @@ def test_a_policy_that_cannot_serve_the_risk_is_refused_before_anything_runs():
 
     study = Study({"a": ["bernoulli(0.5)"]}, ["ucb1", "mv-lcb"], [Other()], [10], runs=1)
     with pytest.raises(StudyError, match="mv-lcb: serves mean-variance, and rho cannot be taken from other") as error:
-        study.entries()
+        _ = study.entries
     assert [problem.path for problem in error.value.problems] == [("policies", 1)]
 
 
 def test_leaping_asked_for_where_it_cannot_be_is_refused():
     study = Study({"a": ["bernoulli(0.5)"]}, ["ucb1"], ["mean-variance"], [10], runs=1, engine="leaping")
     with pytest.raises(StudyError, match="cannot leap here"):
-        study.entries()
+        _ = study.entries
 
 
 def test_too_many_cells_are_refused_at_once():
     steps = {"from": 0.1, "to": 0.9, "steps": 100_000}
     study = Study({"a": ["bernoulli({p})"]}, ["ucb1"], ["mean-variance"], range(1, 100), runs=1, ranges={"p": steps})
     with pytest.raises(StudyError, match="9,900,000 cells are more than"):
-        study.entries()
+        _ = study.entries
 
 
 def test_lines_are_found_under_quotes_dots_and_headers():

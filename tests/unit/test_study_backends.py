@@ -40,7 +40,7 @@ def test_local_backends_give_the_same_numbers(tmp_path, expected, backend, worke
 
 def test_cells_are_played_the_same_alone_and_in_company(expected):
     for row in expected.rows(named=True)[::17]:
-        (entry,) = (entry for entry in study().entries() if entry.key == row["cell"])
+        (entry,) = (entry for entry in study().entries if entry.key == row["cell"])
         alone = playing.summary(playing._simulate(entry.cell, entry.cell.runs))
         assert alone == {name: row[name] for name in alone}
 
@@ -74,13 +74,13 @@ def test_processes_that_always_die_end_in_an_error(tmp_path, monkeypatch):
 
 
 def test_a_worker_of_another_version_is_refused():
-    entry = study().entries()[0]
+    entry = study().entries[0]
     with pytest.raises(PrudentError, match="another prudent"):
         playing.play(playing.Task([entry.key], [entry.cell], "summary", "0" * 32))
 
 
 def test_a_policy_that_is_another_on_the_worker_is_refused():
-    entry = study().entries()[0]
+    entry = study().entries[0]
     with pytest.raises(PrudentError, match="not the same policy on a worker"):
         playing.play(playing.Task(["0" * 24], [entry.cell], "summary", playing.code_version()))
 
@@ -91,7 +91,7 @@ def test_backend_and_address_are_checked(tmp_path):
 
 
 def test_small_cells_share_a_part_and_large_ones_do_not(tmp_path):
-    entries, known = study().entries(), costs.Costs()
+    entries, known = study().entries, costs.Costs()
     assert all(len(task.keys) == 1 for task in costs.tasks(entries, known, "summary")), "nothing is known yet"
     for entry in entries:
         known.learn(entry.cell, costs.OVERHEAD + 0.1)
@@ -105,7 +105,7 @@ def test_small_cells_share_a_part_and_large_ones_do_not(tmp_path):
 
 
 def test_costs_between_known_horizons_are_interpolated_and_beyond_them_grow_linearly():
-    known, cell = costs.Costs(), study().entries()[0].cell
+    known, cell = costs.Costs(), study().entries[0].cell
     for power in (8, 10):
         known.learn(cell._replace(horizon=2**power, runs=1), costs.OVERHEAD + 2.0**power)
     assert known.each(cell._replace(horizon=2**9)) == pytest.approx(2.0**9)
@@ -114,7 +114,7 @@ def test_costs_between_known_horizons_are_interpolated_and_beyond_them_grow_line
 
 
 def test_an_estimate_counts_cells_and_pulls():
-    left = estimate(study().entries(), workers=2)
+    left = estimate(study().entries, workers=2)
     assert (left.cells, left.pulls) == (80, 20 * 2 * 30 * 2200)
     assert left.seconds > 0.0
 
@@ -126,7 +126,7 @@ def test_a_tiny_cell_costs_less_than_a_millisecond_beside_its_simulation(tmp_pat
     started = time.process_time()
     store = run(tiny, tmp_path / "tiny", workers=2)
     spent = time.process_time() - started
-    cells = [entry.cell for entry in tiny.entries()]
+    cells = [entry.cell for entry in tiny.entries]
     started = time.process_time()
     for cell in cells:
         playing._simulate(cell, 1)

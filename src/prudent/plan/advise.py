@@ -84,7 +84,7 @@ def advise(
     bandits = {f"draw {i + 1}": {option.name: option.draw(rng) for option in options} for i in range(draws)}
     names = [policy if isinstance(policy, str) else spec(policy) for policy in fit]
     study = Study(bandits, names, [str(risk)], [horizon], runs=runs, seed=seed, keep="runs")
-    entries = study.entries()
+    entries = study.entries
     table = run(study, out / "study", workers=workers, progress=progress).table()
     (out / "study.toml").write_text(to_toml(study), encoding="utf-8")
     ranked = summarise(_trials(table, entries))

@@ -6,6 +6,7 @@ hides behind its batches. A backend takes tasks as it has room, and yields what 
 """
 
 from collections.abc import Iterable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import closing
 from typing import Any
 
@@ -55,7 +56,7 @@ def cluster(tasks: Iterable[Task], address: str) -> Iterator[Done]:
         def top_up() -> None:
             room = 2 * max(sum(client.nthreads().values()), 1)
             while waiting.count() < room and (task := next(source, None)) is not None:
-                waiting.add(client.submit(play, task, pure=False, retries=0))
+                waiting.add(client.submit(play, task, pure=False))
 
         top_up()
         try:
@@ -65,3 +66,5 @@ def cluster(tasks: Iterable[Task], address: str) -> Iterator[Done]:
                 top_up()
         except KilledWorker as error:
             raise PrudentError(f"run: every worker that took a task died, memory perhaps: {error}") from None
+        except CancelledError:
+            raise PrudentError(f"run: the cluster at {address} is gone; finished cells are kept, run again") from None

@@ -23,7 +23,7 @@ OVERHEAD = 5e-4
 TASK = 0.5
 """Seconds of work in a task; a crash loses the tasks in flight."""
 
-CELLS_IN_A_TASK, VALUES_IN_A_TASK = 2_000, 2_000_000
+CELLS_IN_A_TASK, VALUES_IN_A_TASK = 2_000, 1_000_000
 """The most a task holds, for the memory's sake."""
 
 PROBES, PROBE, LONGEST_PROBE = 40, 0.01, 0.25
@@ -34,14 +34,14 @@ class Costs:
     """Seconds per run, as far as known."""
 
     def __init__(self) -> None:
-        self._known: dict[Any, dict[int, list[float]]] = defaultdict(dict)
+        self._known: dict[Any, dict[int, tuple[float, int]]] = defaultdict(dict)
 
     def learn(self, cell: Cell, seconds: float) -> None:
         """The cell took so long."""
         each = max(seconds - OVERHEAD, 1e-7) / cell.runs
-        total = self._known[cell.kind()].setdefault(octave(cell.horizon), [0.0, 0.0])
-        total[0] += each
-        total[1] += 1.0
+        known, place = self._known[cell.kind()], octave(cell.horizon)
+        total, count = known.get(place, (0.0, 0))
+        known[place] = (total + each, count + 1)  # at once: tasks are made in another thread
 
     def each(self, cell: Cell) -> float | None:
         """Seconds a run of the cell takes; None for a kind never seen."""

@@ -137,8 +137,10 @@ def measures(runs: Runs) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
 
 def by_run(runs: Runs) -> dict[str, Any]:
     """The statistics of every run and arm."""
-    regret = runs.regret().tolist() if runs.risk.by_moments else None
-    return {"regret_by_run": regret, **{f"{name}_by_run": getattr(runs, name).tolist() for name in STATISTICS}}
+    rows: dict[str, Any] = {"regret_by_run": pl.Series(runs.regret()) if runs.risk.by_moments else None}
+    for name in STATISTICS:
+        rows[f"{name}_by_run"] = pl.Series(getattr(runs, name)).cast(BY_RUN[f"{name}_by_run"].inner)
+    return rows
 
 
 def as_part(rows: Sequence[dict[str, Any]], keep: str) -> bytes:

@@ -35,12 +35,12 @@ def run(
     goes on from there when called again. `progress` is called with the number of cells just finished, `complain` with
     what was found damaged.
     """
-    entries, store, started, begun = study.entries(), Store(out), now(), time.perf_counter()
+    entries, store, started, begun = study.entries, Store(out), now(), time.perf_counter()
     store.begin(study, entries)
     finished = store.finished(complain)
     # Keys are as good as random, so the cells done at any time are a fair sample, and the time left is honest.
     open_cells = {entry.key: entry for entry in sorted(entries, key=lambda entry: entry.key)}
-    progress(len(entries) - sum(entry.key not in finished for entry in entries))
+    progress(len(open_cells.keys() & finished))
     for key in finished:
         open_cells.pop(key, None)
     asked = len(open_cells)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from prudent.bandit import Bandit
@@ -33,6 +34,7 @@ class Study:
     keep: str = "summary"
     ranges: Mapping[str, Any] = field(default_factory=dict)
 
+    @cached_property
     def entries(self) -> list[Entry]:
         """All cells, in order. The whole study is checked first: a `StudyError` holds every problem found."""
         entries, problems = Expansion(self).expand()

@@ -17,6 +17,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -151,8 +152,8 @@ class Store:
         sizes = scan.select("cell", (pl.col("runs") * pl.col("pulls").list.len()).alias("size")).unique("cell")
         made = set()
         for first, last in _stretches(sizes.sort("cell").collect(), self.manifest()["keep"]):
-            rows = scan.filter(pl.col("cell").is_between(pl.lit(first), pl.lit(last))).collect()
-            part = to_bytes(rows.unique("cell").sort("cell"), self.manifest()["code"])
+            rows = scan.filter(pl.col("cell").is_between(pl.lit(first), pl.lit(last))).unique("cell").sort("cell")
+            part = to_bytes(rows.collect(), self.manifest()["code"])
             self.add(part)
             made.add(digest(part))
         for path in old:
@@ -187,19 +188,14 @@ def _stretches(sizes: pl.DataFrame, keep: str) -> Iterator[tuple[str, str]]:
         yield stretch["cell"][0], stretch["cell"][-1]
 
 
-class writing:  # noqa: N801, a context manager that reads as a verb
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
     """Turn what the system says into an error that says what was kept."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, _: Any, error: BaseException | None, __: Any) -> None:
-        if isinstance(error, OSError):
-            kept = "finished cells are kept: make room or mend the rights, and run again"
-            raise PrudentError(f"cannot write {self.path}: {error.strerror}; {kept}") from error
+    try:
+        yield
+    except OSError as error:
+        kept = "finished cells are kept: make room or mend the rights, and run again"
+        raise PrudentError(f"cannot write {path}: {error.strerror}; {kept}") from error
 
 
 def write(path: Path, data: bytes, *, only_new: bool = False) -> None:
@@ -212,10 +208,8 @@ def write(path: Path, data: bytes, *, only_new: bool = False) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             if only_new:
-                try:
+                with suppress(FileExistsError):
                     os.link(beside, path)
-                except FileExistsError:
-                    return
             else:
                 os.replace(beside, path)
         finally:

@@ -34,7 +34,7 @@ def load(path: Path | str) -> Study:
     study = Study(**{name: data.get(name) for name in KEYS if name in data or KEYS[name]})  # type: ignore[arg-type]
     if readable:
         try:
-            study.entries()
+            _ = study.entries
         except StudyError as error:
             problems += error.problems
     if problems:
