@@ -10,7 +10,7 @@ from prudent.study import load, run
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/leaping.md", "docs/studies.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/leaping.md", "docs/studies.md", "docs/plan.md"])
 def test_python_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)

@@ -172,7 +172,10 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES])
-def test_a_full_or_read_only_disk_ends_in_a_clear_error_and_keeps_what_is_finished(tmp_path, monkeypatch, code):
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_full_or_read_only_disk_ends_in_a_clear_error_and_keeps_what_is_finished(
+    tmp_path, monkeypatch, code, workers
+):
     monkeypatch.setattr(costs, "TASK", 0.0)
     written, sync = [], os.fsync
 
@@ -184,7 +187,7 @@ def test_a_full_or_read_only_disk_ends_in_a_clear_error_and_keeps_what_is_finish
 
     monkeypatch.setattr(os, "fsync", fail_later)
     with pytest.raises(PrudentError, match=f"cannot write .*: {os.strerror(code)}; finished cells are kept"):
-        run(small(), tmp_path / "full", workers=1)
+        run(small(), tmp_path / "full", workers=workers)
     monkeypatch.undo()
     survivors = Store(tmp_path / "full").finished(pytest.fail)
     assert 0 < len(survivors) < 12

@@ -5,9 +5,9 @@ of a lost worker again and hands results over one by one, while tasks are still 
 hides behind its batches. A backend takes tasks as it has room, and yields what is done in any order.
 """
 
+import warnings
 from collections.abc import Iterable, Iterator
 from concurrent.futures import CancelledError
-from contextlib import closing
 from typing import Any
 
 from joblib import Parallel, delayed
@@ -32,11 +32,15 @@ def local(tasks: Iterable[Task], backend: str, workers: int) -> Iterator[Done]:
         raise PrudentError(f"run: backend must be threads or processes, got {backend!r}")
     settings: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1, "pre_dispatch": 2 * workers}
     pool = Parallel(n_jobs=workers, backend=JOBLIB[backend], **settings)
-    with closing(pool(delayed(play)(task) for task in tasks)) as done:
-        try:
-            yield from done
-        except BrokenProcessPool as error:
-            raise WorkerLostError(str(error)) from None
+    done = pool(delayed(play)(task) for task in tasks)
+    try:
+        yield from done
+    except BrokenProcessPool as error:
+        raise WorkerLostError(str(error)) from None
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # joblib's remark on tasks given up, when what is done cannot be kept
+            done.close()
 
 
 def cluster(tasks: Iterable[Task], address: str) -> Iterator[Done]:
