@@ -105,9 +105,9 @@ def estimate(entries: Sequence[Entry], workers: int, *, threads: bool = True) ->
         kinds[entry.cell.kind()].append(entry.cell)
     with ThreadPoolExecutor(workers) as pool:
         for cells in kinds.values():
-            for horizon in _rungs(cells[0].horizon):
+            for horizon in _rungs(cells[-1].horizon):
                 with suppress(PrudentError):  # a policy may be made for long horizons only
-                    _probe(cells[0]._replace(horizon=horizon), costs, pool, workers)
+                    _probe(cells[-1]._replace(horizon=horizon), costs, pool, workers)
             for i in np.unique(np.linspace(0, len(cells) - 1, PROBES).astype(int)):
                 _probe(cells[i], costs, pool, workers)
     each = [(entry.cell.runs, costs.each(entry.cell) or 0.0) for entry in entries]

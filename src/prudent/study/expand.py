@@ -45,7 +45,10 @@ class Expansion:
             return None
 
     def expand(self) -> tuple[list[Entry], list[Problem]]:
+        """All cells, and all problems."""
         study = self.study
+        if not isinstance(study.ranges, Mapping):
+            return [], [Problem(("ranges",), f"must be a table of ranges by name, got {study.ranges!r}")]
         for name, given in study.ranges.items():
             self.attempt(("ranges", name), _check_range_name, name)
             self.ranges[name] = self.attempt(("ranges", name), values_of, "range", given) or [0.0]
@@ -77,6 +80,7 @@ class Expansion:
         return found
 
     def unused(self, *kinds: Mapping[Path, Any]) -> None:
+        """A range that nothing uses is a mistake, unless it follows from another."""
         used = {name for items in kinds for item in items.values() for name in _names_in(item)}
         if not self.problems:
             for name in self.ranges.keys() - used:
@@ -91,6 +95,7 @@ class Expansion:
         horizons: Sequence[int],
         settings: tuple[int, int, str],
     ) -> list[Entry]:
+        """The cells of every combination that can be played."""
         triples = [(b, r, p) for b in bandits for r in risks for p in policies]
         names = {(b, r, p): _names_in(bandits[b], risks[r], policies[p]) for b, r, p in triples}
         total = sum(math.prod(len(self.ranges[name]) for name in names[t]) for t in triples) * len(horizons)
@@ -116,13 +121,10 @@ class Expansion:
         known = {name: values[name] for name in _names_in(item)}
         place = (path, *known.values())
         if place not in self.made:
-            registry = risk_registry if path[0] == "risks" else policy_registry
             if path[0] == "bandits":
                 self.made[place] = self.bandit(path, item, known)
-            elif isinstance(item, str):
-                self.made[place] = self.attempt(path, registry.parse, filled(item, known))
             else:
-                self.made[place] = item
+                self.made[place] = self.attempt(path, _risk if path[0] == "risks" else _policy, filled(item, known))
         return self.made[place]
 
     def bandit(self, path: Path, item: Any, values: Mapping[str, float]) -> Bandit | None:
@@ -169,7 +171,19 @@ def _arm(given: Any) -> Any:
     return arm_registry.parse(given) if isinstance(given, str) else given
 
 
+def _risk(given: Any) -> RiskMeasure:
+    made = risk_registry.parse(given) if isinstance(given, str) else given
+    if not isinstance(made, RiskMeasure):
+        raise PrudentError(f"must be a risk measure such as mean-variance(rho=1), got {given!r}")
+    return made
+
+
+def _policy(given: Any) -> Any:
+    return policy_registry.parse(given) if isinstance(given, str) else given
+
+
 def whole_horizons(given: Any) -> list[int]:
+    """Horizons as whole numbers; those of a range are rounded."""
     scaled = isinstance(given, Mapping)
     numbers = values_of("horizons", given)
     return list(
