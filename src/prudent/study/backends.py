@@ -34,7 +34,8 @@ def local(tasks: Iterable[Task], backend: str, workers: int) -> Iterator[Done]:
     pool = Parallel(n_jobs=workers, backend=JOBLIB[backend], **settings)
     done = pool(delayed(play)(task) for task in tasks)
     try:
-        yield from done
+        for each in done:  # noqa: UP028, since `yield from` would close `done` before the remark below is silenced
+            yield each
     except BrokenProcessPool as error:
         raise WorkerLostError(str(error)) from None
     finally:

@@ -3,7 +3,8 @@
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +45,10 @@ def run(
     for key in finished:
         open_cells.pop(key, None)
     asked = len(open_cells)
-    for done in _played(open_cells, study.keep, backend, default_workers(workers), address, complain):
-        store.add(done.part)
-        progress(len(done.keys))
+    with closing(_played(open_cells, study.keep, backend, default_workers(workers), address, complain)) as played:
+        for done in played:
+            store.add(done.part)
+            progress(len(done.keys))
     facts = {"started": started, "seconds": round(time.perf_counter() - begun, 3), "cells": asked}
     store.log({**facts, "backend": "cluster" if address else backend, "workers": default_workers(workers)})
     return store
@@ -59,7 +61,7 @@ def _played(
     workers: int,
     address: str | None,
     complain: Callable[[str], Any],
-) -> Iterator[Done]:
+) -> Generator[Done]:
     """Tasks as they are done, played again where a worker was lost; the cells done leave `open_cells`."""
     costs, losses = Costs(), 0
     while open_cells:

@@ -96,7 +96,7 @@ class Store:
                 continue  # another process set it aside, or compacted it
             except PrudentError as error:
                 aside = path.with_name(f"{path.name}.damaged")
-                with writing(aside):
+                with writing(aside), suppress(FileNotFoundError):
                     path.rename(aside)
                 complain(f"{error}; set aside as {aside.name}, its cells are computed again")
         return keys
@@ -148,18 +148,26 @@ class Store:
         old = sorted(self.parts.glob("*.parquet"))
         if not old:
             return 0
-        scan = pl.scan_parquet(old)
-        sizes = scan.select("cell", (pl.col("runs") * pl.col("pulls").list.len()).alias("size")).unique("cell")
-        made = set()
-        for first, last in _stretches(sizes.sort("cell").collect(), self.manifest()["keep"]):
-            rows = scan.filter(pl.col("cell").is_between(pl.lit(first), pl.lit(last))).unique("cell").sort("cell")
-            part = to_bytes(rows.collect(), self.manifest()["code"])
-            self.add(part)
-            made.add(digest(part))
+        try:
+            made = self._merged(pl.scan_parquet(old))
+        except (pl.exceptions.PolarsError, FileNotFoundError):
+            raise PrudentError(f"{self.parts} changed meanwhile; is another process compacting it? Try again") from None
         for path in old:
             if path.stem not in made:
                 path.unlink(missing_ok=True)
         return len(made)
+
+    def _merged(self, scan: pl.LazyFrame) -> set[str]:
+        """Write all cells as new parts; their names."""
+        size = pl.col("runs") * pl.col("pulls").list.len() * 5
+        sizes = scan.select("cell", size.alias("size")).unique("cell").sort("cell").collect()
+        found, made = self.manifest(), set()
+        for first, last in _stretches(sizes, found["keep"]):
+            rows = scan.filter(pl.col("cell").is_between(pl.lit(first), pl.lit(last))).unique("cell").sort("cell")
+            part = to_bytes(rows.collect(), found["code"])
+            self.add(part)
+            made.add(digest(part))
+        return made
 
     def log(self, facts: dict[str, Any]) -> None:
         """Add a line on a finished session; one write, so that lines of two processes do not mix."""
@@ -180,7 +188,7 @@ class Store:
 
 def _stretches(sizes: pl.DataFrame, keep: str) -> Iterator[tuple[str, str]]:
     """First and last keys of stretches that make a part each."""
-    values = pl.col("size") * 5 if keep == "runs" else pl.lit(1)
+    values = pl.col("size") if keep == "runs" else pl.lit(1)
     by_count = pl.int_range(pl.len()) // CELLS_IN_A_PART
     by_size = (values.cum_sum() - values) // VALUES_IN_A_PART
     numbered = sizes.with_columns(by_count.alias("count"), by_size.alias("volume"))
