@@ -6,11 +6,13 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from polars.testing import assert_frame_equal
 
-from prudent import PrudentError
+from prudent import PrudentError, RiskMeasure
 from prudent.study import Study, backends, costs, estimate, run
 from prudent.study import play as playing
 
@@ -134,6 +136,28 @@ def test_a_tiny_cell_costs_less_than_a_millisecond_beside_its_simulation(tmp_pat
     assert (spent - bare) / len(cells) < 1e-3
     assert len(cells) == 1000
     assert len(list(store.parts.iterdir())) < 200
+
+
+@dataclass(frozen=True)
+class Worst(RiskMeasure):
+    """Minus the smallest reward possible: no function of mean and variance."""
+
+    name = "worst"
+
+    def cost(self, law):
+        return -law.support[0]
+
+    def weigh(self, values, weights):
+        return -values[0]
+
+
+def test_what_a_risk_does_not_define_is_null_and_the_rest_is_there(tmp_path):
+    arms = {"pair": ["uniform(0.0, 1.0)", "uniform(0.2, 0.6)"]}
+    table = run(study(bandits=arms, ranges={}, risks=[Worst()], policies=["ucb1"]), tmp_path / "worst").table()
+    assert table["regret"].null_count() == table.height == 2
+    first, second = (np.array(pulls) for pulls in table["pulls"])
+    assert table["expected_gap"].to_list() == pytest.approx([0.2 * first[0] / 200, 0.2 * second[0] / 2000])
+    assert table["best_share"].to_list() == pytest.approx([first[1] / 200, second[1] / 2000])
 
 
 def start(module, *arguments):
