@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from prudent.arms import Bernoulli
 from prudent.bandit import Bandit
-from prudent.engine.simulation import obstacle
+from prudent.engine import choose_engine
 from prudent.errors import PrudentError
 from prudent.identification import registry as strategies
 from prudent.policies import bind, serves
@@ -61,7 +61,7 @@ def engine(name: str) -> str:
     """The engine that plays a policy with its defaults, on arms whose rewards come in blocks."""
     policy, bandit = policies.parse(name), Bandit([Bernoulli(0.5), Bernoulli(0.6)])
     risk = risks.parse(minds(name)) if minds(name) in risks else MeanVariance()
-    return "stepping" if obstacle(bandit, bind(policy, risk, 1000, len(bandit))) else "leaping"
+    return choose_engine("auto", bandit, policy, bind(policy, risk, 1000, len(bandit)))
 
 
 def cite(name: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from prudent import cli_plan, cli_study
 from prudent.errors import PrudentError
 
 if TYPE_CHECKING:
@@ -350,6 +351,10 @@ def progress_bar(title: str, total: float) -> Iterator[Callable[[int], None]]:
             bars.update(task, advance=finished)
 
         yield advance
+
+
+for more in (*cli_study.COMMANDS, *cli_plan.COMMANDS):
+    main.add_command(more)
 
 
 if __name__ == "__main__":

@@ -51,14 +51,14 @@ def plot_curves(
     return ax
 
 
-def save(figure: Figure, path: Path) -> list[Path]:
-    """The figure as SVG and PNG beside each other; each is written beside and renamed."""
+def save(figure: Figure, path: Path, endings: Sequence[str] = ("svg", "png")) -> list[Path]:
+    """The figure as SVG and PNG next to each other, or one of them; each is written beside and renamed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     made = []
-    for ending, options in (("svg", {"metadata": {"Date": None}}), ("png", {"dpi": 160})):
+    options: dict[str, dict[str, Any]] = {"svg": {"metadata": {"Date": None}}, "png": {"dpi": 160}}
+    for ending in endings:
         target = path.with_suffix(f".{ending}")
         beside = target.with_name(f".{target.name}.part")
-        keywords: dict[str, Any] = {"format": ending, **options}
-        figure.savefig(beside, bbox_inches="tight", **keywords)
+        figure.savefig(beside, bbox_inches="tight", format=ending, **options[ending])
         made.append(beside.replace(target))
     return made

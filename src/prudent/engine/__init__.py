@@ -1,5 +1,5 @@
 """Engines: they play policies on bandits."""
 
-from prudent.engine.simulation import simulate
+from prudent.engine.simulation import choose_engine, simulate
 
-__all__ = ["simulate"]
+__all__ = ["choose_engine", "simulate"]

@@ -61,7 +61,7 @@ def simulate(
     seed = check_integer("simulate", "seed", seed, low=0)
     rounds = _rounds(snapshots, horizon)
     ready = bind(policy, risk, horizon, len(bandit))
-    engine = _engine(engine, bandit, policy, ready)
+    engine = choose_engine(engine, bandit, policy, ready)
     failure = check_number("simulate", "bound_failure", bound_failure, low=0.0, high=1e-3, hint="1e-15 is plenty")
     kernel = _kernel(engine, bandit, ready, horizon, failure)
     best = bandit.best(risk)
@@ -85,19 +85,19 @@ def simulate(
     return history[-1]
 
 
-def _engine(asked: str, bandit: Bandit, policy: Policy, ready: Policy) -> str:
+def choose_engine(asked: str, bandit: Bandit, policy: Policy, ready: Policy) -> str:
     """The engine to use; asking for what cannot be done is an error that says why."""
     if asked not in ("auto", "stepping", "leaping"):
         raise PrudentError(f"simulate: engine must be auto, stepping or leaping, got {asked!r}")
     if asked == "stepping":
         return asked
-    reason = obstacle(bandit, ready)
+    reason = _obstacle(bandit, ready)
     if reason and asked == "leaping":
         raise PrudentError(f"simulate: {spec(policy)} cannot leap here: {reason}; use engine='auto' or 'stepping'")
     return "stepping" if reason else "leaping"
 
 
-def obstacle(bandit: Bandit, ready: Policy) -> str:
+def _obstacle(bandit: Bandit, ready: Policy) -> str:
     """Why a policy cannot leap on a bandit; empty if it can."""
     cls: Any = type(ready)
     if hasattr(ready, "score") and not needs_no_clock(cls):

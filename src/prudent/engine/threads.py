@@ -12,18 +12,27 @@ from prudent.errors import check_integer
 def play_all(
     play: Callable[[int, slice], None], runs: int, workers: int, progress: Callable[[int], Any] | None
 ) -> None:
-    """Call `play(chunk, part)` for every chunk of the runs; the first error stops the rest."""
+    """Call `play(chunk, part)` for every chunk of the runs; the first error stops the rest.
+
+    A single worker is this thread: starting another would take longer than a small simulation.
+    """
 
     def play_task(first_chunk: int, parts: list[slice]) -> int:
         for chunk, part in enumerate(parts, first_chunk):
             play(chunk, part)
         return parts[-1].stop - parts[0].start
 
+    if workers == 1:
+        for task in tasks(runs):
+            finished = play_task(*task)
+            if progress is not None:
+                progress(finished)
+        return
     with ThreadPoolExecutor(workers) as pool:
         waiting = [pool.submit(play_task, *task) for task in tasks(runs)]
         try:
-            for task in as_completed(waiting):
-                finished = task.result()
+            for done in as_completed(waiting):
+                finished = done.result()
                 if progress is not None:
                     progress(finished)
         except BaseException:

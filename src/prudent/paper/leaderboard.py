@@ -6,6 +6,7 @@ Not part of the report, since it plays every round of the policies that cannot l
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from matplotlib.figure import Figure
@@ -46,10 +47,9 @@ def play(desk: Desk) -> pl.DataFrame:
     rows = []
     workers = desk.workers or len(os.sched_getaffinity(0))
     for cell, player in zip(cells(), PLAYERS * (len(CONFIGURATIONS) * len(RHOS)), strict=True):
-        settings = {"horizon": cell.horizon, "runs": desk.runs, "seed": desk.seed, "workers": workers}
-        # The first run of a policy compiles it.
-        simulate(cell.bandit, cell.policy, risk=cell.risk, **{**settings, "runs": 1})
-        runs = simulate(cell.bandit, cell.policy, risk=cell.risk, **settings)
+        settings: dict[str, Any] = {"risk": cell.risk, "horizon": cell.horizon, "seed": desk.seed, "workers": workers}
+        simulate(cell.bandit, cell.policy, runs=1, **settings)  # the first run of a policy compiles it
+        runs = simulate(cell.bandit, cell.policy, runs=desk.runs, **settings)
         facts = {"policy": player, "minds": serves(cell.policy), "engine": runs.engine}
         milliseconds = 1e3 * runs.seconds * workers / desk.runs
         rows.append({**cell.labels, **facts, **summary(runs), "milliseconds": milliseconds})

@@ -18,8 +18,16 @@ PLURAL = {
 }
 
 
+SEED = "Risk-Aversion in Multi-armed Bandits (Sani, Lazaric, Munos, 2012), run again from the definitions up."
+
+
 def render(
-    title: str, facts: Mapping[str, str], sections: Sequence[Section], ledger: Sequence[LedgerRow], folder: Path
+    title: str,
+    facts: Mapping[str, str],
+    sections: Sequence[Section],
+    ledger: Sequence[LedgerRow],
+    folder: Path,
+    subtitle: str = SEED,
 ) -> str:
     """The whole page. `facts` head it; data files are linked relative to `folder`, where the page will stand."""
     environment = Environment(
@@ -30,6 +38,7 @@ def render(
     environment.filters["slug"] = lambda text: re.sub(r"\W+", "-", text)
     page: str = environment.get_template("page.html.j2").render(
         title=title,
+        subtitle=subtitle,
         facts=facts,
         sections=sections,
         ledger=ledger,

@@ -9,7 +9,10 @@ import polars as pl
 
 @dataclass(frozen=True)
 class Section:
-    """One part of the report: pictures, their data, and what the seed says beside what was measured."""
+    """One part of the report: pictures, their data, and what the seed says, if anything, beside what was measured.
+
+    `again` is the command that makes it again; `prudent paper NAME` unless given.
+    """
 
     name: str
     title: str
@@ -21,6 +24,7 @@ class Section:
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)
     data: list[Path] = field(default_factory=list)
     beyond: bool = False
+    again: str = ""
 
     def files(self) -> list[Path]:
         """Everything the section left on disk."""

@@ -82,7 +82,10 @@ class CVaR(Spectral):
 
 @dataclass(frozen=True)
 class MeanCVaR(Spectral):
-    """(1 − weight) · (−μ) + weight · CVaR_α, a cost [Rockafellar00]. Assumes independent rewards in [low, high] for its intervals."""
+    """(1 − weight) · (−μ) + weight · CVaR_α, a cost [Rockafellar00].
+
+    Assumes independent rewards in [low, high] for its intervals.
+    """
 
     alpha: float = 0.05
     weight: float = 0.5

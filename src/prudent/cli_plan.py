@@ -1,0 +1,83 @@
+"""The command `plan`. Heavy imports wait for it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.command()
+@click.option("--option", "texts", multiple=True, metavar="GUESS", help='"drug: gaussian(0.3..0.6, 0.1..0.4)".')
+@click.option("--pilot", "data", type=click.Path(path_type=Path), help="CSV, a column of outcomes for each option.")
+@click.option("--accept", nargs=2, type=float, metavar="MEAN VARIANCE", help="Mean you give up for less variance.")
+@click.option("--rho", type=float, default=None, help="Tolerance for risk, instead of --accept.")
+@click.option("--horizon", type=float, required=True, metavar="N", help="Patients, visitors: rounds of the trial.")
+@click.option("--policy", "policies", multiple=True, metavar="POLICY", help="Only these; all suitable by default.")
+@click.option("--draws", type=int, default=100, show_default=True, help="Bandits drawn from your guesses.")
+@click.option("--runs", type=int, default=20, show_default=True, help="Trials on each.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--workers", type=int, default=None, help="Threads; all cores by default. Never changes the result.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("results/plan"), show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+def plan(
+    texts: tuple[str, ...],
+    data: Path | None,
+    accept: tuple[float, float] | None,
+    rho: float | None,
+    horizon: float,
+    out: Path,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Recommend a policy for a trial you have in mind.
+
+    For four treatments whose outcomes you guess, 2,000 patients, and giving up 0.2 of the mean for 0.1 less variance:
+
+    prudent plan --option "4 * gaussian(0.3..0.6, 0.1..0.4)" --horizon 2000 --accept 0.2 0.1
+    """
+    from prudent.cli import progress_bar
+    from prudent.errors import PrudentError, check_integer
+    from prudent.plan import advise, guesses, pilot, suitable, tolerance, write_report
+    from prudent.risk import MeanVariance
+
+    if (accept is None) == (rho is None):
+        raise PrudentError("plan: say what risk is worth to you, either --accept MEAN VARIANCE or --rho")
+    risk = MeanVariance(tolerance(*accept) if accept else rho)  # type: ignore[arg-type]
+    options = [*guesses(texts), *(pilot(data) if data else [])]
+    rounds = check_integer("plan", "horizon", horizon, low=1)
+    count = len(settings["policies"]) or len(suitable(risk, rounds, len(options))[0])
+    with progress_bar("plan", count * settings["draws"]) as advance:
+        advice = advise(options, risk, rounds, out, progress=advance, **settings)
+    facts = {"options": ", ".join(option.name for option in options), "rounds": f"{rounds:,}", "ρ": f"{risk.rho:g}"}
+    facts |= {"draws × trials": f"{settings['draws']} × {settings['runs']}", "seed": str(settings["seed"])}
+    page = write_report(advice, facts, out)
+    if as_json:
+        rows = advice.policies.to_dicts()
+        click.echo(json.dumps({"recommended": advice.recommended, "reasons": advice.reasons, "policies": rows}))
+        return
+    print_advice(advice, f"ρ = {risk.rho:g}, {rounds:,} rounds")
+    click.echo(page)
+
+
+def print_advice(advice: Any, title: str) -> None:
+    """All policies, then the recommendation and its reasons."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from prudent.cli import print_table
+    from prudent.plan.page import readable
+
+    rows = readable(advice.policies)
+    table = Table(title=f"{title} (± two standard errors)")
+    for column in rows.columns:
+        table.add_column(column, justify="left" if column == "policy" else "right")
+    for row in rows.iter_rows():
+        table.add_row(*map(escape, row))
+    print_table(table)
+    click.echo(f"Take {advice.recommended}.")
+    for reason in advice.reasons:
+        click.echo(f"- {reason}")
+
+
+COMMANDS = (plan,)

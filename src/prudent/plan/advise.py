@@ -1,0 +1,165 @@
+"""Which policy for the trial: all suitable ones are played on bandits drawn from the prior, and compared."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from prudent.errors import PrudentError, check_integer
+from prudent.plan.elicit import Option
+from prudent.policies import Policy, bind, registry, spec
+from prudent.risk import MeanVariance
+from prudent.study import Study, run
+from prudent.study.cells import Entry
+from prudent.study.compare import holm
+from prudent.study.toml import to_toml
+
+WORST = 0.05
+"""The share of trials that counts as the worst."""
+
+LEVEL = 0.95
+
+VARIANTS = ("mv-lcb(c=1, unbiased=True)",)
+"""Settings worth trying beside the defaults: MV-LCB with the sharp width."""
+
+
+MEASURED = ("regret", "outcome", "deviation", "found_best", "exploration_risk")
+"""What is measured of every trial."""
+
+
+class Advice(NamedTuple):
+    """What was found: a row per policy, best first; the policy to take and why; those left out and why."""
+
+    policies: pl.DataFrame
+    recommended: str
+    reasons: list[str]
+    left_out: dict[str, str]
+    study: Study
+
+
+def suitable(risk: MeanVariance, horizon: int, n_arms: int) -> tuple[list[Policy], dict[str, str]]:
+    """The registered policies that can play this trial as they come, and why the others cannot."""
+    fit: list[Policy] = []
+    left_out: dict[str, str] = {}
+    for name in (*registry.names(), *VARIANTS):
+        try:
+            policy = registry.parse(name)
+            bind(policy, risk, horizon, n_arms)
+            fit.append(policy)
+        except PrudentError as error:
+            left_out[name] = str(error)
+    return fit, left_out
+
+
+def advise(
+    options: Sequence[Option],
+    risk: MeanVariance,
+    horizon: int,
+    out: Path,
+    *,
+    policies: Sequence[Policy | str] = (),
+    draws: int = 100,
+    runs: int = 20,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: Callable[[int], Any] = lambda _: None,
+) -> Advice:
+    """Play every suitable policy `runs` times on each of `draws` bandits from the prior; rank by mean regret.
+
+    The study is left in `out` as `study.toml`, its results in `out/study`; called again, finished cells are not
+    played again. Assumes the prior covers the truth: a policy is best on average over it, not in every case.
+    """
+    draws = check_integer("plan", "draws", draws, low=10, hint="100 draws show differences well")
+    runs = check_integer("plan", "runs", runs, low=2)
+    if len(options) < 2:
+        raise PrudentError(f"plan: options must be two or more to choose from, got {len(options)}")
+    fit: Sequence[Policy | str] = policies
+    left_out: dict[str, str] = {}
+    if not policies:
+        fit, left_out = suitable(risk, horizon, len(options))
+    rng = np.random.default_rng(seed)
+    bandits = {f"draw {i + 1}": {option.name: option.draw(rng) for option in options} for i in range(draws)}
+    names = [policy if isinstance(policy, str) else spec(policy) for policy in fit]
+    study = Study(bandits, names, [str(risk)], [horizon], runs=runs, seed=seed, keep="runs")
+    entries = study.entries
+    table = run(study, out / "study", workers=workers, progress=progress).table()
+    (out / "study.toml").write_text(to_toml(study), encoding="utf-8")
+    ranked = summarise(_trials(table, entries))
+    return Advice(ranked, ranked["policy"][0], reasons(ranked, draws, runs), left_out, study)
+
+
+def _trials(table: pl.DataFrame, entries: Sequence[Entry]) -> pl.DataFrame:
+    """One row per trial: its policy and draw, and what came of it."""
+    cells = {entry.key: entry.cell for entry in entries}
+    frames = []
+    for row in table.iter_rows(named=True):
+        cell = cells[row["cell"]]
+        pulls, mean, variance = (np.array(row[f"{name}_by_run"]) for name in ("pulls", "mean", "variance"))
+        costs = np.where(pulls > 0, cell.risk.stats_cost(mean, variance), np.inf)
+        share = pulls / cell.horizon
+        outcome = (share * mean).sum(1)
+        exploration = (share * (mean - outcome[:, None]) ** 2).sum(1)
+        frames.append(
+            {
+                "policy": [row["policy"]] * len(pulls),
+                "draw": [row["bandit"]] * len(pulls),
+                "regret": row["regret_by_run"],
+                "outcome": outcome,
+                "deviation": np.sqrt((share * variance).sum(1) + exploration),
+                "found_best": (costs.argmin(1) == cell.bandit.best(cell.risk)).astype(float),
+                "exploration_risk": exploration,
+            }
+        )
+    return pl.concat(pl.DataFrame(frame) for frame in frames)
+
+
+def summarise(trials: pl.DataFrame) -> pl.DataFrame:
+    """A row per policy, smallest mean regret first. Draws are the independent pieces: errors come from their means."""
+    rows: list[dict[str, Any]] = []
+    for (policy,), own in trials.group_by("policy", maintain_order=True):
+        by_draw = own.group_by("draw", maintain_order=True).agg(pl.col(MEASURED).mean())
+        row: dict[str, Any] = {"policy": policy}
+        for name in MEASURED:
+            values = by_draw[name].to_numpy()
+            row[name], row[f"{name}_se"] = values.mean(), values.std(ddof=1) / np.sqrt(len(values))
+        count = max(1, round(WORST * own.height))
+        row["worst_outcome"] = own["outcome"].bottom_k(count).mean()
+        row["by_draw"] = by_draw["regret"].to_list()
+        rows.append(row)
+    rows.sort(key=lambda row: row["regret"])
+    first = np.array(rows[0]["by_draw"])
+    # The same bandits for all policies: differences are paired by draw.
+    behind = [np.array(row.pop("by_draw")) - first for row in rows]
+    p = [stats.ttest_1samp(gap, 0.0).pvalue if gap.std() > 0.0 else 1.0 for gap in behind[1:]]
+    adjusted = [1.0, *holm(np.array(p))] if p else [1.0]
+    for row, gap, value in zip(rows, behind, adjusted, strict=True):
+        row["behind"], row["behind_se"] = gap.mean(), gap.std(ddof=1) / np.sqrt(len(gap))
+        row["as_good"] = bool(value > 1.0 - LEVEL)
+    return pl.DataFrame(rows)
+
+
+def reasons(ranked: pl.DataFrame, draws: int, runs: int) -> list[str]:
+    """Why the first policy is recommended, in sentences with error bars (two standard errors)."""
+    rows = ranked.to_dicts()
+    first = rows[0]
+    told = [
+        f"Smallest mean regret over {draws} bandits of the prior, {runs} trials on each: {_pm(first, 'regret')}.",
+        f"Mean outcome {_pm(first, 'outcome')}; in the worst {100 * WORST:g} % of trials {first['worst_outcome']:.3g}.",
+        f"Outcomes within a trial deviate by {_pm(first, 'deviation')}; moving between options adds "
+        f"{_pm(first, 'exploration_risk')} of variance.",
+        f"At the end the best option looks best in {100 * first['found_best']:.0f} % of trials"
+        f" (± {200 * first['found_best_se']:.0f} %).",
+    ]
+    ties = [row["policy"] for row in rows[1:] if row["as_good"]]
+    if ties:
+        told.append(f"Not told apart from it by these trials: {', '.join(ties)}.")
+    elif len(rows) > 1:
+        told.append(f"Next comes {rows[1]['policy']}, behind by {_pm(rows[1], 'behind')} of regret.")
+    return told
+
+
+def _pm(row: dict[str, Any], name: str) -> str:
+    return f"{row[name]:.3g} ± {2.0 * row[f'{name}_se']:.1g}"

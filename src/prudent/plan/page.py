@@ -1,0 +1,67 @@
+"""The plan as a report."""
+
+from pathlib import Path
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from prudent import figures
+from prudent.plan.advise import WORST, Advice
+from prudent.report import Section, render
+
+
+def write_report(advice: Advice, facts: dict[str, str], out: Path) -> Path:
+    """`out/plan.html`: the recommendation, its reasons, all policies side by side."""
+    with figures.style():
+        figure = Figure(figsize=(6.4, 0.5 + 0.4 * advice.policies.height))
+        plot_policies(figure.add_subplot(), advice.policies)
+        pictures = figures.save(figure, out / "figures" / "plan")
+    left_out = pl.DataFrame({"policy": list(advice.left_out), "why": list(advice.left_out.values())})
+    section = Section(
+        name="policies",
+        title=f"Take {advice.recommended}",
+        caption="Mean regret of every suitable policy, with two standard errors; smaller is better.",
+        settings="Regret: the cost of the outcomes received minus that of as many outcomes of the best option.",
+        seed_says="",
+        measured=" ".join(advice.reasons),
+        figures=pictures,
+        tables={"All policies": readable(advice.policies), **({"Left out": left_out} if advice.left_out else {})},
+        data=[out / "study.toml"],
+        again=f"prudent run {out / 'study.toml'} --out {out / 'study'}",
+    )
+    path = out / "plan.html"
+    beside = path.with_name(f".{path.name}.part")
+    beside.write_text(render("A plan for the trial", facts, [section], [], out, subtitle=""), encoding="utf-8")
+    return beside.replace(path)
+
+
+def plot_policies(ax: Axes, policies: pl.DataFrame) -> Axes:
+    """A point and error bar per policy, the best on top."""
+    names, places = policies["policy"].to_list(), list(range(policies.height))
+    colours = [figures.COLOURS[0] if good else figures.COLOURS[1] for good in policies["as_good"]]
+    for place, mean, error, colour in zip(places, policies["regret"], policies["regret_se"], colours, strict=True):
+        ax.errorbar(mean, place, xerr=2.0 * error, fmt="o", color=colour, capsize=3)
+    ax.set_yticks(places, names)
+    ax.invert_yaxis()
+    ax.set(xlabel="mean regret")
+    return ax
+
+
+def readable(policies: pl.DataFrame) -> pl.DataFrame:
+    """The table with error bars of two standard errors, in words."""
+    headers = {
+        "regret": "regret",
+        "outcome": "mean outcome",
+        "deviation": "deviation within a trial",
+        "found_best": "best option found",
+        "exploration_risk": "exploration risk",
+        "behind": "behind the first",
+    }
+    columns = {"policy": policies["policy"].to_list()}
+    for name, header in headers.items():
+        pairs = zip(policies[name], policies[f"{name}_se"], strict=True)
+        columns[header] = [f"{mean:.3g} ± {2.0 * error:.1g}" for mean, error in pairs]
+    columns[f"outcome, worst {100 * WORST:g} %"] = [f"{value:.3g}" for value in policies["worst_outcome"]]
+    columns["as good as the first"] = ["yes" if good else "no" for good in policies["as_good"]]
+    return pl.DataFrame(columns)

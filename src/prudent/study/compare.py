@@ -1,0 +1,81 @@
+"""Two policies on the same cells."""
+
+import math
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy import stats
+
+from prudent.errors import PrudentError, check_number
+from prudent.study.play import MEASURES
+from prudent.study.ranges import near
+from prudent.study.select import matches, ranges_of
+
+Array = NDArray[np.float64]
+
+
+def compare(
+    table: pl.DataFrame, policy_a: str, policy_b: str, *, measure: str = "regret", level: float = 0.95
+) -> pl.DataFrame:
+    """A − B for every pair of cells that differ in the policy alone: difference, interval, p-value, verdict.
+
+    Welch's t: policies have streams of their own, so their runs are independent. The intervals hold all at once with
+    probability `level` (Bonferroni); p-values are adjusted by Holm's method, which decides the verdict and may see a
+    difference where the wider interval still holds 0. Assumes enough runs a cell for means to be nearly normal.
+    """
+    level = check_number("compare", "level", level, low=0.0, high=1.0, open_low=True, open_high=True)
+    check_measure("compare", measure)
+    same = ["bandit", *ranges_of(table), "arms", "risk", "horizon", "runs"]
+    columns = [*same, measure, f"{measure}_se"]
+    sides = [_of_policy(table, policy).select(columns) for policy in (policy_a, policy_b)]
+    pairs = sides[0].join(sides[1], on=same, how="inner", nulls_equal=True, maintain_order="left", suffix="_b")
+    pairs = pairs.drop_nulls([f"{measure}_se", f"{measure}_se_b"])
+    if pairs.is_empty():
+        raise PrudentError(f"compare: {policy_a} and {policy_b} share no finished cell of two runs or more")
+    a, se_a, b, se_b = (
+        pairs[name].to_numpy() for name in (measure, f"{measure}_se", f"{measure}_b", f"{measure}_se_b")
+    )
+    difference, error = a - b, np.hypot(se_a, se_b)
+    freedom = _welch(se_a, se_b, pairs["runs"].to_numpy())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = np.where(error > 0.0, 2.0 * stats.t.sf(np.abs(difference) / error, freedom), (difference == 0.0) * 1.0)
+    margin = stats.t.isf((1.0 - level) / (2.0 * len(pairs)), freedom) * error
+    adjusted = holm(p)
+    verdict = np.where(adjusted > 1.0 - level, "open", np.where(difference < 0.0, "A smaller", "B smaller"))
+    found = {"difference": difference, "se": error, "low": difference - margin, "high": difference + margin}
+    return (
+        pairs.select(same)
+        .with_columns(**{k: pl.Series(v) for k, v in found.items()})
+        .with_columns(p_holm=pl.Series(adjusted), verdict=pl.Series(verdict))
+    )
+
+
+def check_measure(owner: str, measure: str) -> None:
+    """A measure that is stored."""
+    if measure not in MEASURES:
+        raise PrudentError(f"{owner}: unknown measure {measure!r}; {near(measure, MEASURES)}")
+
+
+def _of_policy(table: pl.DataFrame, policy: str) -> pl.DataFrame:
+    known = table.get_column("policy").unique(maintain_order=True).to_list()
+    found = [name for name in known if matches(policy, name)]
+    if len(found) != 1:
+        raise PrudentError(f"compare: {policy!r} must be one policy of {', '.join(known)}; it is {len(found)}")
+    return table.filter(pl.col("policy") == found[0])
+
+
+def _welch(se_a: Array, se_b: Array, runs: Array) -> Array:
+    """Degrees of freedom after Welch and Satterthwaite; both sides have as many runs."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom = (runs - 1) * (se_a**2 + se_b**2) ** 2 / (se_a**4 + se_b**4)
+    return np.where(np.isfinite(freedom), freedom, math.inf)
+
+
+def holm(p: Array) -> Array:
+    """P-values adjusted by Holm's step-down method: rejecting those below α errs anywhere with probability ≤ α."""
+    order = np.argsort(p)
+    steps = np.maximum.accumulate((len(p) - np.arange(len(p))) * p[order])
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(steps, 1.0)
+    return adjusted

@@ -1,0 +1,136 @@
+"""What cells cost: learnt from cells that were played, used to group small ones and to say how long a study takes.
+
+Time per run is averaged by kind of cell (policy, engine, arms) and octave of the horizon. Between octaves seen it is
+interpolated, a straight line on log scales; beyond them it grows as the horizon, below it stays.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from prudent.errors import PrudentError
+from prudent.study.cells import Cell, Entry
+from prudent.study.play import Task, code_version, play
+
+OVERHEAD = 5e-4
+"""Seconds a cell takes whatever its size: checks, streams, a row of results. Python's, so threads share it."""
+
+TASK = 0.5
+"""Seconds of work in a task; a crash loses the tasks in flight."""
+
+CELLS_IN_A_TASK, VALUES_IN_A_TASK = 2_000, 1_000_000
+"""The most a task holds, for the memory's sake."""
+
+PROBES, PROBE, LONGEST_PROBE = 40, 0.01, 0.25
+"""Cells tried of each kind; seconds to spend on each; seconds above which a run is not tried but extrapolated."""
+
+
+class Costs:
+    """Seconds per run, as far as known."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, dict[int, tuple[float, int]]] = defaultdict(dict)
+
+    def learn(self, cell: Cell, seconds: float) -> None:
+        """The cell took so long."""
+        each = max(seconds - OVERHEAD, 1e-7) / cell.runs
+        known, place = self._known[cell.kind()], octave(cell.horizon)
+        total, count = known.get(place, (0.0, 0))
+        known[place] = (total + each, count + 1)  # at once: tasks are made in another thread
+
+    def each(self, cell: Cell) -> float | None:
+        """Seconds a run of the cell takes; None for a kind never seen."""
+        known = self._known.get(cell.kind())
+        if not known:
+            return None
+        octaves = sorted(known)
+        x = math.log2(cell.horizon)
+        logs = [math.log2(known[o][0] / known[o][1]) for o in octaves]
+        return float(2.0 ** (np.interp(x, octaves, logs) + max(0.0, x - octaves[-1] - 0.5)))
+
+    def guess(self, cell: Cell) -> float | None:
+        """Seconds the cell takes."""
+        each = self.each(cell)
+        return None if each is None else OVERHEAD + cell.runs * each
+
+
+def octave(horizon: int) -> int:
+    """The nearest power of two."""
+    return round(math.log2(horizon))
+
+
+def tasks(entries: Sequence[Entry], costs: Costs, keep: str) -> Iterator[Task]:
+    """The cells in tasks of about TASK seconds, as far as costs are known when the task is asked for.
+
+    A cell of a kind not seen yet is a task of its own.
+    """
+    code = code_version()
+    waiting: list[Entry] = []
+    seconds, values = 0.0, 0
+    for entry in entries:
+        guess = costs.guess(entry.cell)
+        if guess is None:
+            yield Task([entry.key], [entry.cell], keep, code)
+            continue
+        waiting.append(entry)
+        seconds += guess
+        values += len(entry.cell.bandit) * (entry.cell.runs if keep == "runs" else 1)
+        if seconds >= TASK or values >= VALUES_IN_A_TASK or len(waiting) >= CELLS_IN_A_TASK:
+            yield Task([e.key for e in waiting], [e.cell for e in waiting], keep, code)
+            waiting, seconds, values = [], 0.0, 0
+    if waiting:
+        yield Task([e.key for e in waiting], [e.cell for e in waiting], keep, code)
+
+
+class Estimate(NamedTuple):
+    """What a study will take."""
+
+    cells: int
+    pulls: int
+    seconds: float
+
+
+def estimate(entries: Sequence[Entry], workers: int, *, threads: bool = True) -> Estimate:
+    """The time for cells, from trying some of each kind with few runs. Leave out those that are finished.
+
+    As many are tried at a time as there are workers, so that a busy machine is seen as such.
+    """
+    costs, kinds = Costs(), defaultdict[Any, list[Cell]](list)
+    for entry in sorted(entries, key=lambda entry: (entry.cell.horizon, entry.key)):
+        kinds[entry.cell.kind()].append(entry.cell)
+    with ThreadPoolExecutor(workers) as pool:
+        for cells in kinds.values():
+            for horizon in _rungs(cells[-1].horizon):
+                with suppress(PrudentError):  # a policy may be made for long horizons only
+                    _probe(cells[-1]._replace(horizon=horizon), costs, pool, workers)
+            for i in np.unique(np.linspace(0, len(cells) - 1, PROBES).astype(int)):
+                _probe(cells[i], costs, pool, workers)
+    each = [(entry.cell.runs, costs.each(entry.cell) or 0.0) for entry in entries]
+    playing = sum(runs * seconds for runs, seconds in each)
+    overhead = OVERHEAD * len(entries)
+    seconds = playing / min(workers, max(len(entries), 1)) + (overhead if threads else overhead / workers)
+    return Estimate(len(entries), sum(entry.cell.horizon * entry.cell.runs for entry in entries), seconds)
+
+
+def _rungs(horizon: int) -> list[int]:
+    """Shorter horizons on the way to a long one, so that a run of hours is not tried unawares."""
+    return [short for short in (10_000 * 8**i for i in range(15)) if short < horizon]
+
+
+def _probe(cell: Cell, costs: Costs, pool: ThreadPoolExecutor, workers: int) -> None:
+    """Play a few runs of the cell, more until they can be timed; none if shorter horizons say that one takes long."""
+    expected = costs.each(cell)
+    if expected is not None and expected > LONGEST_PROBE:
+        return
+    runs, seconds = 1, 0.0
+    while seconds < PROBE and runs <= cell.runs:
+        few = cell._replace(runs=runs)
+        task = Task([few.key()], [few], "summary", code_version())
+        seconds = float(np.mean([done.seconds[0] for done in pool.map(play, [task] * workers)]))
+        runs *= 4
+    costs.learn(few, seconds)

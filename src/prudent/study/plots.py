@@ -1,0 +1,143 @@
+"""Pictures of a study. Each function takes the table and an `ax`, and returns the `ax`."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from prudent import figures
+from prudent.errors import PrudentError
+from prudent.study.compare import check_measure
+from prudent.study.ranges import near
+from prudent.study.select import varying
+
+
+def draw(kind: str, table: pl.DataFrame, path: Path, *, measure: str = "regret", x: str | None, y: str | None) -> Path:
+    """A picture as a file, PNG or SVG by its ending."""
+    check_measure("plot", measure)
+    if path.suffix not in (".png", ".svg"):
+        raise PrudentError(f"plot: out must end in .png or .svg, got {path}")
+    if kind not in ("pulls", "frontier", "distribution") and table.get_column(measure).null_count() == len(table):
+        raise PrudentError(f"plot: {measure} is not defined for these risks; take --measure expected_gap")
+    with figures.style():
+        if kind == "heatmap":
+            figure = heat_maps(table, measure, *_axes(table, x, y))
+        else:
+            figure = Figure(figsize=(6.4, 4.2))
+            kinds = {"frontier": plot_frontier, "pulls": plot_pulls, "distribution": plot_distribution}
+            ax = figure.add_subplot()
+            kinds[kind](ax, table) if kind in kinds else plot_horizons(ax, table, measure)
+        return figures.save(figure, path, [path.suffix[1:]])[0]
+
+
+def plot_horizons(ax: Axes, table: pl.DataFrame, measure: str = "regret") -> Axes:
+    """The measure against the horizon, a line per policy, averaged over the bandits and risks shown."""
+    mean = pl.col(measure).mean()
+    error = (pl.col(f"{measure}_se").fill_null(0.0) ** 2).sum().sqrt() / pl.len()
+    means = table.group_by("policy", "horizon", maintain_order=True).agg(mean, error).sort("horizon")
+    x = np.unique(table.get_column("horizon").to_numpy())
+    curves = []
+    for policy in table.get_column("policy").unique(maintain_order=True):
+        line = pl.DataFrame({"horizon": x}).join(means.filter(policy=policy), on="horizon", how="left")
+        curves.append((policy, line[measure].to_numpy(), line[f"{measure}_se"].to_numpy()))
+    figures.plot_curves(ax, x, curves, log=bool((means[measure] > 0.0).all()))
+    problems = table.select("bandit", "arms", "risk").n_unique()
+    ax.set(
+        xlabel="horizon", ylabel=f"{_words(measure)}, mean of {problems} problems" if problems > 1 else _words(measure)
+    )
+    return ax
+
+
+def heat_maps(table: pl.DataFrame, measure: str, x: str, y: str) -> Figure:
+    """A panel per policy at the longest horizon shown, all on one scale."""
+    longest = table.filter(pl.col("horizon") == pl.col("horizon").max())
+    policies = longest.get_column("policy").unique(maintain_order=True).to_list()
+    figure = Figure(figsize=(3.6 * len(policies) + 0.8, 3.6), layout="constrained")
+    limits = (longest[measure].min(), longest[measure].max())
+    panels = figure.subplots(1, len(policies), squeeze=False)[0]
+    for ax, policy in zip(panels, policies, strict=True):
+        plot_heat_map(ax, longest.filter(policy=policy), measure, x, y, limits=limits)
+        ax.set_title(policy)
+    figure.colorbar(
+        panels[-1].collections[0], ax=list(panels), label=f"{_words(measure)}, horizon {longest['horizon'][0]:,}"
+    )
+    return figure
+
+
+def plot_heat_map(ax: Axes, table: pl.DataFrame, measure: str, x: str, y: str, *, limits: Any = (None, None)) -> Axes:
+    """The measure over two ranges, the mean over what else varies."""
+    grid = table.drop_nulls([x, y]).pivot(x, index=y, values=measure, aggregate_function="mean").sort(y)
+    columns = sorted((name for name in grid.columns if name != y), key=float)
+    centres = [float(name) for name in columns]
+    mesh = ax.pcolormesh(centres, grid[y], grid.select(columns), shading="nearest", vmin=limits[0], vmax=limits[1])
+    mesh.set_rasterized(True)
+    ax.grid(False)
+    ax.set(xlabel=x, ylabel=y)
+    return ax
+
+
+def plot_frontier(ax: Axes, table: pl.DataFrame) -> Axes:
+    """Mean of the rewards against their standard deviation, a point per cell; a line per policy and horizon."""
+    curves = table.group_by("policy", "horizon", maintain_order=True)
+    for i, ((policy, horizon), cells) in enumerate(curves):
+        colour, marker = figures.COLOURS[i % len(figures.COLOURS)], figures.MARKERS[i % len(figures.MARKERS)]
+        deviation = cells["reward_variance"].sqrt()
+        ax.plot(deviation, cells["reward_mean"], color=colour, marker=marker, label=f"{policy}, {horizon:,}")
+    ax.legend()
+    ax.set(xlabel="standard deviation of the rewards in a run", ylabel="mean reward")
+    return ax
+
+
+def plot_pulls(ax: Axes, table: pl.DataFrame) -> Axes:
+    """The share of each arm in the pulls, a bar per policy; of one problem at its longest horizon."""
+    cells = _one_problem(table.filter(pl.col("horizon") == pl.col("horizon").max()), "pulls")
+    shares = np.array(cells["pulls"].to_list()) / cells["horizon"].to_numpy()[:, None]
+    left = np.zeros(len(cells))
+    for arm, share in enumerate(shares.T):
+        colour = figures.COLOURS[arm % len(figures.COLOURS)]
+        ax.barh(cells["policy"].to_list(), share, left=left, label=cells["arms"][0].split("; ")[arm], color=colour)
+        left += share
+    ax.invert_yaxis()
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=2)
+    ax.set(xlabel=f"share of {cells['horizon'][0]:,} pulls", xlim=(0, 1))
+    return ax
+
+
+def plot_distribution(ax: Axes, table: pl.DataFrame) -> Axes:
+    """How the regret of single runs is distributed, a line per policy; of one problem at its longest horizon."""
+    if "regret_by_run" not in table.columns:
+        raise PrudentError('plot: the study keeps summaries only; set keep = "runs" and run it into another folder')
+    cells = _one_problem(table.filter(pl.col("horizon") == pl.col("horizon").max()), "distribution")
+    for i, (policy, regret) in enumerate(cells.select("policy", "regret_by_run").iter_rows()):
+        ax.ecdf(regret, label=policy, color=figures.COLOURS[i % len(figures.COLOURS)])
+    ax.legend()
+    ax.set(xlabel=f"regret of a run, horizon {cells['horizon'][0]:,}", ylabel="share of runs at or below")
+    return ax
+
+
+def _one_problem(table: pl.DataFrame, kind: str) -> pl.DataFrame:
+    problems = table.select("bandit", "arms", "risk").n_unique()
+    if problems > 1:
+        narrow = "narrow it with --bandit, --risk and --where"
+        raise PrudentError(f"plot: {kind} shows one problem, and {problems} are left; {narrow}")
+    return table.unique("policy", keep="first", maintain_order=True)
+
+
+def _axes(table: pl.DataFrame, x: str | None, y: str | None) -> tuple[str, str]:
+    known = varying(table)
+    for name in (x, y):
+        if name is not None and name not in known:
+            raise PrudentError(f"plot: no range here is called {name!r}, or it has one value; {near(name, known)}")
+    free = [name for name in known if name not in (x, y)]
+    x = x or (free.pop(0) if free else None)
+    y = y or (free.pop(0) if free else None)
+    if x is None or y is None or x == y:
+        raise PrudentError(f"plot: a heat map needs two ranges with several values; here vary: {', '.join(known)}")
+    return x, y
+
+
+def _words(measure: str) -> str:
+    return measure.replace("_", " ")

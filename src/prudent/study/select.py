@@ -1,0 +1,63 @@
+"""Choosing cells from a study's table."""
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+import polars as pl
+
+from prudent.errors import PrudentError
+from prudent.study.ranges import near
+
+
+def select(
+    table: pl.DataFrame,
+    *,
+    policies: Sequence[str] = (),
+    risks: Sequence[str] = (),
+    bandits: Sequence[str] = (),
+    horizons: Sequence[float] = (),
+    where: Sequence[str] = (),
+) -> pl.DataFrame:
+    """The rows whose policy, risk and bandit match one of the patterns of each, at these horizons and values."""
+    for column, patterns in (("policy", policies), ("risk", risks), ("bandit", bandits)):
+        for pattern in patterns:
+            known = table.get_column(column).unique(maintain_order=True).to_list()
+            if not any(matches(pattern, name) for name in known):
+                raise PrudentError(f"no {column} here is called {pattern!r}; {near(pattern, known)}")
+        if patterns:
+            kept = [any(matches(pattern, name) for pattern in patterns) for name in table.get_column(column)]
+            table = table.filter(pl.Series(kept, dtype=pl.Boolean))
+    if horizons:
+        table = table.filter(pl.col("horizon").is_in([int(n) for n in horizons]))
+    for text in where:
+        table = table.filter(_condition(table, text))
+    if table.is_empty():
+        raise PrudentError("no finished cell is left; take fewer filters, or `prudent run` the study first")
+    return table
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Whether a spec fits a pattern; spaces do not matter."""
+    return fnmatchcase(name.replace(" ", ""), pattern.replace(" ", ""))
+
+
+def ranges_of(table: pl.DataFrame) -> list[str]:
+    """The columns that hold ranges; they stand between a bandit's name and its arms."""
+    return table.columns[table.columns.index("bandit") + 1 : table.columns.index("arms")]
+
+
+def varying(table: pl.DataFrame) -> list[str]:
+    """The ranges with more than one value here."""
+    return [name for name in ranges_of(table) if table.get_column(name).drop_nulls().n_unique() > 1]
+
+
+def _condition(table: pl.DataFrame, text: str) -> pl.Expr:
+    name, _, value = text.partition("=")
+    known = ranges_of(table)
+    if name.strip() not in known:
+        raise PrudentError(f"no range here is called {name.strip()!r}; {near(name.strip(), known)}")
+    try:
+        number = float(value)
+    except ValueError:
+        raise PrudentError(f"{text!r}: write a range and its value, as in {name.strip()}=0.5") from None
+    return (pl.col(name.strip()) - number).abs() <= 1e-9 * max(1.0, abs(number))

@@ -1,0 +1,132 @@
+"""Studies as TOML files, read with errors that name the line."""
+
+import json
+import re
+import tomllib
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+from prudent.errors import PrudentError
+from prudent.study.cells import Path as Place
+from prudent.study.cells import Problem, StudyError
+from prudent.study.ranges import check_keys, near
+from prudent.study.spec import Study
+
+KEYS = {field.name: field.default is MISSING and field.default_factory is MISSING for field in fields(Study)}
+"""Every key of a study, and whether it must be given."""
+
+HEADER = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
+KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+
+
+def load(path: Path | str) -> Study:
+    """The study in a TOML file, checked whole; an error has a line `file:number: what is wrong` per problem."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+        data = tomllib.loads(text)
+    except OSError as error:
+        raise PrudentError(f"cannot read {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PrudentError(f"{path}: not TOML: {error}") from None
+    problems, readable = _shape(data)
+    study = Study(**{name: data.get(name) for name in KEYS if name in data or KEYS[name]})  # type: ignore[arg-type]
+    if readable:
+        try:
+            _ = study.entries
+        except StudyError as error:
+            problems += error.problems
+    if problems:
+        raise PrudentError("\n".join(_located(path, text, data, problem) for problem in problems))
+    return study
+
+
+def to_toml(study: Study) -> str:
+    """The study as a TOML file from which `load` makes the same cells, ranges written out."""
+    data = study.as_dict()
+    ranges, bandits = data.pop("ranges"), data.pop("bandits")
+    lines = [f"{name} = {_value(value)}" for name, value in data.items()]
+    lines += (
+        ["", "[ranges]", *(f"{_value(name)} = {_value(values)}" for name, values in ranges.items())] if ranges else []
+    )
+    for name, arms in bandits.items():
+        lines += ["", f"[bandits.{_value(name)}]", f"arms = {_value(arms)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _value(value: Any) -> str:
+    """A number, text, list or table; text is written as in JSON, which TOML reads."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{_value(key)} = {_value(item)}' for key, item in value.items())} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+def _shape(data: dict[str, Any]) -> tuple[list[Problem], bool]:
+    """Problems with keys, and whether a study can be made all the same.
+
+    Each bandit is unwrapped from its table with the key `arms`.
+    """
+    unknown = [Problem((key,), f"unknown key; {near(key, KEYS)}") for key in data if key not in KEYS]
+    problems = [Problem((), f"{name} is missing") for name, needed in KEYS.items() if needed and name not in data]
+    bandits: Any = data.get("bandits")
+    for name, table in bandits.items() if isinstance(bandits, dict) else ():
+        if not isinstance(table, dict):
+            problems.append(Problem(("bandits", name), f"must be a table with the key arms, got {table!r}"))
+            continue
+        try:
+            check_keys("bandit", table, ("arms",), needed=("arms",))
+            bandits[name] = table["arms"]
+        except PrudentError as error:
+            problems.append(Problem(("bandits", name), str(error)))
+    return unknown + problems, not problems
+
+
+def _located(path: Path, text: str, data: dict[str, Any], problem: Problem) -> str:
+    place = problem.path
+    if place[:1] == ("bandits",) and len(place) > 1:
+        place = (*place[:2], "arms", *place[2:])
+    line = line_of(text, place, _item(data, problem.path)) if place else 1
+    name = ".".join(part if isinstance(part, str) else str(part + 1) for part in problem.path)
+    return f"{path}:{line}: {name}: {problem.text}" if name else f"{path}:{line}: {problem.text}"
+
+
+def _item(data: Any, place: Place) -> Any:
+    for part in place:
+        try:
+            data = data[part]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return data
+
+
+def line_of(text: str, place: Place, item: Any = None) -> int:
+    """The line, from 1, where a key stands, or an item of its list; Python's TOML reader does not tell.
+
+    A scan that knows headers and keys at the start of a line. A key inside an inline table counts as on the line of
+    the table.
+    """
+    lines = text.splitlines()
+    section: tuple[str, ...] = ()
+    best, found = 1, 0
+    wanted = tuple(str(part) for part in place)
+    for number, line in enumerate(lines, 1):
+        if header := HEADER.match(line):
+            section = here = _parts(header[1])
+        elif key := KEY.match(line):
+            here = section + _parts(key[1])
+        else:
+            continue
+        if here == wanted[: len(here)] and len(here) > found:
+            best, found = number, len(here)
+    if isinstance(item, str):
+        for number in range(best, len(lines) + 1):
+            if item in lines[number - 1]:
+                return number
+    return best
+
+
+def _parts(dotted: str) -> tuple[str, ...]:
+    return tuple(part.strip().strip("\"'") for part in re.findall(r"""[\w-]+|"[^"]*"|'[^']*'""", dotted))

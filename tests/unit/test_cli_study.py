@@ -1,0 +1,128 @@
+"""Studies as typed on the command line."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from prudent.cli import main
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "study.toml"
+
+TOML = """
+runs = 20
+horizons = [50, 200]
+risks = ["mean-variance(rho={rho})"]
+policies = ["exp-exp", "ucb1"]
+keep = "runs"
+
+[ranges]
+mu = [0.2, 0.8, 1.4]
+rho = [0, 1]
+
+[bandits.pair]
+arms = { old = "gaussian(1.0, 0.05)", new = "gaussian({mu}, 0.25)" }
+"""
+
+
+def prudent(*arguments):
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A finished study of 24 cells."""
+    place = tmp_path_factory.mktemp("cli")
+    (place / "study.toml").write_text(TOML)
+    result = prudent("run", place / "study.toml", "--out", place / "out", "--workers", 1)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == f"{place / 'out'}\n"
+    return place / "out"
+
+
+def test_a_dry_run_says_how_much_and_plays_nothing(tmp_path, folder):
+    study = folder.parent / "study.toml"
+    result = prudent("run", study, "--out", tmp_path / "none", "--dry-run")
+    assert "24 cells, 0 finished, 24 to play" in result.stdout
+    assert f"{12 * 20 * 250:,} pulls, about " in result.stdout
+    assert not (tmp_path / "none").exists()
+    assert "24 finished, 0 to play" in prudent("run", study, "--out", folder, "--dry-run").stdout
+
+
+def test_show_prints_all_or_some_cells(folder):
+    rows = json.loads(prudent("show", folder, "--json").stdout)
+    assert len(rows) == 24
+    some = ["--policy", "ucb*", "--horizon", 200, "--where", "mu=0.8", "--risk", "mean-variance( rho=1.0 )"]
+    (row,) = json.loads(prudent("show", folder, *some, "--json").stdout)
+    assert (row["policy"], row["horizon"], row["mu"], row["rho"]) == ("ucb1", 200, 0.8, 1.0)
+    (flat,) = csv.DictReader(io.StringIO(prudent("show", folder, *some, "--csv").stdout))
+    assert float(flat["regret"]) == row["regret"]
+    table = prudent("show", folder, *some).stdout
+    assert "1 of 24 cells" in table
+    assert "±" in table
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["show", "--policy", "ucb2"], "no policy here is called 'ucb2'; did you mean ucb1"),
+        (["show", "--where", "my=1"], "no range here is called 'my'; did you mean mu"),
+        (["show", "--where", "mu"], "write a range and its value"),
+        (["show", "--horizon", "7"], "no finished cell is left"),
+        (["plot", "heatmap", "--x", "nu"], "no range here is called 'nu'"),
+        (["plot", "heatmap", "--where", "rho=1"], "needs two ranges"),
+        (["plot", "pulls"], "shows one problem, and 6 are left"),
+        (["plot", "regret", "--out", "x.pdf"], "must end in .png or .svg"),
+        (["plot", "regret", "--measure", "regrets"], "unknown measure 'regrets'; did you mean regret"),
+        (["compare", "exp-exp", "mv-lcb"], "'mv-lcb' must be one policy of exp-exp, ucb1; it is 0"),
+        (["compare", "exp-exp", "ucb1", "--level", "95"], "level must lie in (0, 1)"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(folder, arguments, message):
+    result = prudent(arguments[0], folder, *arguments[1:])
+    assert result.exit_code == 2, result.output
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_mistakes_in_the_file_are_told_with_their_lines(tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text(TOML.replace("ucb1", "ucb9").replace("runs = 20", "rums = 20"))
+    result = prudent("run", path, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert f"{path}:2: rums: unknown key; did you mean runs" in result.stderr
+    assert f"{path}:1: runs is missing" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("kind", ["regret", "heatmap", "frontier", "pulls", "distribution"])
+def test_plots_are_written(folder, tmp_path, kind):
+    one = ["--where", "mu=0.8", "--where", "rho=1"] if kind in ("pulls", "distribution") else []
+    for ending, start in (("png", b"\x89PNG"), ("svg", b"<?xml")):
+        out = tmp_path / f"{kind}.{ending}"
+        result = prudent("plot", folder, kind, *one, "--out", out)
+        assert result.stdout == f"{out}\n", result.output
+        assert out.read_bytes().startswith(start)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_compare_prints_every_pair_and_counts_verdicts(folder):
+    rows = json.loads(prudent("compare", folder, "exp-exp", "ucb1", "--json").stdout)
+    assert len(rows) == 12
+    assert all(row["low"] < row["difference"] < row["high"] for row in rows)
+    printed = prudent("compare", folder, "exp-exp", "ucb1").stdout
+    assert "95 % intervals for all 12 together" in printed
+
+
+def test_compact_leaves_one_part(folder):
+    assert prudent("compact", folder).stdout == "1 parts\n"
+    assert len(json.loads(prudent("show", folder, "--json").stdout)) == 24
+
+
+def test_the_example_is_a_study():
+    from prudent.study import load
+
+    assert len(load(EXAMPLE).entries) == (12 + 1) * 3 * 4 * 5

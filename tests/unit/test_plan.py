@@ -1,0 +1,131 @@
+"""Plans: what people know becomes a prior, and the prior a recommendation."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from scipy import stats
+
+from prudent import MeanVariance, PrudentError
+from prudent.arms import registry as arms
+from prudent.cli import main
+from prudent.plan import Pilot, advise, guesses, pilot, suitable, tolerance, write_report
+from prudent.plan.advise import summarise
+from prudent.study import Store, load
+
+
+@pytest.mark.parametrize(("less_mean", "less_variance"), [(0.2, 0.1), (1.0, 3.0), (0.01, 0.5)])
+def test_at_the_tolerance_both_sides_of_the_trade_off_cost_the_same(less_mean, less_variance):
+    risk = MeanVariance(tolerance(less_mean, less_variance))
+    assert risk.stats_cost(1.0, 2.0) == pytest.approx(risk.stats_cost(1.0 - less_mean, 2.0 - less_variance))
+
+
+def test_guesses_are_named_and_repeated():
+    found = guesses(["old: bernoulli(0.3)", "2 * gaussian(0.3..0.6, 0.1)", "new: 2 x bernoulli(0.1 … 0.2)"])
+    assert [option.name for option in found] == ["old", "option 2", "option 3", "new 1", "new 2"]
+    rng = np.random.default_rng(1)
+    assert found[0].draw(rng) == "bernoulli(0.3)"
+    means = [arms.parse(found[1].draw(rng)).mean for _ in range(2000)]
+    assert stats.kstest(means, stats.uniform(0.3, 0.3).cdf).pvalue > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("gaussian(0.6..0.3, 1)", "must go from the smaller to the larger"),
+        ("gausian(0.3..0.6, 1)", "did you mean gaussian"),
+        ("gaussian(0.3, -1..1)", "variance must lie in"),
+    ],
+)
+def test_bad_guesses_are_refused(text, message):
+    with pytest.raises(PrudentError, match=message):
+        guesses([text])
+
+
+def test_pilot_data_become_their_posterior():
+    """Student's t for the mean, χ² for the variance, beta for a probability; false alarms 1e-6 each."""
+    rng = np.random.default_rng(3)
+    x = np.array([0.3, 0.7, 1.4, -0.2, 0.5])
+    drawn = [arms.parse(Pilot("a", tuple(x)).draw(rng)) for _ in range(3000)]
+    t = [(law.mean - x.mean()) / (x.std(ddof=1) / np.sqrt(5)) for law in drawn]
+    assert stats.kstest(t, stats.t(4).cdf).pvalue > 1e-6
+    assert stats.kstest([4 * x.var(ddof=1) / law.variance for law in drawn], stats.chi2(4).cdf).pvalue > 1e-6
+    yes = [arms.parse(Pilot("b", (1.0, 1.0, 0.0)).draw(rng)).mean for _ in range(3000)]
+    assert stats.kstest(yes, stats.beta(3, 2).cdf).pvalue > 1e-6
+
+
+def test_pilot_files(tmp_path):
+    path = tmp_path / "pilot.csv"
+    path.write_text("old,new\n0.1,1\n0.2,0\n0.4,1\n,1\n")
+    assert pilot(path) == [Pilot("old", (0.1, 0.2, 0.4)), Pilot("new", (1.0, 0.0, 1.0, 1.0))]
+    for text, message in (("a\n1\nx\n2\n", "a in line 3 must be a number"), ("a\n2\n2\n2\n", "not all the same")):
+        path.write_text(text)
+        with pytest.raises(PrudentError, match=message):
+            pilot(path)
+    with pytest.raises(PrudentError, match="cannot read"):
+        pilot(tmp_path / "nowhere.csv")
+
+
+def test_every_policy_is_suitable_or_left_out_with_a_reason():
+    fit, left_out = suitable(MeanVariance(1.0), 3, 4)
+    assert left_out
+    assert all("horizon" in reason for reason in left_out.values())
+    fit, left_out = suitable(MeanVariance(1.0), 1000, 4)
+    assert len(fit) > 5
+
+
+@pytest.fixture(scope="module")
+def advice(tmp_path_factory):
+    """Two options far apart; exploring for ever is worse than stopping."""
+    out = tmp_path_factory.mktemp("plan")
+    options = guesses(["good: gaussian(0.9..1.0, 0.01)", "bad: gaussian(0.0..0.1, 0.3..0.4)"])
+    policies = ["round-robin", "exp-exp"]
+    return advise(options, MeanVariance(1.0), 500, out, policies=policies, draws=12, runs=5), out
+
+
+def test_the_better_policy_is_recommended_with_reasons(advice):
+    found, _ = advice
+    assert found.recommended == "exp-exp"
+    assert found.policies["as_good"].to_list() == [True, False]
+    assert any("Next comes round-robin" in reason for reason in found.reasons)
+    row = found.policies.row(1, named=True)
+    assert row["found_best"] == 1.0
+    assert row["deviation"] ** 2 > row["exploration_risk"] > 0.15, "half of the time on each of two means"
+
+
+def test_the_study_written_is_the_study_played(advice):
+    _, out = advice
+    keys = {entry.key for entry in load(out / "study.toml").entries}
+    assert keys == set(Store(out / "study").table()["cell"])
+
+
+def test_the_report_says_it(advice):
+    found, out = advice
+    page = write_report(found, {"options": "good, bad"}, out).read_text()
+    assert "Take exp-exp" in page
+    assert "<svg" in page
+    assert "The seed says" not in page
+
+
+def test_equal_policies_are_not_told_apart():
+    trials = pl.DataFrame({"policy": ["a"] * 40 + ["b"] * 40, "draw": [str(i % 20) for i in range(40)] * 2})
+    rng = np.random.default_rng(2)
+    names = ("regret", "outcome", "deviation", "found_best", "exploration_risk")
+    trials = trials.with_columns(**{name: pl.Series(rng.normal(size=80)) for name in names})
+    assert summarise(trials)["as_good"].to_list() == [True, True]
+
+
+def test_the_command(tmp_path):
+    fixed = ["--horizon", "200", "--draws", "10", "--runs", "2", "--out", str(tmp_path), "--policy", "exp-exp"]
+    options = ["--option", "2 * bernoulli(0.2..0.8)", "--accept", "0.2", "0.1"]
+    result = CliRunner().invoke(main, ["plan", *options, *fixed, "--json"])
+    assert json.loads(result.stdout)["recommended"] == "exp-exp"
+    again = CliRunner().invoke(main, ["plan", *options, *fixed])
+    assert "Take exp-exp." in again.stdout
+    assert str(tmp_path / "plan.html") in again.stdout
+    for wrong, message in (([], "either --accept"), (["--rho", "1"], "two or more to choose from")):
+        result = CliRunner().invoke(main, ["plan", *wrong, *fixed])
+        assert result.exit_code == 2
+        assert message in result.stderr

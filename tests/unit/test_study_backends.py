@@ -1,0 +1,208 @@
+"""The same numbers on threads, processes and a cluster, also when workers die."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from polars.testing import assert_frame_equal
+
+from prudent import PrudentError, RiskMeasure
+from prudent.study import Study, backends, costs, estimate, run
+from prudent.study import play as playing
+
+
+def study(**changes) -> Study:
+    facts = {
+        "bandits": {"pair": ["gaussian(1.0, 0.05)", "gaussian({mu}, 0.25)"]},
+        "policies": ["exp-exp", "ucb1"],
+        "risks": ["mean-variance(rho=1)"],
+        "horizons": [200, 2000],
+        "runs": 30,
+        "ranges": {"mu": {"from": 0.0, "to": 1.0, "steps": 20}},
+    }
+    return Study(**{**facts, **changes})
+
+
+@pytest.fixture
+def expected(tmp_path):
+    """The table, from one thread."""
+    return run(study(), tmp_path / "expected", workers=1).table()
+
+
+@pytest.mark.parametrize(("backend", "workers"), [("threads", 3), ("processes", 2)])
+def test_local_backends_give_the_same_numbers(tmp_path, expected, backend, workers):
+    assert_frame_equal(run(study(), tmp_path / "other", backend=backend, workers=workers).table(), expected)
+
+
+def test_cells_are_played_the_same_alone_and_in_company(expected):
+    for row in expected.rows(named=True)[::17]:
+        (entry,) = (entry for entry in study().entries if entry.key == row["cell"])
+        alone = playing.summary(playing._simulate(entry.cell, entry.cell.runs))
+        assert alone == {name: row[name] for name in alone}
+
+
+def test_a_process_that_dies_costs_only_its_cells(tmp_path, expected, monkeypatch):
+    psutil = pytest.importorskip("psutil")
+    monkeypatch.setattr(costs, "TASK", 0.02)
+    killed, complaints = [], []
+
+    def progress(cells):
+        if cells and not killed:
+            children = psutil.Process().children()
+            killed.append(next(child for child in children if "popen_loky" in " ".join(child.cmdline())))
+            killed[0].kill()
+
+    out = tmp_path / "lost"
+    store = run(study(), out, backend="processes", workers=2, progress=progress, complain=complaints.append)
+    assert killed
+    assert all("a process died, its cells are played again" in text for text in complaints)
+    assert len(complaints) == 1
+    assert_frame_equal(store.table(), expected)
+
+
+def test_processes_that_always_die_end_in_an_error(tmp_path, monkeypatch):
+    def dead(tasks, backend, workers):
+        raise backends.WorkerLostError("out of memory")
+
+    monkeypatch.setattr("prudent.study.running.local", dead)
+    with pytest.raises(PrudentError, match="processes keep dying: out of memory"):
+        run(study(), tmp_path / "dead", complain=lambda _: None)
+
+
+def test_a_worker_of_another_version_is_refused():
+    entry = study().entries[0]
+    with pytest.raises(PrudentError, match="another prudent"):
+        playing.play(playing.Task([entry.key], [entry.cell], "summary", "0" * 32))
+
+
+def test_a_policy_that_is_another_on_the_worker_is_refused():
+    entry = study().entries[0]
+    with pytest.raises(PrudentError, match="not the same policy on a worker"):
+        playing.play(playing.Task(["0" * 24], [entry.cell], "summary", playing.code_version()))
+
+
+def test_backend_and_address_are_checked(tmp_path):
+    with pytest.raises(PrudentError, match="backend must be threads or processes, got 'thread'"):
+        run(study(), tmp_path / "a", backend="thread")
+
+
+def test_small_cells_share_a_part_and_large_ones_do_not(tmp_path):
+    entries, known = study().entries, costs.Costs()
+    assert all(len(task.keys) == 1 for task in costs.tasks(entries, known, "summary")), "nothing is known yet"
+    for entry in entries:
+        known.learn(entry.cell, costs.OVERHEAD + 0.1)
+    sizes = [len(task.keys) for task in costs.tasks(entries, known, "summary")]
+    assert sum(sizes) == len(entries)
+    assert set(sizes[:-1]) == {5}, "0.1 s each, half a second a task"
+    known = costs.Costs()
+    for entry in entries:
+        known.learn(entry.cell, 100.0)
+    assert {len(task.keys) for task in costs.tasks(entries, known, "summary")} == {1}
+
+
+def test_costs_between_known_horizons_are_interpolated_and_beyond_them_grow_linearly():
+    known, cell = costs.Costs(), study().entries[0].cell
+    for power in (8, 10):
+        known.learn(cell._replace(horizon=2**power, runs=1), costs.OVERHEAD + 2.0**power)
+    assert known.each(cell._replace(horizon=2**9)) == pytest.approx(2.0**9)
+    assert known.each(cell._replace(horizon=2**12)) == pytest.approx(2.0**12, rel=0.5)
+    assert known.each(cell._replace(horizon=2**4)) == pytest.approx(2.0**8)
+
+
+def test_an_estimate_counts_cells_and_pulls():
+    left = estimate(study().entries, workers=2)
+    assert (left.cells, left.pulls) == (80, 20 * 2 * 30 * 2200)
+    assert left.seconds > 0.0
+
+
+def test_a_tiny_cell_costs_less_than_a_millisecond_beside_its_simulation(tmp_path):
+    """Processor time, since other programs take their share of the clock."""
+    tiny = study(runs=1, horizons=list(range(10, 35)))
+    run(study(runs=1, horizons=[10]), tmp_path / "warm", workers=1)
+    started = time.process_time()
+    store = run(tiny, tmp_path / "tiny", workers=2)
+    spent = time.process_time() - started
+    cells = [entry.cell for entry in tiny.entries]
+    started = time.process_time()
+    for cell in cells:
+        playing._simulate(cell, 1)
+    bare = time.process_time() - started
+    assert (spent - bare) / len(cells) < 1e-3
+    assert len(cells) == 1000
+    assert len(list(store.parts.iterdir())) < 200
+
+
+@dataclass(frozen=True)
+class Worst(RiskMeasure):
+    """Minus the smallest reward possible: no function of mean and variance."""
+
+    name = "worst"
+
+    def cost(self, law):
+        return -law.support[0]
+
+    def weigh(self, values, weights):
+        return -values[0]
+
+
+def test_what_a_risk_does_not_define_is_null_and_the_rest_is_there(tmp_path):
+    arms = {"pair": ["uniform(0.0, 1.0)", "uniform(0.2, 0.6)"]}
+    table = run(study(bandits=arms, ranges={}, risks=[Worst()], policies=["ucb1"]), tmp_path / "worst").table()
+    assert table["regret"].null_count() == table.height == 2
+    first, second = (np.array(pulls) for pulls in table["pulls"])
+    assert table["expected_gap"].to_list() == pytest.approx([0.2 * first[0] / 200, 0.2 * second[0] / 2000])
+    assert table["best_share"].to_list() == pytest.approx([first[1] / 200, second[1] / 2000])
+
+
+def start(module, *arguments):
+    command = [sys.executable, "-m", f"distributed.cli.{module}", *map(str, arguments), "--no-dashboard"]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A Dask scheduler and two workers, processes of their own: its address, and the workers."""
+    pytest.importorskip("distributed")
+    contact = tmp_path / "scheduler.json"
+    scheduler = start("dask_scheduler", "--port", 0, "--host", "127.0.0.1", "--scheduler-file", contact)
+    local = ("--nthreads", 1, "--no-nanny", "--local-directory", tmp_path)
+    workers = [start("dask_worker", "--scheduler-file", contact, *local) for _ in range(2)]
+    try:
+        until = time.monotonic() + 60.0
+        while not contact.exists():
+            assert time.monotonic() < until, "the scheduler does not start"
+            time.sleep(0.05)
+        yield json.loads(contact.read_text())["address"], workers
+    finally:
+        for process in (*workers, scheduler):
+            process.kill()
+            process.wait()
+
+
+def test_a_cluster_gives_the_same_numbers_though_a_worker_is_killed(tmp_path, expected, cluster, monkeypatch):
+    monkeypatch.setattr(costs, "TASK", 0.02)
+    address, workers = cluster
+    counted, killed = [], []
+
+    def progress(cells):
+        counted.append(cells)
+        if sum(counted) > 20 and not killed:
+            os.kill(workers[0].pid, signal.SIGKILL)
+            killed.append(sum(counted))
+
+    store = run(study(), tmp_path / "cluster", address=address, progress=progress)
+    assert killed[0] < sum(counted) == 80
+    assert_frame_equal(store.table(), expected)
+
+
+def test_no_scheduler_is_a_clear_error(tmp_path, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(backends, "PATIENCE", 0.5)
+    with pytest.raises(PrudentError, match="no Dask scheduler answers at"):
+        run(study(), tmp_path / "a", address="tcp://127.0.0.1:9")

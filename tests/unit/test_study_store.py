@@ -1,0 +1,220 @@
+"""The folder of a study: nothing finished is lost, nothing unfinished or foreign is used."""
+
+import errno
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from prudent import PrudentError
+from prudent.study import Store, Study, costs, run, store
+
+CHILD = """
+import json, sys, time
+from prudent.study import Study, costs, run
+costs.TASK = 0.005
+run(Study(**json.loads(sys.argv[1])), sys.argv[2], workers=2, progress=lambda _: print(flush=True))
+time.sleep(60)
+"""
+
+
+def small(**changes) -> Study:
+    """Twelve cells."""
+    facts = {
+        "bandits": {"pair": ["gaussian(1.0, 0.05)", "gaussian({mu}, 0.25)"]},
+        "policies": ["exp-exp", "ucb1"],
+        "risks": ["mean-variance(rho=1)"],
+        "horizons": [20, 40],
+        "runs": 3,
+        "ranges": {"mu": [0.0, 0.5, 1.0]},
+    }
+    return Study(**{**facts, **changes})
+
+
+def thousand() -> Study:
+    """A thousand cells."""
+    return small(ranges={"mu": {"from": 0.0, "to": 1.0, "steps": 250}})
+
+
+def files(folder) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted((folder / "parts").glob("*.parquet"))}
+
+
+@pytest.fixture
+def whole(tmp_path):
+    """A finished study."""
+    return run(small(), tmp_path / "whole", workers=1)
+
+
+def test_twenty_kills_change_nothing(tmp_path):
+    """SIGKILL at random moments, four processes at a time on one folder."""
+    chance, folder = random.Random(7), tmp_path / "killed"
+    command = [sys.executable, "-c", CHILD, json.dumps(thousand().as_dict()), str(folder)]
+
+    def kill(child, parts, delay):
+        for _ in range(parts):
+            child.stdout.readline()
+        time.sleep(delay)
+        child.kill()
+        assert child.wait() == -signal.SIGKILL
+        child.stdout.close()
+
+    for _ in range(5):
+        with ThreadPoolExecutor(4) as killers:
+            children = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(4)]
+            moments = [(chance.randrange(8), chance.uniform(0.0, 0.02)) for _ in children]
+            list(killers.map(kill, children, *zip(*moments, strict=True)))
+    survivors = Store(folder).finished(pytest.fail)
+    assert 0 < len(survivors) < 1000, "killed in the middle, not before and not after"
+    run(thousand(), folder, complain=pytest.fail).compact()
+    run(thousand(), tmp_path / "calm").compact()
+    assert files(folder) == files(tmp_path / "calm")
+    assert Store(folder).table().height == 1000
+
+
+def test_a_finished_study_plays_nothing(whole, monkeypatch):
+    monkeypatch.setattr("prudent.study.play.simulate", None)
+    assert_frame_equal(run(small(), whole.folder).table(), whole.table())
+
+
+def test_more_policies_and_horizons_play_only_the_new_cells(whole):
+    counted = []
+    before = whole.table()
+    more = small(policies=["exp-exp", "ucb1", "mv-lcb"], horizons=[20, 40, 80])
+    table = run(more, whole.folder, progress=counted.append).table()
+    assert counted[0] == 12
+    assert sum(counted[1:]) == 27 - 12
+    assert_frame_equal(table.filter(pl.col("cell").is_in(before["cell"].implode())), before)
+    assert run(small(), whole.folder).table().height == 12, "what the study no longer asks for is not shown"
+
+
+def test_runs_are_kept_on_request(tmp_path):
+    table = run(small(keep="runs"), tmp_path / "runs").table()
+    assert_frame_equal(
+        table.select(run(small(), tmp_path / "summary").table().columns), Store(tmp_path / "summary").table()
+    )
+    regret = table.select(pl.col("regret_by_run").list.mean())
+    assert regret.to_series().to_list() == pytest.approx(table["regret"].to_list(), abs=1e-12)
+    pulls = table.explode("pulls_by_run").select("horizon", pl.col("pulls_by_run").list.sum())
+    assert pulls["horizon"].to_list() == pulls["pulls_by_run"].to_list()
+
+
+def test_parts_are_plain_parquet_with_the_same_columns(whole):
+    plain = pl.read_parquet(whole.parts / "*.parquet")
+    assert plain.height == 12
+    assert plain.select("cell", "arms", "risk", "policy", "horizon", "regret").null_count().sum_horizontal().item() == 0
+
+
+@pytest.mark.parametrize("harm", ["flipped", "cut", "empty", "foreign", "foreign with a good name", "another version"])
+def test_a_part_that_is_not_whole_is_named_set_aside_and_played_again(whole, harm):
+    before = whole.table()
+    victim = sorted(whole.parts.iterdir())[0]
+    data = bytearray(victim.read_bytes())
+    if harm == "flipped":
+        data[len(data) // 2] ^= 1
+    elif harm == "cut":
+        del data[len(data) // 2 :]
+    elif harm == "empty":
+        data.clear()
+    elif harm.startswith("foreign"):
+        pl.DataFrame({"a": [1]}).write_parquet(victim)
+        data = bytearray(victim.read_bytes())
+    else:
+        data = bytearray(store.to_bytes(pl.read_parquet(victim), "0" * 32))
+    victim.write_bytes(data)
+    if harm in ("foreign with a good name", "another version"):
+        victim = victim.rename(victim.with_name(f"{store.digest(bytes(data))}.parquet"))
+    seen, complaints = [], []
+    assert whole.table(seen.append).height < 12
+    run(small(), whole.folder, complain=complaints.append)
+    assert victim.name in seen[0]
+    assert victim.name in complaints[0]
+    assert victim.with_name(f"{victim.name}.damaged").read_bytes() == bytes(data)
+    assert_frame_equal(whole.table(pytest.fail), before)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"seed": 1}, "was made with seed 0, and this is 1"), ({"keep": "runs"}, "was made with keep summary")],
+)
+def test_another_seed_or_keep_is_refused_and_nothing_is_lost(whole, changes, message):
+    before = {path.name: path.read_bytes() for path in whole.folder.iterdir() if path.is_file()} | files(whole.folder)
+    with pytest.raises(PrudentError, match=message):
+        run(small(**changes), whole.folder)
+    after = {path.name: path.read_bytes() for path in whole.folder.iterdir() if path.is_file()} | files(whole.folder)
+    assert after == before
+
+
+def test_another_version_is_refused_and_can_still_be_read(whole):
+    path = whole.folder / "manifest.json"
+    facts = json.loads(path.read_bytes())
+    path.write_text(json.dumps({**facts, "prudent": "0.0.1"}))
+    with pytest.raises(PrudentError, match=r"was made with prudent 0\.0\.1"):
+        run(small(), whole.folder)
+    assert whole.table(pytest.fail).height == 12
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path):
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(PrudentError, match=r"holds thesis\.tex and no study"):
+        run(small(), tmp_path)
+    with pytest.raises(PrudentError, match="holds no study"):
+        Store(tmp_path).table()
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_full_or_read_only_disk_ends_in_a_clear_error_and_keeps_what_is_finished(
+    tmp_path, monkeypatch, code, workers
+):
+    monkeypatch.setattr(costs, "TASK", 0.0)
+    written, sync = [], os.fsync
+
+    def fail_later(descriptor):
+        written.append(descriptor)
+        if len(written) > 12:
+            raise OSError(code, os.strerror(code))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fail_later)
+    with pytest.raises(PrudentError, match=f"cannot write .*: {os.strerror(code)}; finished cells are kept"):
+        run(small(), tmp_path / "full", workers=workers)
+    monkeypatch.undo()
+    survivors = Store(tmp_path / "full").finished(pytest.fail)
+    assert 0 < len(survivors) < 12
+    assert not list((tmp_path / "full" / "parts").glob(".*"))
+    counted = []
+    run(small(), tmp_path / "full", progress=counted.append)
+    assert counted[0] == len(survivors)
+
+
+def test_compacting_keeps_every_row_and_ends_in_one_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(costs, "TASK", 0.0)
+    made = run(small(), tmp_path / "many")
+    before = made.table()
+    assert len(files(made.folder)) == 12
+    assert made.compact() == 1
+    assert len(files(made.folder)) == 1
+    assert_frame_equal(made.table(), before)
+    monkeypatch.setattr(store, "CELLS_IN_A_PART", 5)
+    assert made.compact() == 3
+    assert_frame_equal(made.table(), before)
+
+
+def test_what_a_dead_process_was_writing_is_swept_after_a_while(whole):
+    fresh, stale = whole.parts / ".a.parquet.x.part", whole.parts / ".b.parquet.y.part"
+    for path in (fresh, stale):
+        path.touch()
+    os.utime(stale, (0, 0))
+    run(small(), whole.folder)
+    assert fresh.exists()
+    assert not stale.exists()
