@@ -4,6 +4,7 @@ Nothing is kept by hand: names come from the registries, the rest from each clas
 brackets and says what it assumes in a sentence that begins with "Assumes".
 """
 
+import difflib
 import inspect
 import re
 from functools import cache
@@ -75,9 +76,13 @@ def cite(name: str) -> str:
             if not papers:
                 raise PrudentError(f"cite: {name} has no paper of its own; `prudent cite Sani12` gives the seed")
             return "\n\n".join(known[key] for key in papers)
-    every = ", ".join(found for registry in REGISTRIES for found in registry.names())
+    every = [*known, *(found for registry in REGISTRIES for found in registry.names())]
+    near = difflib.get_close_matches(name, every, n=2, cutoff=0.5)
+    hint = (
+        f"did you mean {' or '.join(near)}?" if near else "`prudent policies`, `risks` and `strategies` list the names"
+    )
     raise PrudentError(
-        f"cite: name must be a policy, a risk measure, a strategy or a key, got {name!r}; known: {every}"
+        f"cite: name must be a policy, a risk measure, a strategy or a paper's key, got {name!r}; {hint}"
     )
 
 

@@ -13,6 +13,7 @@ from prudent.arms import registry as arms
 from prudent.cli import main
 from prudent.plan import Pilot, advise, guesses, pilot, suitable, tolerance, write_report
 from prudent.plan.advise import summarise
+from prudent.policies import registry, spec
 from prudent.study import Store, load
 
 
@@ -69,11 +70,20 @@ def test_pilot_files(tmp_path):
 
 
 def test_every_policy_is_suitable_or_left_out_with_a_reason():
-    fit, left_out = suitable(MeanVariance(1.0), 3, 4)
-    assert left_out
-    assert all("horizon" in reason for reason in left_out.values())
-    fit, left_out = suitable(MeanVariance(1.0), 1000, 4)
-    assert len(fit) > 5
+    risk, normal, coins = (
+        MeanVariance(1.0),
+        guesses(["4 * gaussian(0.3..0.6, 0.1)"]),
+        guesses(["4 * bernoulli(0.2..0.5)"]),
+    )
+    for options, fits in ((normal, "mts mvts mv-lcb exp-exp"), (coins, "bernoulli-mvts kl-ucb npts mts mv-lcb")):
+        fit, left_out = suitable(risk, 1000, options)
+        assert {spec(policy).partition("(")[0] for policy in fit} | set(left_out) == set(registry.names())
+        assert set(fits.split()) <= {spec(policy) for policy in fit}
+    reasons = suitable(risk, 1000, normal)[1]
+    assert "rewards 0 or 1" in reasons["bernoulli-mvts"]
+    assert "[0, 1]" in reasons["npts"]
+    assert "serves cvar" in reasons["b-cvts"]
+    assert "horizon" in suitable(risk, 3, normal)[1]["mv-lcb"]
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,8 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
+from prudent.arms import Bernoulli
+from prudent.arms import registry as arm_registry
 from prudent.errors import PrudentError, check_integer
 from prudent.plan.elicit import Option
 from prudent.policies import Policy, bind, registry, spec
@@ -25,6 +27,9 @@ LEVEL = 0.95
 VARIANTS = ("mv-lcb(c=1, unbiased=True)",)
 """Settings worth trying beside the defaults: MV-LCB with the sharp width."""
 
+BINARY, UNIT = ("bernoulli-mvts", "bernoulli-thompson", "rho-mts"), ("kl-ucb", "npts")
+"""Policies that mean nothing on other rewards; confidence widths, by contrast, are often used beyond their proofs."""
+
 
 MEASURED = ("regret", "outcome", "deviation", "found_best", "exploration_risk")
 """What is measured of every trial."""
@@ -40,15 +45,20 @@ class Advice(NamedTuple):
     study: Study
 
 
-def suitable(risk: MeanVariance, horizon: int, n_arms: int) -> tuple[list[Policy], dict[str, str]]:
+def suitable(risk: MeanVariance, horizon: int, options: Sequence[Option]) -> tuple[list[Policy], dict[str, str]]:
     """The registered policies that can play this trial as they come, and why the others cannot."""
     fit: list[Policy] = []
-    left_out: dict[str, str] = {}
+    rng = np.random.default_rng(0)
+    laws = [arm_registry.parse(option.draw(rng)) for option in options]
+    bounded = all(law.support[0] >= 0.0 and law.support[1] <= 1.0 for law in laws)
+    left_out = {} if all(isinstance(law, Bernoulli) for law in laws) else dict.fromkeys(BINARY, "needs rewards 0 or 1")
+    left_out |= {} if bounded else dict.fromkeys(UNIT, "needs rewards in [0, 1]")
     for name in (*registry.names(), *VARIANTS):
         try:
             policy = registry.parse(name)
-            bind(policy, risk, horizon, n_arms)
-            fit.append(policy)
+            bind(policy, risk, horizon, len(options))
+            if name not in left_out:
+                fit.append(policy)
         except PrudentError as error:
             left_out[name] = str(error)
     return fit, left_out
@@ -79,7 +89,7 @@ def advise(
     fit: Sequence[Policy | str] = policies
     left_out: dict[str, str] = {}
     if not policies:
-        fit, left_out = suitable(risk, horizon, len(options))
+        fit, left_out = suitable(risk, horizon, options)
     rng = np.random.default_rng(seed)
     bandits = {f"draw {i + 1}": {option.name: option.draw(rng) for option in options} for i in range(draws)}
     names = [policy if isinstance(policy, str) else spec(policy) for policy in fit]

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from prudent.cli.output import print_table, progress_bar
+
 
 @click.command()
 @click.option("--option", "texts", multiple=True, metavar="GUESS", help='"drug: gaussian(0.3..0.6, 0.1..0.4)".')
@@ -36,7 +38,6 @@ def plan(
 
     prudent plan --option "4 * gaussian(0.3..0.6, 0.1..0.4)" --horizon 2000 --accept 0.2 0.1
     """
-    from prudent.cli import progress_bar
     from prudent.errors import PrudentError, check_integer
     from prudent.plan import advise, guesses, pilot, suitable, tolerance, write_report
     from prudent.risk import MeanVariance
@@ -46,7 +47,7 @@ def plan(
     risk = MeanVariance(tolerance(*accept) if accept else rho)  # type: ignore[arg-type]
     options = [*guesses(texts), *(pilot(data) if data else [])]
     rounds = check_integer("plan", "horizon", horizon, low=1)
-    count = len(settings["policies"]) or len(suitable(risk, rounds, len(options))[0])
+    count = len(settings["policies"]) or len(suitable(risk, rounds, options)[0])
     with progress_bar("plan", count * settings["draws"]) as advance:
         advice = advise(options, risk, rounds, out, progress=advance, **settings)
     facts = {"options": ", ".join(option.name for option in options), "rounds": f"{rounds:,}", "ρ": f"{risk.rho:g}"}
@@ -65,7 +66,6 @@ def print_advice(advice: Any, title: str) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from prudent.cli import print_table
     from prudent.plan.page import readable
 
     rows = readable(advice.policies)
@@ -78,6 +78,3 @@ def print_advice(advice: Any, title: str) -> None:
     click.echo(f"Take {advice.recommended}.")
     for reason in advice.reasons:
         click.echo(f"- {reason}")
-
-
-COMMANDS = (plan,)

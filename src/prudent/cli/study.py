@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from prudent.cli.output import print_table, progress_bar, with_error
+
 KINDS = ("regret", "heatmap", "frontier", "pulls", "distribution")
 SHOWN = ("regret", "exploration_risk", "best_share", "reward_mean", "reward_variance")
 
@@ -46,7 +48,6 @@ def run(study: Path, out: Path | None, cluster: str | None, dry_run: bool, **set
 
     Workers, backend and cluster never change the results.
     """
-    from prudent.cli import progress_bar
     from prudent.study import load
     from prudent.study import run as play
 
@@ -109,8 +110,6 @@ def print_cells(table: Any, names: list[str], title: str) -> None:
     """One row per cell."""
     from rich.markup import escape
     from rich.table import Table
-
-    from prudent.cli import print_table, with_error
 
     printed = Table(title=f"{title} (± standard error)")
     words = list(dict.fromkeys([*names, "risk", "policy", "horizon"]))
@@ -178,7 +177,6 @@ def print_comparison(answer: Any, policy_a: str, policy_b: str, measure: str, le
     from rich.markup import escape
     from rich.table import Table
 
-    from prudent.cli import print_table
     from prudent.study.select import varying
 
     intervals = f"{100 * level:g} % intervals for all {len(answer)} together"

@@ -1,0 +1,41 @@
+"""The command line. Thin: a module per command reads arguments, calls the library, prints. Heavy imports wait."""
+
+from typing import Any
+
+import click
+
+from prudent.cli import catalogue, identify, paper, plan, portfolio, simulate, study
+from prudent.errors import PrudentError
+
+
+class Commands(click.Group):
+    """A group whose bad input ends in one line on stderr and exit code 2."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except PrudentError as error:
+            click.echo(f"Error: {error}", err=True)
+            ctx.exit(2)
+
+
+@click.group(cls=Commands)
+@click.version_option(package_name="prudent")
+def main() -> None:
+    """Risk-averse bandits: plan a trial, run it live, report its risk."""
+
+
+for command in (
+    simulate.simulate,
+    simulate.bounds,
+    identify.identify,
+    paper.paper,
+    portfolio.portfolio,
+    plan.plan,
+    *study.COMMANDS,
+    catalogue.policies,
+    catalogue.risks,
+    catalogue.strategies,
+    catalogue.cite,
+):
+    main.add_command(command)

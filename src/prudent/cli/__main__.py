@@ -1,0 +1,5 @@
+"""`python -m prudent.cli`."""
+
+from prudent.cli import main
+
+main()

@@ -1,0 +1,75 @@
+"""The command `identify`."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from prudent.cli.output import arms_option, print_table, progress_bar, with_error
+
+if TYPE_CHECKING:
+    from prudent.bandit import Bandit
+
+
+@click.command()
+@arms_option
+@click.option("--risk", default="mean-variance(rho=1)", show_default=True, metavar="RISK", help="The risk measure.")
+@click.option("--strategy", "strategies", multiple=True, required=True, metavar="STRATEGY", help="May be repeated.")
+@click.option("--budget", type=float, default=None, metavar="N", help="Pulls in all; or give --delta.")
+@click.option("--delta", type=float, default=None, metavar="D", help="Failure probability; or give --budget.")
+@click.option("--runs", type=float, default=500, show_default=True, metavar="RUNS", help="Independent searches.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--most-pulls", type=float, default=None, help="With --delta, where a search ends undecided; 1e7.")
+@click.option("--workers", type=int, default=None, help="Threads; all cores by default. Never changes the result.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+def identify(
+    arms: tuple[str, ...], risk: str, strategies: tuple[str, ...], runs: float, as_json: bool, **settings: Any
+) -> None:
+    """Search for the best arm, and print how often the answer is wrong and what it cost to find."""
+    from prudent.bandit import Bandit
+    from prudent.identification import identify as search
+    from prudent.identification import registry as strategy_registry
+    from prudent.risk import registry as risk_registry
+
+    bandit, measure = Bandit(arms), risk_registry.parse(risk)
+    searchers = [strategy_registry.parse(text) for text in strategies]
+    with progress_bar("identify", len(searchers) * runs) as advance:
+        results = [
+            search(bandit, searcher, risk=measure, runs=runs, progress=advance, **settings)  # type: ignore[arg-type]
+            for searcher in searchers
+        ]
+    summaries = [result.summary() for result in results]
+    if as_json:
+        asked = {"budget": results[0].budget, "delta": results[0].delta, "runs": len(results[0])}
+        facts = {**asked, "seed": settings["seed"], "risk": str(measure)}
+        click.echo(json.dumps({**facts, "strategies": summaries}))
+        return
+    print_searches(bandit, f"{measure}, {results[0].setting()}, {len(results[0]):,} runs", summaries)
+
+
+def print_searches(bandit: "Bandit", title: str, summaries: list[dict[str, Any]]) -> None:
+    """One row per strategy."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    shown = min(len(bandit), 4)
+    table = Table(title=f"{len(bandit)} arms, {title} (± standard error)")
+    for column in ("strategy", "error probability", "95 % interval", "undecided", "simple regret", "pulls"):
+        table.add_column(column, justify="left" if column == "strategy" else "right")
+    for i in range(shown):
+        table.add_column(f"pulls, {bandit.names[i]}", justify="right")
+    for row in summaries:
+        error, regret, total, pulls = (
+            row[name] for name in ("error_probability", "simple_regret", "stopping_time", "pulls")
+        )
+        errors = pulls["se"] or [None] * len(bandit)
+        table.add_row(
+            escape(row["strategy"]),
+            with_error(error["value"], error["se"]),
+            f"{error['low']:.3g} – {error['high']:.3g}",
+            f"{row['undecided']:.3g}",
+            "–" if regret is None else with_error(regret["mean"], regret["se"]),
+            with_error(total["mean"], total["se"]),
+            *(with_error(pulls["mean"][i], errors[i]) for i in range(shown)),
+        )
+    print_table(table)

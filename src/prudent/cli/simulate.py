@@ -1,0 +1,118 @@
+"""The commands `simulate` and `bounds`."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from prudent.cli.output import arms_option, print_table, progress_bar, with_error
+
+if TYPE_CHECKING:
+    from prudent.bandit import Bandit
+
+
+@click.command()
+@arms_option
+@click.option("--risk", default="mean-variance(rho=1)", show_default=True, metavar="RISK", help="The risk measure.")
+@click.option("--policy", "policies", multiple=True, required=True, metavar="POLICY", help="A policy; may be repeated.")
+@click.option("--horizon", type=float, required=True, metavar="N", help="Rounds in a run.")
+@click.option("--runs", type=float, default=500, show_default=True, metavar="RUNS", help="Independent runs.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--engine", default="auto", show_default=True, help="auto, stepping or leaping.")
+@click.option("--workers", type=int, default=None, help="Threads; all cores by default. Never changes the result.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+def simulate(
+    arms: tuple[str, ...],
+    risk: str,
+    policies: tuple[str, ...],
+    horizon: float,
+    runs: float,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Play policies on a bandit and print their regret, with error bars."""
+    from prudent.bandit import Bandit
+    from prudent.engine import simulate as play
+    from prudent.policies import registry as policy_registry
+    from prudent.risk import registry as risk_registry
+
+    bandit, measure = Bandit(arms), risk_registry.parse(risk)
+    # Every name is read before the first run, so that a typo in the last policy does not cost the others' time.
+    players = [policy_registry.parse(text) for text in policies]
+    with progress_bar("simulate", len(players) * runs) as advance:
+        results = [
+            play(bandit, player, risk=measure, horizon=horizon, runs=runs, progress=advance, **settings)  # type: ignore[arg-type]
+            for player in players
+        ]
+    summaries = [result.summary() for result in results]
+    if as_json:
+        facts = {"horizon": results[0].horizon, "runs": len(results[0]), "seed": settings["seed"], "risk": str(measure)}
+        click.echo(json.dumps({**facts, "policies": summaries}))
+        return
+    print_summaries(bandit, str(measure), results[0].horizon, len(results[0]), summaries)
+
+
+def print_summaries(bandit: "Bandit", risk: str, horizon: int, runs: int, summaries: list[dict[str, Any]]) -> None:
+    """One row per policy."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=f"{len(bandit)} arms, {risk}, {horizon:,} rounds, {runs:,} runs (± standard error)")
+    rows = [summary_row(bandit, row) for row in summaries]
+    for column in rows[0]:
+        table.add_column(column, justify="left" if column == "policy" else "right")
+    for row in rows:
+        table.add_row(*map(escape, row.values()))
+    print_table(table)
+
+
+def summary_row(bandit: "Bandit", summary: dict[str, Any]) -> dict[str, str]:
+    """The columns of one policy; what its risk measure does not define is left out."""
+    row = {"policy": summary["policy"]}
+    if summary["regret"]:
+        row["regret"] = with_error(**summary["regret"])
+    if summary["regret_parts"]:
+        row |= {part: f"{value:.3g}" for part, value in summary["regret_parts"].items()}
+        row["pseudo-regret"] = with_error(**summary["pseudo_regret"])
+    else:
+        row["gap regret"] = with_error(**summary["gap_regret"])
+    row["reward mean"], row["reward variance"] = (f"{summary['reward'][part]:.4g}" for part in ("mean", "variance"))
+    pulls = summary["pulls"]
+    errors = pulls["se"] or [None] * len(bandit)
+    shown = range(min(len(bandit), 4))
+    return row | {f"pulls, {bandit.names[i]}": with_error(pulls["mean"][i], errors[i]) for i in shown}
+
+
+@click.command()
+@arms_option
+@click.option("--rho", type=float, default=1.0, show_default=True, help="Tolerance for risk.")
+@click.option("--horizon", type=float, required=True, metavar="N", help="Rounds in a run.")
+@click.option("--delta", type=float, default=None, help="Failure probability; 1/n² by default.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+def bounds(arms: tuple[str, ...], rho: float, horizon: float, delta: float | None, as_json: bool) -> None:
+    """Print the seed's lemmas and theorems for given arms, as printed there and corrected."""
+    from prudent.bandit import Bandit
+    from prudent.risk import MeanVariance
+    from prudent.theory import bounds as all_bounds
+
+    values = all_bounds(Bandit(arms), MeanVariance(rho), horizon, delta)  # type: ignore[arg-type]
+    if as_json:
+        click.echo(json.dumps([value.as_dict() for value in values]))
+        return
+    print_bounds(values)
+
+
+def print_bounds(values: list[Any]) -> None:
+    """One row per result, its failed conditions and remarks below it."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title="Bounds as printed in the seed, and corrected", show_lines=True)
+    for column in ("result", "bounds", "as printed", "corrected", "remarks"):
+        table.add_column(column, justify="right" if column in ("as printed", "corrected") else "left")
+    for value in values:
+        failed = [f"outside its assumptions: {text}" for text, holds in value.conditions if not holds]
+        remarks = [*failed, *(["vacuous"] if value.vacuous else []), value.correction, value.note]
+        numbers = ("–" if number is None else f"{number:.4g}" for number in (value.printed, value.corrected))
+        table.add_row(*map(escape, (value.name, value.quantity, *numbers, "; ".join(filter(None, remarks)))))
+    print_table(table)

@@ -1,0 +1,72 @@
+"""The catalogue: every entry is complete, every key has its BibTeX, and the commands print them."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import prudent
+from prudent import PrudentError, catalogue
+from prudent.cli import main
+from prudent.identification import registry as strategies
+from prudent.policies import registry as policies
+from prudent.risk import registry as risks
+
+SOURCES = [*Path(prudent.__file__).parent.rglob("*.py"), *(Path(__file__).parents[2] / "docs").glob("*.md")]
+OURS = [
+    (registry, name)
+    for registry in (policies, risks, strategies)
+    for name in registry.names()
+    if registry.get(name).__module__.startswith("prudent.")  # other tests may register their own
+]
+
+
+@pytest.mark.parametrize(("registry", "name"), OURS, ids=lambda value: value if isinstance(value, str) else value.kind)
+def test_every_entry_has_a_summary_a_paper_and_its_assumptions(registry, name):
+    entry = catalogue.entry(registry, name)
+    assert entry.papers
+    assert entry.assumes
+    assert 10 < len(entry.summary) < 200
+    for key in entry.papers:
+        assert key in catalogue.cite(name)
+
+
+def test_every_key_in_code_and_docs_is_in_the_bibliography():
+    cited = {key for path in SOURCES for key in catalogue.KEY.findall(path.read_text(encoding="utf-8"))}
+    assert cited
+    assert cited <= set(catalogue.bibliography())
+
+
+def test_the_bibliography_is_well_formed():
+    for key, text in catalogue.bibliography().items():
+        assert text.count("{") == text.count("}")
+        fields = dict(re.findall(r"^  (\w+) = \{(.*)\},?$", text, flags=re.MULTILINE))
+        assert {"author", "title", "year"} <= set(fields)
+        # The key's digits are the year in which the work became known, at most a few before it was printed.
+        assert 0 <= (int(fields["year"]) - int(key[-2:])) % 100 <= 1
+
+
+def test_engines_and_what_policies_mind():
+    assert catalogue.engine("mv-lcb") == "leaping"
+    assert catalogue.engine("npts") == "stepping"
+    assert catalogue.minds("b-cvts") == "cvar"
+    assert catalogue.minds("ucb1") == "mean"
+
+
+def test_commands_list_everything():
+    for command, registry in (("policies", policies), ("risks", risks), ("strategies", strategies)):
+        table = CliRunner().invoke(main, [command])
+        assert table.exit_code == 0
+        listed = json.loads(CliRunner().invoke(main, [command, "--json"]).stdout)
+        assert [row["name"] for row in listed] == registry.names()
+        assert all(name in table.stdout for name in registry.names())
+
+
+def test_cite_by_name_and_by_key():
+    told = CliRunner().invoke(main, ["cite", "mv-lcb", "Sani12", "va-lucb"])
+    assert told.stdout.count("@") == 2
+    assert "Sani, Amir" in told.stdout
+    with pytest.raises(PrudentError, match="did you mean mv-lcb"):
+        catalogue.cite("mvlcb")
