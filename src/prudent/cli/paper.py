@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 def paper(name: str | None, out: Path, quick: bool, **settings: Any) -> None:
     """Reproduce the seed: every figure and claim in one report, or one figure by NAME, or `claims`.
 
+    `leaderboard`, only by name, compares the field's policies on the seed's configurations.
+
     Finished parts are kept: run again after an interruption, and it goes on from there.
     """
     from prudent import paper as seed
