@@ -28,7 +28,7 @@ ELIGIBLE = (3, ADS)
 POLICIES = {
     "every ad in turn": "round-robin",
     "Thompson, mean": "bernoulli-thompson",
-    "Thompson, ρ = 1/2": "bernoulli-mvts(rho=0.5)",
+    "Thompson, ρ = ½": "bernoulli-mvts(rho=0.5)",
 }
 
 
@@ -78,15 +78,19 @@ def draw(clicks: np.ndarray, kept: dict[tuple[str, int], np.ndarray], deployed: 
     rates.set_xticks(range(len(POLICIES)), POLICIES)
     rates.set(ylabel="click rate, %")
     gap = deployed - 100.0 * clicks.mean()
-    errors.axhline(gap, color="grey", linestyle="--", label="what the shop's own Thompson sampling gained")
-    errors.set(xscale="log", yscale="log", xlabel="logged events", ylabel="standard error of the click rate, %")
+    errors.axhline(gap, color="grey", linestyle="--", label="gain of the shop's own policy")
+    errors.set(xscale="log", yscale="log", ylabel="standard error of the click rate, %")
+    errors.set_xlabel("logged events")
+    errors.set_xticks(sizes, [f"{n:,}" for n in sizes], minor=False)
+    errors.minorticks_off()
+    errors.yaxis.set_major_formatter("{x:g}")
     for ax in (rates, errors):
         ax.legend(fontsize=8)
     return figure
 
 
-def main(out: Path, runs: int) -> None:
-    shown, clicks = load("random")
+def main(out: Path, runs: int, events: int) -> None:
+    shown, clicks = (column[:events] for column in load("random"))
     deployed = load("bts")[1]
     for label, log in (("uniform log", clicks), ("the shop's own Thompson sampling", deployed)):
         error = 100.0 * log.std() / math.sqrt(len(log))
@@ -104,4 +108,4 @@ def main(out: Path, runs: int) -> None:
 
 
 if __name__ == "__main__":
-    main(**options(runs=2))
+    main(**options(runs=2, events=10_000))

@@ -111,7 +111,7 @@ def main(out: Path, runs: int) -> None:
         mean, tail, share = (f"{x.mean():6.1f} ± {x.std(ddof=1) / math.sqrt(runs):.2f}" for x in measured)
         print(f"  {label:28} mean {mean}   worst 10 % {tail}   share {share} %")
     with style():
-        print("figure:", *save(draw(bandit, points, runs // 2), out / "trial-actg175"))
+        print("figure:", *save(draw(bandit, points, runs), out / "trial-actg175"))
 
 
 if __name__ == "__main__":
