@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# The examples read data from inside these; nothing of them is imported, so their dependencies are not needed.
+DATA := lifelines linearmodels obp skfolio
+
 .PHONY: paper test bench clean
 
 paper: $(VENV)/ready
@@ -23,6 +26,7 @@ bench: $(VENV)/bench-ready
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -c constraints.txt $(DATA)
 	touch $@
 
 $(VENV)/bench-ready: $(VENV)/ready

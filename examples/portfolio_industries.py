@@ -1,35 +1,32 @@
 """Learn a mix of the 12 US industry portfolios (monthly returns) that come inside the package `linearmodels`.
 
-    pip install "prudent[portfolio,examples]" && python examples/portfolio_industries.py
+    pip install "prudent[portfolio]" && pip install --no-deps linearmodels && python examples/portfolio_industries.py
 
 Months are resampled independently, which ignores that returns depend on the past (volatility comes in clusters, means
 drift): the weights show how fast a mix is learned, they are no advice.
 """
 
-import sys
 from pathlib import Path
+
+from common import options, read
 
 from prudent.portfolio import EmpiricalJoint, PortfolioBandit, study
 
 INDUSTRIES = ["NoDur", "Durbl", "Manuf", "Enrgy", "Chems", "BusEq", "Telcm", "Utils", "Shops", "Hlth", "Money", "Other"]
 
 
-def main(out: Path = Path("results/portfolio-industries"), horizon: int = 10**5, runs: int = 40) -> None:
-    try:
-        from linearmodels.datasets import french
-    except ImportError:
-        sys.exit("skipped: the returns are inside linearmodels, which is not installed; pip install prudent[examples]")
-    returns = 100.0 * french.load()[INDUSTRIES].to_numpy()  # percent a month
+def main(out: Path, horizon: int, runs: int) -> None:
+    returns = 100.0 * read("linearmodels", "datasets/french/french.csv.bz2")[INDUSTRIES].to_numpy()  # percent a month
     bandit = PortfolioBandit(EmpiricalJoint(returns, INDUSTRIES))
     for feedback in ("full", "semi-bandit", "bandit"):
         learned = study.learn(bandit, rho=5.0, feedback=feedback, horizon=horizon, runs=runs)
         found = ", ".join(f"{n} {w:.2f}" for n, w in zip(INDUSTRIES, learned.weights.mean(0), strict=True) if w > 0.005)
         print(f"{learned.policy}: regret {learned.regret().mean():.3g} over {horizon:,} rounds; {found}")
-        study.draw(learned, out / feedback)
+        study.draw(learned, out / "portfolio-industries" / feedback)
     best = ", ".join(f"{n} {w:.2f}" for n, w in zip(INDUSTRIES, learned.best.weights, strict=True) if w > 0.005)
     print(f"best mix: cost {learned.best.cost:.3g}; {best}")
     print(f"figures are in {out}")
 
 
 if __name__ == "__main__":
-    main()
+    main(**options(horizon=10**5, runs=40))

@@ -1,26 +1,22 @@
 """Learn a mix of the 20 US stocks (daily prices) that come inside the package `skfolio`, at most 15 % in each.
 
-    pip install "prudent[portfolio,examples]" && python examples/portfolio_stocks.py
+    pip install "prudent[portfolio]" && pip install --no-deps skfolio && python examples/portfolio_stocks.py
 
 Days are resampled independently, which ignores that returns depend on the past (volatility comes in clusters, means
 drift), and the 20 were chosen among survivors: the weights show how fast a mix is learned, they are no advice.
 """
 
-import sys
 from pathlib import Path
 
 import numpy as np
+from common import options, read
 
 from prudent.portfolio import EmpiricalJoint, PortfolioBandit, study
 
 
-def main(out: Path = Path("results/portfolio-stocks"), horizon: int = 10**6, runs: int = 40) -> None:
-    try:
-        from skfolio.datasets import load_sp500_dataset
-    except ImportError:
-        sys.exit("skipped: the prices are inside skfolio, which is not installed; pip install prudent[examples]")
-    prices = load_sp500_dataset()
-    names, values = list(prices.columns), prices.to_numpy()
+def main(out: Path, horizon: int, runs: int) -> None:
+    prices = read("skfolio", "datasets/data/sp500_dataset.csv.gz").drop("Date")
+    names, values = prices.columns, prices.to_numpy()
     returns = 100.0 * (values[1:] / values[:-1] - 1.0)  # percent a day
     kept = np.isfinite(returns).all(1)
     bandit = PortfolioBandit(EmpiricalJoint(returns[kept], names))
@@ -30,9 +26,9 @@ def main(out: Path = Path("results/portfolio-stocks"), horizon: int = 10**6, run
     for name, best, found in zip(names, learned.best.weights, learned.weights.mean(0), strict=True):
         if max(best, found) > 0.005:
             print(f"  {name:5s} best {best:.3f}  learned {found:.3f}")
-    study.draw(learned, out, upper=0.15)
+    study.draw(learned, out / "portfolio-stocks", upper=0.15)
     print(f"figures are in {out}")
 
 
 if __name__ == "__main__":
-    main()
+    main(**options(horizon=10**6, runs=40))

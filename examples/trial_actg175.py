@@ -1,0 +1,118 @@
+"""Plan a trial on the outcomes of a real one: ACTG 175, four treatments of HIV, 2,139 patients [Hammer96].
+
+    pip install prudent && pip install --no-deps lifelines && python examples/trial_actg175.py
+
+The outcome is the change of the CD4 count after 20 weeks. The treatment of best mean is not the one of best tail, so it
+matters what a policy minds. Assumes what a simulation assumes: patients of an arm are drawn independently, with
+replacement, from those the trial gave it, and the outcome is known before the next patient comes. No medical advice:
+one early marker, in units of 200 cells, of treatments long since replaced.
+
+[Hammer96] Hammer et al. A trial comparing nucleoside monotherapy with combination therapy. N. Engl. J. Med. 335, 1996.
+"""
+
+import math
+from pathlib import Path
+
+import numpy as np
+from common import options, read
+from matplotlib.figure import Figure
+
+from prudent import (
+    BCVTS,
+    MVLCB,
+    MVTS,
+    Bandit,
+    CVaR,
+    CVaRUCB,
+    Empirical,
+    MeanVariance,
+    RiskMeasure,
+    RoundRobin,
+    Thompson,
+    simulate,
+)
+from prudent.figures import COLOURS, MARKERS, plot_curves, save, style
+
+ARMS = ("zidovudine", "zidovudine + didanosine", "zidovudine + zalcitabine", "didanosine")
+UNIT = 200.0  # cells/mm³; the variances are then below 1, as MVTS assumes
+MEAN, STEADY, TAIL = MeanVariance(math.inf), MeanVariance(1.0), CVaR(0.1)
+LEVELS = np.geomspace(0.02, 1.0, 12)
+
+
+def load() -> Bandit:
+    """An arm per treatment, whose law is that of its patients' outcomes."""
+    table = read("lifelines", "datasets/ACTG175.csv")
+    change, arm = ((table["cd420"] - table["cd40"]) / UNIT).to_numpy(), table["arms"].to_numpy()
+    return Bandit([Empirical(change[arm == i]) for i in range(len(ARMS))], ARMS)
+
+
+def resampled(law: Empirical, risk: RiskMeasure, draws: int) -> tuple[float, float]:
+    """Minus the cost of a law, in cells, and its standard error by the bootstrap."""
+    rng = np.random.default_rng(0)
+    costs = [risk.sample_cost(law.sample(rng, law.values.size)) for _ in range(draws)]
+    return -UNIT * risk.cost(law), UNIT * float(np.std(costs, ddof=1))
+
+
+def allocated(bandit: Bandit, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and worst-10 % mean, in cells, of patients of whom these shares get each arm; a row is a run."""
+    outcomes = np.concatenate([law.values for law in bandit.arms])
+    sizes = [law.values.size for law in bandit.arms]
+    tails = [-TAIL.sample_cost(outcomes, np.repeat(share / sizes, sizes)) for share in shares]
+    return UNIT * shares @ bandit.means, UNIT * np.array(tails)
+
+
+def draw(bandit: Bandit, points: dict[str, tuple[np.ndarray, np.ndarray]], draws: int) -> Figure:
+    """What each treatment does to its worst patients; what each policy does to all and to the worst tenth."""
+    figure = Figure(figsize=(10.0, 4.2), layout="tight")
+    curves, plane = figure.subplots(1, 2)
+    lines = [[resampled(law, CVaR(level), draws) for level in LEVELS] for law in bandit.arms]
+    labelled = [(name, *np.transpose(line)) for name, line in zip(ARMS, lines, strict=True)]
+    plot_curves(curves, 100.0 * LEVELS, labelled, log=False).set_xscale("log")
+    curves.set(xlabel="worst … % of patients (100 is the mean)", ylabel="their mean change of CD4, cells/mm³")
+    curves.xaxis.set_major_formatter("{x:g}")
+    for i, (label, (means, tails)) in enumerate(points.items()):
+        plane.plot(means.mean(), tails.mean(), MARKERS[i], color=COLOURS[i], label=label)
+    for name, mean, tail in zip(ARMS, *allocated(bandit, np.eye(len(ARMS))), strict=True):
+        plane.plot(mean, tail, "x", color="grey")
+        plane.annotate(f"all on {name}", (mean, tail), (-4, 2), textcoords="offset points", ha="right", fontsize=8)
+    plane.set(xlim=(-70, 70), ylim=(-215, -150))
+    plane.set(xlabel="mean change of CD4, cells/mm³", ylabel="mean change of the worst 10 %")
+    plane.legend(fontsize=8, loc="lower right")
+    return figure
+
+
+def main(out: Path, runs: int) -> None:
+    bandit = load()
+    low, high = bandit.support
+    horizon = sum(law.values.size for law in bandit.arms)
+    print(f"{horizon:,} patients; change of CD4 after 20 weeks, cells/mm³ ± standard error (bootstrap)")
+    tails = {name: resampled(law, TAIL, runs) for name, law in zip(ARMS, bandit.arms, strict=True)}
+    for name, law in zip(ARMS, bandit.arms, strict=True):
+        (mean, mean_se), (tail, tail_se) = resampled(law, MEAN, runs), tails[name]
+        print(f"  {name:25} mean {mean:6.1f} ± {mean_se:.1f}   worst 10 % {tail:6.1f} ± {tail_se:4.1f}")
+    bold, steady, safe = (ARMS[bandit.best(risk)] for risk in (MEAN, STEADY, TAIL))
+    print(f"best mean: {bold}; best mean-variance (ρ = 1): {steady}; best worst 10 %: {safe}")
+    margin, error = tails[safe][0] - tails[bold][0], math.hypot(tails[safe][1], tails[bold][1])
+    print(f"worst 10 %, {safe} minus {bold}: {margin:.1f} ± {error:.1f}")
+    policies = {
+        "uniform randomisation": (RoundRobin(), TAIL),
+        "Thompson, minds the mean": (Thompson(), MEAN),
+        "sharp MV-LCB, mean-variance": (MVLCB.sharp()._replace(range=high - low), STEADY),
+        "MVTS, mean-variance": (MVTS(), STEADY),
+        "CVaR-UCB, worst 10 %": (CVaRUCB(high=high), TAIL),
+        "B-CVTS, worst 10 %": (BCVTS(high=high), TAIL),
+    }
+    print(f"{runs} trials of {horizon:,} patients; share on the arm best for what the policy minds")
+    points = {}
+    for label, (policy, risk) in policies.items():
+        shares = simulate(bandit, policy, risk=risk, horizon=horizon, runs=runs).pulls / horizon
+        points[label] = allocated(bandit, shares)
+        measured = (*points[label], 100.0 * shares[:, bandit.best(risk)])
+        mean, tail, share = (f"{x.mean():6.1f} ± {x.std(ddof=1) / math.sqrt(runs):.2f}" for x in measured)
+        print(f"  {label:28} mean {mean}   worst 10 % {tail}   share {share} %")
+    with style():
+        print("figure:", *save(draw(bandit, points, runs), out / "trial-actg175"))
+
+
+if __name__ == "__main__":
+    main(**options(runs=400))

@@ -1,0 +1,104 @@
+"""Every script in examples/ runs, in a small setting, and what it says of its data holds.
+
+A script whose data package is not installed is skipped; `pip install --no-deps` of four packages runs them all.
+"""
+
+import importlib.util
+import inspect
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py") if "__main__" in path.read_text())
+SMALL = {"runs": 3, "horizon": 500, "events": 2_000}
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """Load a script's names without running it."""
+    monkeypatch.syspath_prepend(EXAMPLES)
+
+    def load(name):
+        path = EXAMPLES / f"{name}.py"
+        for package in re.findall(r'read\("(\w+)"', path.read_text()):
+            if importlib.util.find_spec(package) is None:
+                pytest.skip(f"its data is inside {package}: pip install --no-deps {package}")
+        return runpy.run_path(str(path), run_name=name)
+
+    return load
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_prints_and_draws(name, script, tmp_path, capsys):
+    main = script(name)["main"]
+    main(tmp_path, **{key: SMALL[key] for key in list(inspect.signature(main).parameters)[1:]})
+    printed = capsys.readouterr().out
+    assert printed.count("\n") >= 4
+    assert "nan" not in printed.lower().split()
+    assert all(path.stat().st_size > 10_000 for path in tmp_path.rglob("*.png"))
+    assert list(tmp_path.rglob("*.png"))
+
+
+def test_a_missing_package_is_named_with_the_command_that_installs_it():
+    read = runpy.run_path(str(EXAMPLES / "common.py"))["read"]
+    with pytest.raises(SystemExit, match="pip install --no-deps no_such_package"):
+        read("no_such_package", "data.csv")
+
+
+def test_options_come_from_the_command_line(monkeypatch):
+    options = runpy.run_path(str(EXAMPLES / "common.py"))["options"]
+    monkeypatch.setattr(sys, "argv", ["script", "--runs", "7", "--out", "there"])
+    assert options(runs=2, horizon=9) == {"out": Path("there"), "runs": 7, "horizon": 9}
+
+
+def test_in_the_trial_the_best_mean_is_not_the_best_tail(script):
+    trial = script("trial_actg175")
+    bandit = trial["load"]()
+    assert sum(law.values.size for law in bandit.arms) == 2_139
+    assert bandit.best(trial["MEAN"]) != bandit.best(trial["TAIL"]) == bandit.best(trial["STEADY"])
+    assert bandit.variances.max() < 1.0  # what MVTS assumes
+
+
+def test_an_allocation_to_one_arm_is_worth_what_the_arm_is(script):
+    trial = script("trial_actg175")
+    bandit = trial["load"]()
+    means, tails = trial["allocated"](bandit, np.eye(len(bandit)))
+    np.testing.assert_allclose(means, trial["UNIT"] * bandit.means, rtol=1e-12)
+    np.testing.assert_allclose(tails, -trial["UNIT"] * bandit.costs(trial["TAIL"]), rtol=1e-12)
+
+
+def test_the_best_industry_changes_with_the_risk_and_with_the_time(script):
+    returns = script("returns_industries")
+    _, months = returns["load"]()
+    for label, risk in returns["RISKS"].items():
+        whole, first, second = (returns["best"](part, risk) for part in (months, *np.array_split(months, 2)))
+        assert first != second, label
+        assert (whole == "Hlth") == (label == "mean")
+    assert months.var(0).max() < 1.0  # what MVTS assumes
+
+
+@pytest.mark.parametrize("eligible", [2, 3, 34])
+def test_replay_keeps_one_uniformly_logged_event_in_m_whatever_the_policy(eligible, script):
+    """Given what is eligible, the ad shown is uniform among it: the number kept is binomial(n, 1/m)."""
+    ads = script("replay_ads")
+    rng = np.random.default_rng(3)
+    shown, clicks = rng.integers(ads["ADS"], size=2_000), rng.integers(2, size=2_000)
+    for policy in ads["POLICIES"].values():
+        kept = ads["replay"](policy, shown, clicks, eligible, seed=4).sum()
+        assert binom.isf(1 - 1e-9, 2_000, 1 / eligible) <= kept <= binom.isf(1e-9, 2_000, 1 / eligible)
+
+
+def test_replay_of_one_ad_is_the_record_of_that_ad(script):
+    ads = script("replay_ads")
+    shown, clicks = ads["load"]("random")
+    kept = ads["replay"]("fixed-arm(arm=5)", shown, clicks, ads["ADS"], seed=0)
+    np.testing.assert_array_equal(kept, shown == 5)
+    rate, _, size = ads["judged"](kept.astype(float), clicks)
+    assert size == pytest.approx(kept.sum(), rel=1e-12)
+    assert rate == pytest.approx(100.0 * clicks[shown == 5].mean(), rel=1e-12)
