@@ -39,15 +39,18 @@ def load(logger: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def replay(policy: str, shown: np.ndarray, clicks: np.ndarray, eligible: int, seed: int) -> np.ndarray:
-    """Which events the agent kept. An ask that is not answered stays open, and counts as a round, nothing else."""
+    """Which events the agent kept; an ask for another ad is withdrawn, as if the visitor had not come."""
     rng = np.random.default_rng([seed, eligible])
     agent = Agent(policy, n_arms=ADS, seed=seed, support=(0, 1), risk=MeanVariance(math.inf))
     kept = np.zeros(len(shown), bool)
     for event, (ad, click) in enumerate(zip(shown.tolist(), clicks.tolist(), strict=True)):
         others = 1 + rng.choice(ADS - 1, eligible - 1, replace=False)
-        if agent.ask(among=[ad, *((ad + others) % ADS).tolist()]) == ad:
+        asked = agent.ask(among=[ad, *((ad + others) % ADS).tolist()])
+        if asked == ad:
             agent.tell(ad, click)
             kept[event] = True
+        else:
+            agent.withdraw(asked)
     return kept
 
 

@@ -120,6 +120,20 @@ def test_driven_with_a_simulations_rewards_it_chooses_the_same_arms(policy):
 # Late rewards, several open asks
 
 
+@pytest.mark.parametrize("policy", ["mv-lcb", "ucb1", "exp-exp", "round-robin"])
+def test_asks_withdrawn_leave_no_trace(policy):
+    """An agent whose every other ask is withdrawn asks the same as one that was never asked for them."""
+    plain, nervous = Agent(policy, 3, horizon=60), Agent(policy, 3, horizon=60)
+    for t in range(60):
+        nervous.withdraw(nervous.ask())
+        arm = plain.ask()
+        assert nervous.ask() == arm
+        for agent in (plain, nervous):
+            agent.tell(arm, (7 * t % 11) / 11)
+    with pytest.raises(PrudentError, match="withdraw: arm 0 has no open ask"):
+        nervous.withdraw(0)
+
+
 @pytest.mark.parametrize("policy", LEARNERS)
 def test_open_asks_share_the_arms_without_a_reward(policy):
     agent = Agent(policy, 4, horizon=1000)

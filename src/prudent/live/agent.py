@@ -124,6 +124,15 @@ class Agent:
             insort_left(known.rewards, reward)
         known.open_asks -= bool(asked)
 
+    def withdraw(self, arm: int) -> None:
+        """Take back an open ask of `arm`: it was not pulled, and no reward will come."""
+        known = self._arms[self._number("withdraw", arm)]
+        if known.open_asks == 0:
+            raise PrudentError(f"withdraw: arm {arm} has no open ask; there is nothing to take back")
+        known.open_asks -= 1
+        if hasattr(self._ready, "phase") and known.chosen and not known.retired:
+            known.due += 1
+
     def estimates(self) -> list[Estimate]:
         """What is known of every arm, retired ones too, in the order of their numbers. Draws nothing."""
         return [
