@@ -18,7 +18,9 @@ from prudent.portfolio import (
     registry,
     simulate_portfolio,
 )
-from prudent.portfolio.policies import Observation, Pairs, covariance_of_pairs, pair_design
+from prudent.portfolio.policies import Observation
+from prudent.portfolio.policies.mc_ete import covariance_of_pairs, pair_design
+from prudent.portfolio.policies.pairs import Pairs
 
 pytest.importorskip("piqp")
 

@@ -2,14 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from prudent.cli.output import print_table, progress_bar, with_error
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command()

@@ -1,15 +1,14 @@
 """simulate_portfolio(): many runs of a portfolio policy."""
 
-import os
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from prudent.engine.streams import stream, tasks
+from prudent.engine.streams import stream
+from prudent.engine.threads import count_workers, play_all
 from prudent.errors import PrudentError, check_integer
 from prudent.portfolio.bandit import PortfolioBandit
 from prudent.portfolio.laws import NOTHING, Block
@@ -71,24 +70,13 @@ def simulate_portfolio(
     shape = (runs, len(rounds))
     record = Record(*(np.empty(shape) for _ in range(6)), *(np.empty((*shape, len(bandit))) for _ in range(2)))
 
-    def play(first_chunk: int, parts: Sequence[slice]) -> int:
-        for chunk, part in enumerate(parts, first_chunk):
-            rng = stream(seed, cell, chunk)
-            for run in range(part.start, part.stop):
-                one_run(bandit, policy, task, best, rounds, Record(*(field[run] for field in record)), rng)
-        return int(parts[-1].stop - parts[0].start)
+    def play(chunk: int, part: slice) -> None:
+        rng = stream(seed, cell, chunk)
+        for run in range(part.start, part.stop):
+            one_run(bandit, policy, task, best, rounds, Record(*(field[run] for field in record)), rng)
 
     started = time.perf_counter()
-    with ThreadPoolExecutor(_workers(workers)) as pool:
-        waiting = [pool.submit(play, *parts) for parts in tasks(runs)]
-        try:
-            for finished in as_completed(waiting):
-                done = finished.result()
-                if progress is not None:
-                    progress(done)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    play_all(play, runs, count_workers("simulate_portfolio", workers), progress)
     seconds = time.perf_counter() - started
     facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": policy, "best": best, "seed": seed}
     history = [
@@ -152,9 +140,3 @@ def _observation(feedback: str, block: Block, mix: Array) -> Observation:
         return Observation(np.empty(0, dtype=np.int64), block.along(mix))
     arms = np.arange(mix.size) if feedback == "full" else np.flatnonzero(mix)
     return Observation(arms, Block(block.rounds, block.mean[arms], block.scatter[np.ix_(arms, arms)]))
-
-
-def _workers(workers: int | None) -> int:
-    if workers is None:
-        return len(os.sched_getaffinity(0))
-    return check_integer("simulate_portfolio", "workers", workers, low=1)
