@@ -13,11 +13,17 @@ from prudent.errors import PrudentError, check_integer
 from prudent.portfolio.bandit import PortfolioBandit
 from prudent.portfolio.laws import NOTHING, Block
 from prudent.portfolio.policies import Observation, PortfolioPolicy, Task, registry
-from prudent.portfolio.program import Mix
+from prudent.portfolio.policies.base import Play
+from prudent.portfolio.program import Mix, bounds
 from prudent.portfolio.runs import PortfolioRuns
 from prudent.risk import MeanVariance
 
 Array = NDArray[np.float64]
+
+FEEDBACKS = ("full", "semi-bandit", "bandit")
+
+FEASIBLE = 1e-8
+"""By how much a mix may miss its sum and its bounds."""
 
 
 class Record(NamedTuple):
@@ -53,11 +59,9 @@ def simulate_portfolio(
     then costs little more than a short one. The result is the same for any number of `workers` (threads). `upper` and
     `short` bound the mixes as in `solve`; `snapshots` and `progress` are as in `prudent.simulate`.
     """
-    policy = registry.parse(policy) if isinstance(policy, str) else policy
-    if not isinstance(policy, PortfolioPolicy):
-        raise PrudentError(
-            f"simulate_portfolio: policy must be a portfolio policy such as MCEmpirical(), got {policy!r}"
-        )
+    policy = _checked_policy(policy)
+    if not isinstance(bandit, PortfolioBandit):
+        raise PrudentError(f"simulate_portfolio: bandit must be a PortfolioBandit, got {bandit!r}")
     risk = MeanVariance(rho)
     horizon = check_integer("simulate_portfolio", "horizon", horizon, low=1, high=2**53)
     runs = check_integer("simulate_portfolio", "runs", runs, low=1)
@@ -98,14 +102,15 @@ def one_run(
 ) -> None:
     """Play one run and write its record, one entry per snapshot."""
     law, stretches = bandit.law, policy.play(task)
-    mix, left = next(stretches)
+    limits = bounds(task.arms, task.upper, task.short)
+    mix, left = _decision(policy, stretches, None, *limits)
     loss = bandit.cost(mix, task.rho) - best.cost
     t, gap, held = 0, 0.0, np.zeros(task.arms)
     seen = received = NOTHING
     for i, until in enumerate(snapshots):
         while t < until:
             if left == 0:
-                mix, left = stretches.send(_observation(policy.feedback, seen, mix))
+                mix, left = _decision(policy, stretches, _observation(policy.feedback, seen, mix), *limits)
                 loss, seen = bandit.cost(mix, task.rho) - best.cost, NOTHING
             step = min(left, until - t)
             block = law.block(rng, step)
@@ -124,6 +129,35 @@ def spaced(first: int, last: int, count: int) -> list[int]:
     """Rounds evenly spaced in logarithms, for snapshots; fewer than `count` where they fall together."""
     rounds = np.unique(np.geomspace(min(first, last), last, count).round().astype(int))
     return [int(n) for n in rounds]
+
+
+def _checked_policy(policy: PortfolioPolicy | str) -> PortfolioPolicy:
+    policy = registry.parse(policy) if isinstance(policy, str) else policy
+    if not isinstance(policy, PortfolioPolicy):
+        raise PrudentError(
+            f"simulate_portfolio: policy must be a portfolio policy such as MCEmpirical(), got {policy!r}"
+        )
+    if policy.feedback not in FEEDBACKS:
+        raise PrudentError(f"{policy}: feedback must be one of {', '.join(FEEDBACKS)}, got {policy.feedback!r}")
+    return policy
+
+
+def _decision(
+    policy: PortfolioPolicy, stretches: Play, shown: Observation | None, low: Array, high: Array
+) -> tuple[Array, int]:
+    """The policy's next mix and for how many rounds; policies are open, so what they say is checked."""
+    try:
+        mix, rounds = next(stretches) if shown is None else stretches.send(shown)
+    except StopIteration:
+        raise PrudentError(f"{policy}: play must yield without end, got no more mixes; end it with a loop") from None
+    mix = np.asarray(mix, dtype=float)
+    if mix.shape != low.shape or not abs(mix.sum() - 1.0) <= FEASIBLE:
+        raise PrudentError(f"{policy}: a mix must be {low.size} weights that sum to 1, got {mix}")
+    if (mix < low - FEASIBLE).any() or (mix > high + FEASIBLE).any():
+        raise PrudentError(f"{policy}: a mix must lie within the bounds, got {mix}; upper and short set them")
+    if not isinstance(rounds, int | np.integer) or rounds < 1:
+        raise PrudentError(f"{policy}: rounds must be a whole number at least 1, got {rounds!r}")
+    return mix, int(rounds)
 
 
 def _sequences(block: Block, mix: Array, best: Array, mean: Array) -> Block:

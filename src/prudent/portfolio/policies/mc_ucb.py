@@ -50,7 +50,8 @@ class MCUCB(PortfolioPolicy):
 
     def _optimistic(self, seen: Pairs, mix: Array, t: int) -> tuple[Array, Array]:
         values, vectors = np.linalg.eigh(seen.covariance)
-        values = np.maximum(values, 1e-9 * values[-1])  # pairs come from different rounds: not quite a covariance
+        # Pairs come from different rounds: not quite a covariance. Rewards that never vary leave none at all.
+        values = np.maximum(values, max(1e-9 * values[-1], np.finfo(float).tiny))
         covariance = (vectors * values) @ vectors.T
         variances = np.diag(covariance)
         beside = np.maximum(seen.rounds[:, mix != 0.0].min(1), 1.0)  # bounds may have kept an arm out so far
