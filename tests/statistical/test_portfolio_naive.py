@@ -7,6 +7,7 @@ from scipy.stats import ks_2samp, norm
 from prudent.portfolio import (
     Block,
     EmpiricalJoint,
+    Explore,
     MultivariateGaussian,
     Observation,
     PortfolioBandit,
@@ -41,9 +42,10 @@ def moments(rewards):
 def naive_run(rng, draw, policy, best):
     """Regret and last mix of one run: every reward is drawn, kept, and enters the definition of the regret."""
     stretches = registry.parse(policy).play(Task(2, RHO, HORIZON))
-    mix, rounds = next(stretches)
-    rewards, mixes, since = [], [], 0
+    decision = mix, rounds = next(stretches)
+    rewards, mixes, since, held = [], [], 0, np.array([0.5, 0.5])
     while True:
+        held = held if isinstance(decision, Explore) else mix
         rewards.append(draw(rng))
         mixes.append(mix)
         if len(rewards) == HORIZON:
@@ -55,9 +57,9 @@ def naive_run(rng, draw, policy, best):
             else:
                 arms = np.flatnonzero(mix) if FEEDBACK[policy] == "semi-bandit" else np.arange(2)
                 seen = Observation(arms, moments(shown[:, arms]))
-            mix, rounds = stretches.send(seen)
+            decision = mix, rounds = stretches.send(seen)
     received, twin = np.einsum("ti,ti->t", rewards, mixes), np.array(rewards) @ best
-    return (received.var() - RHO * received.mean()) - (twin.var() - RHO * twin.mean()), mix[0]
+    return (received.var() - RHO * received.mean()) - (twin.var() - RHO * twin.mean()), held[0]
 
 
 GAUSSIAN, EMPIRICAL = (MultivariateGaussian(MEAN, SPREAD), gaussian_round), (EmpiricalJoint(ROWS), row)

@@ -86,6 +86,15 @@ def test_rewards_that_never_vary_are_learned(policy):
     assert runs.weights.tolist() == [[0.0, 1.0]] * 2
 
 
+def test_the_weights_of_a_run_are_no_exploration():
+    """MC-ETE plays single arms and pairs at many of these rounds; what it holds best is even, then the best estimate."""
+    runs = simulate_portfolio(BANDIT, "mc-ete", horizon=300, runs=1, snapshots=range(1, 301))
+    held = np.array([snapshot.weights[0] for snapshot in runs.history])
+    assert held[:12] == pytest.approx(1.0 / 3.0)
+    assert not ((held[12:] == 0.5).sum(1) == 2).any()
+    assert len(np.unique(held, axis=0)) > 10
+
+
 def test_progress_counts_every_run():
     for workers in (1, 2):
         finished = []

@@ -34,10 +34,16 @@ class Slope(NamedTuple):
     low: float
     high: float
 
+    def __str__(self) -> str:
+        slope, low, high = (round(value, 2) + 0.0 for value in self)  # no minus before a zero
+        return f"{slope:.2f} [{low:.2f}, {high:.2f}]"
+
 
 @dataclass(frozen=True, eq=False)
 class PortfolioRuns:
     """Many runs of one policy on one portfolio bandit; arrays have one entry per run, weights one row.
+
+    `weights` is the mix a run held best at its end: the last it played other than to explore, and the even one before.
 
     `best` is the best fixed mix x*. Its rewards x*ᵀr are taken on the very draws the policy met: unlike the arms of the
     seed, which pay only when pulled, all arms pay each round whether seen or not, so no unobserved twins are needed.

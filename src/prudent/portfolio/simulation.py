@@ -12,7 +12,7 @@ from prudent.engine.threads import count_workers, play_all
 from prudent.errors import PrudentError, check_integer
 from prudent.portfolio.bandit import PortfolioBandit
 from prudent.portfolio.laws import NOTHING, Block
-from prudent.portfolio.policies import Observation, PortfolioPolicy, Task, registry
+from prudent.portfolio.policies import Explore, Observation, PortfolioPolicy, Task, registry
 from prudent.portfolio.policies.base import Play
 from prudent.portfolio.program import Mix, bounds
 from prudent.portfolio.runs import PortfolioRuns
@@ -103,14 +103,17 @@ def one_run(
     """Play one run and write its record, one entry per snapshot."""
     law, stretches = bandit.law, policy.play(task)
     limits = bounds(task.arms, task.upper, task.short)
-    mix, left = _decision(policy, stretches, None, *limits)
+    mix, left, exploring = _decision(policy, stretches, None, *limits)
+    settled = task.even() if exploring else mix
     loss = bandit.cost(mix, task.rho) - best.cost
     t, gap, held = 0, 0.0, np.zeros(task.arms)
     seen = received = NOTHING
     for i, until in enumerate(snapshots):
         while t < until:
             if left == 0:
-                mix, left = _decision(policy, stretches, _observation(policy.feedback, seen, mix), *limits)
+                shown = _observation(policy.feedback, seen, mix)
+                mix, left, exploring = _decision(policy, stretches, shown, *limits)
+                settled = settled if exploring else mix
                 loss, seen = bandit.cost(mix, task.rho) - best.cost, NOTHING
             step = min(left, until - t)
             block = law.block(rng, step)
@@ -122,7 +125,7 @@ def one_run(
         record.reward_mean[i], record.best_mean[i], _ = received.mean
         variances = np.maximum(np.diag(received.scatter), 0.0) / t
         record.reward_variance[i], record.best_variance[i], record.exploration[i] = variances
-        record.gap[i], record.weights[i], record.average_weights[i] = gap / t, mix, held / t
+        record.gap[i], record.weights[i], record.average_weights[i] = gap / t, settled, held / t
 
 
 def spaced(first: int, last: int, count: int) -> list[int]:
@@ -144,20 +147,23 @@ def _checked_policy(policy: PortfolioPolicy | str) -> PortfolioPolicy:
 
 def _decision(
     policy: PortfolioPolicy, stretches: Play, shown: Observation | None, low: Array, high: Array
-) -> tuple[Array, int]:
-    """The policy's next mix and for how many rounds; policies are open, so what they say is checked."""
+) -> tuple[Array, int, bool]:
+    """The policy's next mix, for how many rounds, and whether only to explore.
+
+    Policies are open, so what they say is checked.
+    """
     try:
-        mix, rounds = next(stretches) if shown is None else stretches.send(shown)
+        decision = next(stretches) if shown is None else stretches.send(shown)
     except StopIteration:
         raise PrudentError(f"{policy}: play must yield without end, got no more mixes; end it with a loop") from None
-    mix = np.asarray(mix, dtype=float)
+    mix, rounds = np.asarray(decision[0], dtype=float), decision[1]
     if mix.shape != low.shape or not abs(mix.sum() - 1.0) <= FEASIBLE:
         raise PrudentError(f"{policy}: a mix must be {low.size} weights that sum to 1, got {mix}")
     if (mix < low - FEASIBLE).any() or (mix > high + FEASIBLE).any():
         raise PrudentError(f"{policy}: a mix must lie within the bounds, got {mix}; upper and short set them")
     if not isinstance(rounds, int | np.integer) or rounds < 1:
         raise PrudentError(f"{policy}: rounds must be a whole number at least 1, got {rounds!r}")
-    return mix, int(rounds)
+    return mix, int(rounds), isinstance(decision, Explore)
 
 
 def _sequences(block: Block, mix: Array, best: Array, mean: Array) -> Block:

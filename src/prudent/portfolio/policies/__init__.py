@@ -3,7 +3,7 @@
 [Du21] Du, Wang, Fang, Huang. *Continuous mean-covariance bandits*. NeurIPS 2021.
 """
 
-from prudent.portfolio.policies.base import Observation, PortfolioPolicy, Task, registry
+from prudent.portfolio.policies.base import Explore, Observation, PortfolioPolicy, Task, registry
 from prudent.portfolio.policies.even import Even
 from prudent.portfolio.policies.mc_empirical import MCEmpirical
 from prudent.portfolio.policies.mc_ete import MCETE
@@ -15,6 +15,7 @@ __all__ = [
     "MCETE",
     "MCUCB",
     "Even",
+    "Explore",
     "MCEmpirical",
     "Observation",
     "PortfolioPolicy",

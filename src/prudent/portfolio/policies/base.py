@@ -60,6 +60,13 @@ class Observation(NamedTuple):
     block: Block
 
 
+class Explore(NamedTuple):
+    """A mix played to learn from it, not because it looks best; yield it in place of (mix, rounds)."""
+
+    mix: Array
+    rounds: int
+
+
 Play: TypeAlias = Generator[tuple[Array, int], Observation, None]
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from prudent.errors import PrudentError
 from prudent.portfolio.laws import NOTHING
-from prudent.portfolio.policies.base import Play, PortfolioPolicy, Task, check_growth, registry
+from prudent.portfolio.policies.base import Explore, Play, PortfolioPolicy, Task, check_growth, registry
 
 Array = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ class MCETE(PortfolioPolicy):
             wanted = max(2, math.ceil(t ** (2.0 / 3.0) / task.arms))
             if wanted > passes:
                 for i, mix in enumerate(design):
-                    blocks[i] = blocks[i].join((yield mix, wanted - passes).block)
+                    blocks[i] = blocks[i].join((yield Explore(mix, wanted - passes)).block)
                 t += (wanted - passes) * len(design)
                 passes = wanted
                 mean = inverse @ np.array([block.mean for block in blocks])
