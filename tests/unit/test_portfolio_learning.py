@@ -87,7 +87,7 @@ def test_rewards_that_never_vary_are_learned(policy):
 
 
 def test_the_weights_of_a_run_are_no_exploration():
-    """MC-ETE plays single arms and pairs at many of these rounds; what it holds best is even, then the best estimate."""
+    """MC-ETE plays single arms and pairs at many of these rounds; what it holds best is even, then an estimate."""
     runs = simulate_portfolio(BANDIT, "mc-ete", horizon=300, runs=1, snapshots=range(1, 301))
     held = np.array([snapshot.weights[0] for snapshot in runs.history])
     assert held[:12] == pytest.approx(1.0 / 3.0)
