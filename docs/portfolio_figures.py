@@ -53,13 +53,14 @@ def main(runs=100):
             plot_regret(Figure(figsize=(6.4, 4.4)).subplots(), [*learned, *baselines], since=1000), "portfolio-regret"
         )
         write(plot_weights(Figure(figsize=(6.4, 4.0)).subplots(), learned[1]), "portfolio-weights")
-        frontiers = [("long only", bandit.frontier()), ("at most 0.4 each", bandit.frontier(upper=0.4))]
+        kinds = {"long only": {}, "at most 0.4 each": {"upper": 0.4}, "with short selling": {"short": True}}
+        frontiers = [(label, bandit.frontier(**bounds)) for label, bounds in kinds.items()]
         write(plot_frontier(Figure(figsize=(6.4, 4.4)).subplots(), bandit, frontiers, learned[1]), "portfolio-frontier")
         horizons, curves = [10**k for k in (2, 3, 4, 5, 6)], []
         for policy in LEARNERS[:2]:
             regrets = np.array(hardest(policy, horizons, runs))
             fit = fit_slope(horizons, list(regrets))
-            label = f"{policy}: slope {fit.slope:.2f} [{fit.low:.2f}, {fit.high:.2f}]"
+            label = f"{policy}: slope {fit}"
             print(label)
             curves.append((label, regrets.mean(1), regrets.std(1) / math.sqrt(runs)))
         ax = plot_curves(Figure(figsize=(6.4, 4.0)).subplots(), horizons, curves)

@@ -56,6 +56,14 @@ if TYPE_CHECKING:
         RoundRobin,
         Thompson,
     )
+    from prudent.portfolio import (
+        EmpiricalJoint,
+        MultivariateGaussian,
+        MultivariateT,
+        PortfolioBandit,
+        PortfolioRuns,
+        simulate_portfolio,
+    )
     from prudent.risk import (
         CVaR,
         Distortion,
@@ -93,6 +101,7 @@ _HOME = {
     "policies": "AnytimeMVLCB BCVTS BernoulliMVTS BernoulliThompson BernsteinMVLCB BestOfBoth CVaRUCB"
     " EntropicLCB EpsilonGreedy ExpExp FixedArm KLUCB MaRaB MCVTS MTS MVDSEE MVLCB MVTS MVUCB NPTS"
     " QuantileUCB RandomArm RhoMTS RoundRobin Thompson UCB1 UCBV UUCB VTS",
+    "portfolio": "EmpiricalJoint MultivariateGaussian MultivariateT PortfolioBandit PortfolioRuns simulate_portfolio",
     "runs": "Runs",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
@@ -125,6 +134,7 @@ __all__ = [
     "Deterministic",
     "Distortion",
     "Empirical",
+    "EmpiricalJoint",
     "Entropic",
     "EntropicLCB",
     "EpsilonGreedy",
@@ -143,6 +153,10 @@ __all__ = [
     "MeanVariance",
     "Mixed",
     "Mixture",
+    "MultivariateGaussian",
+    "MultivariateT",
+    "PortfolioBandit",
+    "PortfolioRuns",
     "ProportionalHazard",
     "PrudentError",
     "QuantileUCB",
@@ -163,6 +177,7 @@ __all__ = [
     "identify",
     "period_cost",
     "simulate",
+    "simulate_portfolio",
 ]
 
 

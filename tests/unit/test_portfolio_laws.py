@@ -75,7 +75,45 @@ def test_columns_of_a_csv_by_name(tmp_path):
     with pytest.raises(PrudentError, match="cannot read"):
         EmpiricalJoint.from_csv(tmp_path / "none.csv")
     path.write_text("oil,gold\n1,2\n3\n")
-    with pytest.raises(PrudentError, match=r"row 3 of .* must hold 2 values, got 1"):
+    with pytest.raises(PrudentError, match=r"line 3 of .* must hold 2 values, got 1"):
+        EmpiricalJoint.from_csv(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "oil,gold\n1,2\n3,5\n",
+        "\ufeffoil,gold\r\n1,2\r\n3,5\r\n",
+        "day;oil;gold\nmon;1;2\ntue;3;5\n",
+        "oil\tgold\n1\t2\n\n3\t5\n",
+        ",oil,gold\n0,1,2\n1,3,5\n",
+    ],
+    ids=["plain", "spreadsheet", "semicolons and text", "tabs and an empty line", "data frame"],
+)
+def test_tables_as_programs_write_them(tmp_path, text):
+    path = tmp_path / "returns.csv"
+    path.write_bytes(text.encode())
+    law = EmpiricalJoint.from_csv(path)
+    assert law.names == ("oil", "gold")
+    assert law.rows.tolist() == [[1, 2], [3, 5]]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "header line"),
+        ("oil,gold\n", "header line"),
+        ("oil,gold\n1,2\n", "2 or more rounds"),
+        ("1,2\n3,4\n", "line of names, got 1, 2"),
+        ("oil,gold\na,b\nc,d\n", "no column of numbers such as 0.01 in .* it has oil, gold"),
+        ("oil;gold\n0,1;0,2\n0,3;0,5\n", "no column of numbers such as 0.01"),
+        ("oil,gold\n1,2\n\n3,\n4,x\n", r"missing values in gold \(line 4\)"),
+    ],
+)
+def test_tables_that_hold_no_returns_are_refused(tmp_path, text, words):
+    path = tmp_path / "returns.csv"
+    path.write_text(text)
+    with pytest.raises(PrudentError, match=words):
         EmpiricalJoint.from_csv(path)
 
 

@@ -18,7 +18,9 @@ from prudent.portfolio import (
     registry,
     simulate_portfolio,
 )
-from prudent.portfolio.policies import Observation, Pairs, covariance_of_pairs, pair_design
+from prudent.portfolio.policies import Observation
+from prudent.portfolio.policies.mc_ete import covariance_of_pairs, pair_design
+from prudent.portfolio.policies.pairs import Pairs
 
 pytest.importorskip("piqp")
 
@@ -32,15 +34,19 @@ class Spy(PortfolioPolicy):
 
     name = "spy"
 
-    def __init__(self, feedback, mixes):
-        self.feedback, self.mixes, self.shown = feedback, mixes, []
+    def __init__(self, feedback, mixes, rounds=4):
+        self.feedback, self.mixes, self.rounds, self.shown = feedback, mixes, rounds, []
 
     def __str__(self):
         return "spy"
 
     def play(self, task):
         for mix in self.mixes:
-            self.shown.append((yield np.array(mix), 4))
+            self.shown.append((yield np.array(mix), self.rounds))
+
+
+def spied(mix, feedback="full", rounds=4):
+    return simulate_portfolio(BANDIT, Spy(feedback, [mix], rounds), horizon=10, runs=1)
 
 
 @pytest.mark.parametrize(("feedback", "arms"), [("full", [0, 1, 2]), ("semi-bandit", [0, 2]), ("bandit", [])])
@@ -71,6 +77,29 @@ def test_every_mix_is_feasible_and_pseudo_regret_is_not_negative(policy, rho):
         assert snapshot.pseudo_regret().min() >= -1e-12
     assert str(registry.parse(policy)) == policy
     assert runs.summary()["policy"] == policy
+
+
+@pytest.mark.parametrize("policy", ["mc-empirical", "mc-ucb", "mc-ete"])
+def test_rewards_that_never_vary_are_learned(policy):
+    sure = PortfolioBandit(MultivariateGaussian([0.1, 0.2], np.zeros((2, 2))))
+    runs = simulate_portfolio(sure, policy, horizon=500, runs=2)
+    assert runs.weights.tolist() == [[0.0, 1.0]] * 2
+
+
+def test_the_weights_of_a_run_are_no_exploration():
+    """MC-ETE plays single arms and pairs at many of these rounds; what it holds best is even, then an estimate."""
+    runs = simulate_portfolio(BANDIT, "mc-ete", horizon=300, runs=1, snapshots=range(1, 301))
+    held = np.array([snapshot.weights[0] for snapshot in runs.history])
+    assert held[:12] == pytest.approx(1.0 / 3.0)
+    assert not ((held[12:] == 0.5).sum(1) == 2).any()
+    assert len(np.unique(held, axis=0)) > 10
+
+
+def test_progress_counts_every_run():
+    for workers in (1, 2):
+        finished = []
+        simulate_portfolio(BANDIT, "even", horizon=5, runs=120, workers=workers, progress=finished.append)
+        assert sum(finished) == 120
 
 
 def test_bounds_and_short_selling_reach_the_policies():
@@ -144,6 +173,15 @@ def test_a_power_law_has_its_own_slope():
         (lambda: simulate_portfolio(BANDIT, Even(), horizon=10, runs=1).at(5), "snapshots 10, got 5"),
         (lambda: simulate_portfolio(BANDIT, Even(), horizon=10, runs=1).regret_slope(), "two snapshots"),
         (lambda: simulate_portfolio(BANDIT, "vertices(policy='exp-exp')", horizon=10, runs=1), "no score"),
+        (lambda: simulate_portfolio(BANDIT.law, "even", horizon=10, runs=1), "bandit must be a PortfolioBandit"),
+        (lambda: simulate_portfolio(BANDIT, "vertices", horizon=10, runs=1, upper=0.5), "within the bounds"),
+        (lambda: spied([1.0, 1.0, 0.0]), "3 weights that sum to 1"),
+        (lambda: spied([np.nan, 1.0, 0.0]), "3 weights that sum to 1"),
+        (lambda: spied([0.5, 0.5]), "3 weights that sum to 1"),
+        (lambda: spied([2.0, -1.0, 0.0]), "within the bounds"),
+        (lambda: spied([1.0, 0.0, 0.0]), "without end"),
+        (lambda: spied([1.0, 0.0, 0.0], rounds=0), "rounds must be a whole number at least 1, got 0"),
+        (lambda: spied([1.0, 0.0, 0.0], feedback="ful"), "feedback must be one of full, semi-bandit, bandit"),
         (lambda: MCEmpirical(growth=-1), "growth must lie in"),
         (lambda: MCUCB(c=-1), "c must lie in"),
         (lambda: MCETE(growth=2), "growth must lie in"),

@@ -1,10 +1,12 @@
 """The best mix: optimality, bounds, singular covariances, and what is refused."""
 
+import sys
+
 import numpy as np
 import pytest
 
 from prudent.errors import PrudentError
-from prudent.portfolio import positive_part, solve
+from prudent.portfolio import positive_part, program, solve
 
 pytest.importorskip("piqp")
 
@@ -26,6 +28,47 @@ def test_every_solution_is_feasible_and_its_kkt_residual_is_rounding(bounded):
         assert mix.weights.sum() == pytest.approx(1.0, abs=1e-12)
         assert (mix.weights >= 0.0).all()
         assert upper is None or (mix.weights <= upper).all()
+
+
+COVARIANCES = {
+    "zero": lambda rng, arms: np.zeros((arms, arms)),
+    "twins": lambda rng, arms: np.full((arms, arms), 0.7),
+    "one factor": lambda rng, arms: np.outer(*[rng.normal(size=arms)] * 2),
+    "nearly singular": lambda rng, arms: (v := rng.normal(size=(arms, arms // 2 + 1))) @ v.T + 1e-11 * np.eye(arms),
+    "some riskless": lambda rng, arms: np.diag(rng.integers(0, 2, size=arms).astype(float)),
+}
+
+
+@pytest.mark.parametrize("scale", [1e-16, 1e-8, 1.0, 1e8, 1e150])
+@pytest.mark.parametrize("kind", COVARIANCES)
+def test_awkward_problems_are_solved_within_their_bounds_to_the_last_bit(kind, scale):
+    rng = np.random.default_rng(6)
+    for arms in (1, 2, 7, 30):
+        shares = rng.uniform(0.1, 1.0, size=arms)
+        for rho in (0.0, 1e-8, 1.0, 1e8, np.inf):
+            covariance, mean = scale * COVARIANCES[kind](rng, arms), 1e6 + rng.normal(size=arms)
+            for upper in (np.inf, 1.0, 1.0 / arms, shares / shares.sum()):
+                mix = solve(covariance, mean, rho, upper=None if np.isscalar(upper) and np.isinf(upper) else upper)
+                assert mix.kkt_residual <= 1e-8
+                assert mix.weights.sum() == pytest.approx(1.0, abs=1e-12)
+                assert ((mix.weights >= 0.0) & (mix.weights <= upper)).all()
+
+
+def test_short_positions_without_end_in_sight_are_solved_or_refused():
+    """Weights of some 1e5 are solved to 1e-8; of 1e16, no rounding lets them sum to 1."""
+    rng = np.random.default_rng(7)
+    covariance, mean = problem(rng, 5, 20)
+    for unit in (1e-5, 1e-3, 1.0, 1e5):
+        assert solve(covariance * unit, mean, 1.0, short=True).kkt_residual <= 1e-8
+    with pytest.raises(PrudentError, match="KKT residual of at most 1e-08"):
+        solve(covariance * 1e-16, mean, 1.0, short=True)
+
+
+def test_without_the_solver_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "piqp", None)
+    program._piqp.cache_clear()
+    with pytest.raises(PrudentError, match=r'pip install "prudent\[portfolio\]"'):
+        solve(np.eye(2), [0.1, 0.2], 1.0)
 
 
 def test_two_uncorrelated_arms_share_by_their_variances():

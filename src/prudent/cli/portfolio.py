@@ -2,14 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from prudent.cli.output import print_table, progress_bar, with_error
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command()
@@ -57,7 +54,7 @@ def print_mixes(facts: dict[str, Any]) -> None:
     best, learned = facts["best"], facts["learned"]
     regret = with_error(learned["regret"]["mean"], learned["regret"]["se"])
     title = f"{learned['policy']}, {facts['horizon']:,} rounds, {facts['runs']:,} runs: regret {regret}"
-    table = Table(title=title)
+    table = Table(title=title, min_width=len(title))
     for column in ("arm", "best weight", "learned weight"):
         table.add_column(column, justify="left" if column == "arm" else "right")
     for arm in facts["arms"]:

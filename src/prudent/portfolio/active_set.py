@@ -21,7 +21,8 @@ PIVOT = 1e-13
 """A Cholesky pivot below this share of the largest diagonal entry counts as zero: the matrix may be singular."""
 
 DAMPING = 1e-13
-"""Added to the diagonal of each solve, so that a singular block has a solution; later steps remove its error."""
+"""Added to the diagonal of each solve as a share of the largest entry, so that a singular block has a solution; later
+steps remove its error."""
 
 PRECISION = 1e-14
 """Excess of scaled gradients at which a point counts as optimal."""
@@ -160,12 +161,12 @@ def _pair(gradient: Any, low: Any, high: Any, x: Any, free: Any) -> tuple[int, i
 
 
 @kernel
-def _fill(block: Any, quadratic: Any, place: Any) -> None:
-    """The rows and columns of the free weights. Adding 1 everywhere changes nothing for moves that sum to zero, and
+def _fill(block: Any, quadratic: Any, place: Any, shift: float) -> None:
+    """The rows and columns of the free weights. A shift of every entry changes nothing for moves that sum to zero, and
     leaves the block singular only where such a move has no curvature."""
     for a in range(place.size):
         for b in range(a + 1):
-            block[a, b] = quadratic[place[a], place[b]] + 1.0
+            block[a, b] = quadratic[place[a], place[b]] + shift
 
 
 @kernel
@@ -177,11 +178,16 @@ def _step(quadratic: Any, gradient: Any, low: Any, high: Any, x: Any, free: Any)
     move, one = np.empty(k), np.ones(k)
     for a in range(k):
         move[a] = -gradient[place[a]]
-    damping = DAMPING
-    _fill(block, quadratic, place)
+    largest = 0.0
+    for i in range(x.size):
+        largest = max(largest, quadratic[i, i])
+    if largest == 0.0:
+        largest = 1.0
+    damping = DAMPING * largest
+    _fill(block, quadratic, place, largest)
     while not _factor(block, k, damping):  # rounding may cost a singular block more than the damping gives
         damping *= 100.0
-        _fill(block, quadratic, place)
+        _fill(block, quadratic, place, largest)
     _substitute(block, k, move)
     _substitute(block, k, one)
     shift = move.sum() / one.sum()
@@ -193,7 +199,8 @@ def _step(quadratic: Any, gradient: Any, low: Any, high: Any, x: Any, free: Any)
         if move[a] != 0.0 and length * abs(move[a]) > abs(bound - x[i]):
             length, blocking = (bound - x[i]) / move[a], a
     for a in range(k):
-        x[place[a]] += length * move[a]
+        i = place[a]
+        x[i] = min(max(x[i] + length * move[a], low[i]), high[i])  # rounding may pass a bound that did not block
     if blocking >= 0:
         i = place[blocking]
         x[i] = low[i] if move[blocking] < 0.0 else high[i]

@@ -33,7 +33,9 @@ def plot_frontier(
         path = np.array([snapshot.weights[0] for snapshot in learned.history])
         x, y = np.sqrt(np.einsum("ki,ij,kj->k", path, law.covariance, path)), path @ law.mean
         ax.plot(x, y, color=COLOURS[6], linewidth=0.8, marker=".", markersize=4, label="learned, one run", zorder=3)
-        ax.annotate(f"n = {learned.history[0].horizon:,}", (x[0], y[0]), xytext=(6, -10), textcoords="offset points")
+        ax.annotate(
+            f"n = {learned.history[0].horizon:,}", (x[0], y[0]), xytext=(6, -10), textcoords="offset points", fontsize=8
+        )
         best = learned.best
         ax.plot(np.sqrt(best.variance), best.mean, "*", color=COLOURS[1], markersize=12, label="best mix", zorder=4)
     ax.set_xlabel("standard deviation")
@@ -70,7 +72,7 @@ def plot_regret(ax: Axes, many: Sequence[PortfolioRuns], since: int = 1) -> Axes
         logarithms &= bool(mean.min() > 0.0)  # over a few short runs the mean regret may be below zero
         if len(shown) > 1 and mean.min() > 0.0:
             fit = runs.regret_slope(since=since)
-            label += f": slope {fit.slope:.2f} [{fit.low:.2f}, {fit.high:.2f}]"
+            label += f": slope {fit}"
             line = np.exp(np.log(mean).mean() + fit.slope * (np.log(rounds) - np.log(rounds).mean()))
             ax.plot(rounds, line, color=colour, linestyle="--", linewidth=0.8)
         ax.plot(rounds, mean, color=colour, marker=MARKERS[i % len(MARKERS)], label=label)

@@ -4,7 +4,6 @@ A law also draws a whole block of rounds at once, as its mean and scatter: nothi
 same, so a block of a million rounds may cost no more than a block of a hundred.
 """
 
-import csv
 import hashlib
 import math
 from abc import ABC, abstractmethod
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from prudent.errors import PrudentError, check_number
 from prudent.portfolio.program import check_covariance
+from prudent.portfolio.returns import read_returns
 
 Array = NDArray[np.float64]
 
@@ -150,8 +150,8 @@ class EmpiricalJoint(JointLaw):
 
     @classmethod
     def from_csv(cls, path: str | Path, columns: Sequence[str] | None = None) -> "EmpiricalJoint":
-        """The named columns of a CSV file with a header line; by default all that hold numbers."""
-        names, rows = _read_table(Path(path), columns)
+        """The named columns of a CSV file with a header line; by default all that have a name and hold numbers."""
+        names, rows = read_returns(Path(path), columns)
         return cls(rows, names)
 
     def sample(self, rng: np.random.Generator, size: int) -> Array:
@@ -207,40 +207,3 @@ def _frozen(values: Array) -> Array:
     values = np.array(values)
     values.setflags(write=False)
     return values
-
-
-def _read_table(path: Path, columns: Sequence[str] | None) -> tuple[list[str], list[list[float]]]:
-    owner = EmpiricalJoint.name
-    try:
-        # Spreadsheets write a byte order mark before the first column's name; utf-8-sig drops it.
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            header, *lines = [line for line in csv.reader(file) if line] or [[]]
-    except (OSError, UnicodeDecodeError) as error:
-        raise PrudentError(f"{owner}: cannot read {path}: {error}") from None
-    if not lines:
-        raise PrudentError(f"{owner}: {path} must hold a header line and rows of numbers, got {len(lines)} rows")
-    short = next((i for i, line in enumerate(lines) if len(line) != len(header)), None)
-    if short is not None:
-        raise PrudentError(
-            f"{owner}: row {short + 2} of {path} must hold {len(header)} values, got {len(lines[short])}"
-        )
-    # One number makes a column of numbers: a gap in its first row must be named, not lose the column.
-    numeric = [name for i, name in enumerate(header) if any(_is_number(line[i]) for line in lines)]
-    wanted = list(columns) if columns is not None else numeric
-    missing = [name for name in wanted if name not in header]
-    if missing or not wanted:
-        raise PrudentError(
-            f"{owner}: no column {', '.join(missing) or 'of numbers'} in {path}; it has {', '.join(header)}"
-        )
-    places = [header.index(name) for name in wanted]
-    gaps = sorted({header[i] for line in lines for i in places if not _is_number(line[i])})
-    if gaps:
-        raise PrudentError(f"{owner}: missing values in {', '.join(gaps)} of {path}; fill them or drop those rows")
-    return wanted, [[float(line[i]) for i in places] for line in lines]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False

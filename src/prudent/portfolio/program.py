@@ -23,6 +23,9 @@ INDEFINITE = 1e-8
 NULL = 1e-12
 """An eigenvalue below this share of the largest counts as zero."""
 
+RESIDUAL = 1e-8
+"""The largest KKT residual of a solution; what cannot be solved to this is refused."""
+
 INTERIOR = 1e-5
 """The tolerance asked of PIQP: enough to tell which weights are at their bounds."""
 
@@ -53,7 +56,8 @@ def solve(
     """The mix x of smallest xᵀCx − ρ xᵀμ with Σx = 1 and 0 ≤ x ≤ `upper`; `short` lets weights be negative.
 
     `upper` is one bound for all weights or one for each. ρ = ∞ minds only the mean, and the cost is −xᵀμ. A singular C
-    is fine: one of the best mixes is returned. Short selling without bounds is refused where the cost has no minimum.
+    is fine: one of the best mixes is returned. Short selling without bounds is refused where the cost has no minimum,
+    and where the weights would be so large (some 1e7) that rounding keeps the KKT residual above 1e-8.
     """
     c = np.ascontiguousarray(_array("covariance", covariance))
     m = np.ascontiguousarray(_array("mean", mean))
@@ -75,6 +79,11 @@ def solve(
         x, residual = _best_mean(m, low, high, unbounded=short and upper is None), 0.0
     else:
         x, residual = _optimum(quadratic, linear, low, high, plain=short and upper is None)
+    if not residual <= RESIDUAL:
+        raise PrudentError(
+            f"solve: no mix with a KKT residual of at most {RESIDUAL:g}, got {residual:.1e} with weights up to"
+            f" {np.abs(x).max():.1e}; covariance is nearly singular beside rho times the means: give upper bounds"
+        )
     mean_of, variance = float(x @ m), max(float(x @ c @ x), 0.0)
     cost = -mean_of if math.isinf(rho) else variance - rho * mean_of
     return Mix(x, cost, mean_of, variance, residual, projected)
@@ -184,7 +193,7 @@ def _piqp() -> Any:
     try:
         return import_module("piqp")
     except ImportError:
-        raise PrudentError("solve: needs the solver piqp; install prudent[portfolio]") from None
+        raise PrudentError('solve: needs the solver piqp; pip install "prudent[portfolio]"') from None
 
 
 def _best_mean(mean: Array, low: Array, high: Array, *, unbounded: bool) -> Array:
@@ -197,7 +206,7 @@ def _best_mean(mean: Array, low: Array, high: Array, *, unbounded: bool) -> Arra
     for i in order[:-1]:
         x[i] = min(rest, high[i]) if low[i] == 0.0 or unbounded else high[i]
         rest -= x[i]
-    x[order[-1]] = rest
+    x[order[-1]] = min(rest, high[order[-1]])  # bounds that sum to 1 leave it a rounding error too much
     return x
 
 

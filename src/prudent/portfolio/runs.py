@@ -34,10 +34,16 @@ class Slope(NamedTuple):
     low: float
     high: float
 
+    def __str__(self) -> str:
+        slope, low, high = (round(value, 2) + 0.0 for value in self)  # no minus before a zero
+        return f"{slope:.2f} [{low:.2f}, {high:.2f}]"
+
 
 @dataclass(frozen=True, eq=False)
 class PortfolioRuns:
     """Many runs of one policy on one portfolio bandit; arrays have one entry per run, weights one row.
+
+    `weights` is the mix a run held best at its end: the last it played other than to explore, and the even one before.
 
     `best` is the best fixed mix x*. Its rewards x*ᵀr are taken on the very draws the policy met: unlike the arms of the
     seed, which pay only when pulled, all arms pay each round whether seen or not, so no unobserved twins are needed.
@@ -85,7 +91,11 @@ class PortfolioRuns:
         return self.cost() - self.risk.stats_cost(self.best_mean, self.best_variance)
 
     def pseudo_regret(self) -> Array:
-        """The two parts of the expected regret together; it differs from the regret's mean by O(1/n)."""
+        """The two parts of the expected regret together.
+
+        The regret's mean is lower by 2 E[m ε] + E[v − v*]/n, with m the mean of x_tᵀμ, ε of the noise x_tᵀ(r_t − μ)
+        and v of x_tᵀCx_t: O(1/n) up to logarithms for a learner whose mix settles, O(n^{−1/2}) at worst.
+        """
         return self.gap + self.risk.variance_weight * self.exploration
 
     def pseudo_regret_parts(self) -> PseudoRegretParts:

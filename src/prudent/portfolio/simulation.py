@@ -1,24 +1,29 @@
 """simulate_portfolio(): many runs of a portfolio policy."""
 
-import os
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from prudent.engine.streams import stream, tasks
+from prudent.engine.streams import stream
+from prudent.engine.threads import count_workers, play_all
 from prudent.errors import PrudentError, check_integer
 from prudent.portfolio.bandit import PortfolioBandit
 from prudent.portfolio.laws import NOTHING, Block
-from prudent.portfolio.policies import Observation, PortfolioPolicy, Task, registry
-from prudent.portfolio.program import Mix
+from prudent.portfolio.policies import Explore, Observation, PortfolioPolicy, Task, registry
+from prudent.portfolio.policies.base import Play
+from prudent.portfolio.program import Mix, bounds
 from prudent.portfolio.runs import PortfolioRuns
 from prudent.risk import MeanVariance
 
 Array = NDArray[np.float64]
+
+FEEDBACKS = ("full", "semi-bandit", "bandit")
+
+FEASIBLE = 1e-8
+"""By how much a mix may miss its sum and its bounds."""
 
 
 class Record(NamedTuple):
@@ -54,11 +59,9 @@ def simulate_portfolio(
     then costs little more than a short one. The result is the same for any number of `workers` (threads). `upper` and
     `short` bound the mixes as in `solve`; `snapshots` and `progress` are as in `prudent.simulate`.
     """
-    policy = registry.parse(policy) if isinstance(policy, str) else policy
-    if not isinstance(policy, PortfolioPolicy):
-        raise PrudentError(
-            f"simulate_portfolio: policy must be a portfolio policy such as MCEmpirical(), got {policy!r}"
-        )
+    policy = _checked_policy(policy)
+    if not isinstance(bandit, PortfolioBandit):
+        raise PrudentError(f"simulate_portfolio: bandit must be a PortfolioBandit, got {bandit!r}")
     risk = MeanVariance(rho)
     horizon = check_integer("simulate_portfolio", "horizon", horizon, low=1, high=2**53)
     runs = check_integer("simulate_portfolio", "runs", runs, low=1)
@@ -71,24 +74,13 @@ def simulate_portfolio(
     shape = (runs, len(rounds))
     record = Record(*(np.empty(shape) for _ in range(6)), *(np.empty((*shape, len(bandit))) for _ in range(2)))
 
-    def play(first_chunk: int, parts: Sequence[slice]) -> int:
-        for chunk, part in enumerate(parts, first_chunk):
-            rng = stream(seed, cell, chunk)
-            for run in range(part.start, part.stop):
-                one_run(bandit, policy, task, best, rounds, Record(*(field[run] for field in record)), rng)
-        return int(parts[-1].stop - parts[0].start)
+    def play(chunk: int, part: slice) -> None:
+        rng = stream(seed, cell, chunk)
+        for run in range(part.start, part.stop):
+            one_run(bandit, policy, task, best, rounds, Record(*(field[run] for field in record)), rng)
 
     started = time.perf_counter()
-    with ThreadPoolExecutor(_workers(workers)) as pool:
-        waiting = [pool.submit(play, *parts) for parts in tasks(runs)]
-        try:
-            for finished in as_completed(waiting):
-                done = finished.result()
-                if progress is not None:
-                    progress(done)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    play_all(play, runs, count_workers("simulate_portfolio", workers), progress)
     seconds = time.perf_counter() - started
     facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": policy, "best": best, "seed": seed}
     history = [
@@ -110,14 +102,18 @@ def one_run(
 ) -> None:
     """Play one run and write its record, one entry per snapshot."""
     law, stretches = bandit.law, policy.play(task)
-    mix, left = next(stretches)
+    limits = bounds(task.arms, task.upper, task.short)
+    mix, left, exploring = _decision(policy, stretches, None, *limits)
+    settled = task.even() if exploring else mix
     loss = bandit.cost(mix, task.rho) - best.cost
     t, gap, held = 0, 0.0, np.zeros(task.arms)
     seen = received = NOTHING
     for i, until in enumerate(snapshots):
         while t < until:
             if left == 0:
-                mix, left = stretches.send(_observation(policy.feedback, seen, mix))
+                shown = _observation(policy.feedback, seen, mix)
+                mix, left, exploring = _decision(policy, stretches, shown, *limits)
+                settled = settled if exploring else mix
                 loss, seen = bandit.cost(mix, task.rho) - best.cost, NOTHING
             step = min(left, until - t)
             block = law.block(rng, step)
@@ -129,13 +125,45 @@ def one_run(
         record.reward_mean[i], record.best_mean[i], _ = received.mean
         variances = np.maximum(np.diag(received.scatter), 0.0) / t
         record.reward_variance[i], record.best_variance[i], record.exploration[i] = variances
-        record.gap[i], record.weights[i], record.average_weights[i] = gap / t, mix, held / t
+        record.gap[i], record.weights[i], record.average_weights[i] = gap / t, settled, held / t
 
 
 def spaced(first: int, last: int, count: int) -> list[int]:
     """Rounds evenly spaced in logarithms, for snapshots; fewer than `count` where they fall together."""
     rounds = np.unique(np.geomspace(min(first, last), last, count).round().astype(int))
     return [int(n) for n in rounds]
+
+
+def _checked_policy(policy: PortfolioPolicy | str) -> PortfolioPolicy:
+    policy = registry.parse(policy) if isinstance(policy, str) else policy
+    if not isinstance(policy, PortfolioPolicy):
+        raise PrudentError(
+            f"simulate_portfolio: policy must be a portfolio policy such as MCEmpirical(), got {policy!r}"
+        )
+    if policy.feedback not in FEEDBACKS:
+        raise PrudentError(f"{policy}: feedback must be one of {', '.join(FEEDBACKS)}, got {policy.feedback!r}")
+    return policy
+
+
+def _decision(
+    policy: PortfolioPolicy, stretches: Play, shown: Observation | None, low: Array, high: Array
+) -> tuple[Array, int, bool]:
+    """The policy's next mix, for how many rounds, and whether only to explore.
+
+    Policies are open, so what they say is checked.
+    """
+    try:
+        decision = next(stretches) if shown is None else stretches.send(shown)
+    except StopIteration:
+        raise PrudentError(f"{policy}: play must yield without end, got no more mixes; end it with a loop") from None
+    mix, rounds = np.asarray(decision[0], dtype=float), decision[1]
+    if mix.shape != low.shape or not abs(mix.sum() - 1.0) <= FEASIBLE:
+        raise PrudentError(f"{policy}: a mix must be {low.size} weights that sum to 1, got {mix}")
+    if (mix < low - FEASIBLE).any() or (mix > high + FEASIBLE).any():
+        raise PrudentError(f"{policy}: a mix must lie within the bounds, got {mix}; upper and short set them")
+    if not isinstance(rounds, int | np.integer) or rounds < 1:
+        raise PrudentError(f"{policy}: rounds must be a whole number at least 1, got {rounds!r}")
+    return mix, int(rounds), isinstance(decision, Explore)
 
 
 def _sequences(block: Block, mix: Array, best: Array, mean: Array) -> Block:
@@ -152,9 +180,3 @@ def _observation(feedback: str, block: Block, mix: Array) -> Observation:
         return Observation(np.empty(0, dtype=np.int64), block.along(mix))
     arms = np.arange(mix.size) if feedback == "full" else np.flatnonzero(mix)
     return Observation(arms, Block(block.rounds, block.mean[arms], block.scatter[np.ix_(arms, arms)]))
-
-
-def _workers(workers: int | None) -> int:
-    if workers is None:
-        return len(os.sched_getaffinity(0))
-    return check_integer("simulate_portfolio", "workers", workers, low=1)

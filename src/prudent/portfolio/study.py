@@ -75,9 +75,10 @@ def facts(learned: PortfolioRuns, *, upper: ArrayLike | None = None, short: bool
 def draw(learned: PortfolioRuns, out: Path, *, upper: ArrayLike | None = None, short: bool = False) -> list[Path]:
     """frontier, weights and regret, each as SVG and PNG."""
     bandit = learned.bandit
-    frontiers = [("frontier", bandit.frontier(upper=upper, short=short))]
+    frontiers = [("long only", bandit.frontier())]
     if short or upper is not None:
-        frontiers.append(("long only, no bounds", bandit.frontier()))
+        asked = ["short selling"] * short + ["upper bounds"] * (upper is not None)
+        frontiers.insert(0, ("with " + " and ".join(asked), bandit.frontier(upper=upper, short=short)))
     made = []
     with style():
         figure = Figure(figsize=(6.4, 4.4))

@@ -1,0 +1,91 @@
+"""The contract of a portfolio policy.
+
+A policy is a frozen dataclass with a generator `play(task)`. It yields a mix and for how many rounds to play it, and is
+sent what the feedback shows of those rounds, an `Observation`:
+
+full: the rewards of all arms. semi-bandit: those of the arms with weight. bandit: the reward of the mix alone.
+
+Rewards are independent from round to round, so while the mix stays the same only the rewards' number, mean and scatter
+matter. The learners here solve again when the rounds have grown by the share `growth` since they last did (every round
+up to round 1/growth): their mix rests on at least 1/(1 + growth) of the rounds seen, and a run of n rounds costs about
+log(n)/growth solves.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator
+from dataclasses import fields
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from prudent.errors import check_number
+from prudent.portfolio.laws import Block
+from prudent.portfolio.program import positive_part, solve
+from prudent.registry import Registry
+
+Array = NDArray[np.float64]
+
+FOREVER = 2**62
+"""As many rounds as there are left."""
+
+registry = Registry("portfolio policy", "prudent.portfolio_policies")
+
+
+class Task(NamedTuple):
+    """What a policy is told before it plays."""
+
+    arms: int
+    rho: float
+    horizon: int
+    upper: ArrayLike | None = None
+    short: bool = False
+
+    def best(self, mean: Array, covariance: Array) -> Array:
+        """The best mix for an estimate, whose covariance may have to be made positive semi-definite first."""
+        return solve(positive_part(covariance)[0], mean, self.rho, upper=self.upper, short=self.short).weights
+
+    def even(self) -> Array:
+        """The most even mix that the bounds allow: 1/K of each arm if they allow that."""
+        return solve(np.eye(self.arms), np.zeros(self.arms), 0.0, upper=self.upper, short=self.short).weights
+
+
+class Observation(NamedTuple):
+    """What the feedback shows of some rounds: of which arms, and their rewards' moments.
+
+    With bandit feedback no arm is seen, and the block is that of the mix's rewards.
+    """
+
+    arms: NDArray[np.int64]
+    block: Block
+
+
+class Explore(NamedTuple):
+    """A mix played to learn from it, not because it looks best; yield it in place of (mix, rounds)."""
+
+    mix: Array
+    rounds: int
+
+
+Play: TypeAlias = Generator[tuple[Array, int], Observation, None]
+
+
+class PortfolioPolicy(ABC):
+    """The base of portfolio policies; `feedback` is what they must be shown."""
+
+    name: ClassVar[str]
+    feedback: ClassVar[str]
+
+    @abstractmethod
+    def play(self, task: Task) -> Play:
+        """Yield (mix, rounds) without end; receive what was seen."""
+
+    def __str__(self) -> str:
+        """The spec from which the registry builds this policy again."""
+        shown = [f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if getattr(self, f.name) != f.default]  # type: ignore[arg-type]
+        return f"{self.name}({', '.join(shown)})" if shown else self.name
+
+
+def check_growth(owner: str, growth: Any) -> None:
+    """Refuse a share of rounds that is none."""
+    check_number(owner, "growth", growth, low=0.0, high=1.0, hint="0 solves every round, 0.05 when rounds grew by 5 %")

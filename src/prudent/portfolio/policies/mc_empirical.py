@@ -1,0 +1,35 @@
+"""MC-Empirical: the best mix for what was seen, with full information."""
+
+from dataclasses import dataclass
+
+from prudent.portfolio.policies.base import Play, PortfolioPolicy, Task, check_growth, registry
+from prudent.portfolio.policies.pairs import Pairs
+
+
+@dataclass(frozen=True)
+class MCEmpirical(PortfolioPolicy):
+    """Follow the empirical optimum (MC-Empirical of [Du21], full information).
+
+    Two rounds of the even mix come first, 10 + 2K where short selling makes a singular estimate useless. Differs from
+    the paper in solving again only as rounds grow, see `base`.
+    """
+
+    growth: float = 0.05
+
+    name = "mc-empirical"
+    feedback = "full"
+
+    def __post_init__(self) -> None:
+        check_growth(self.name, self.growth)
+
+    def play(self, task: Task) -> Play:
+        seen, mix, t = Pairs(task.arms), task.even(), 0
+        rounds = 10 + 2 * task.arms if task.short else 2
+        while True:
+            seen.add((yield mix, rounds))
+            t += rounds
+            mix = task.best(seen.mean, seen.covariance)
+            rounds = max(1, int(self.growth * t))
+
+
+registry.add(MCEmpirical.name, MCEmpirical)
