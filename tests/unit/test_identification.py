@@ -291,6 +291,13 @@ def test_one_run_has_a_summary() -> None:
         ({"strategy": "ucb-e(hardness=oracle)", "bandit": Bandit(["bernoulli(0.5)"] * 2)}, "needs a unique best arm"),
         ({"bandit": Bandit(["bernoulli(0.5)"])}, "at least 2 arms, got 1"),
         ({"most_pulls": 100}, "most_pulls goes with delta"),
+        ({"bandit": [Bernoulli(0.5)] * 3}, r"bandit must be a Bandit, got .*; pass Bandit\(\[arm, arm\]\)"),
+        ({"risk": None}, "risk must be a risk measure or its name, got None"),
+        ({"risk": MeanVariance}, "risk must be a risk measure or its name, got <class"),
+        (
+            {"bandit": Bandit(["student-t(1)", "student-t(1, 1)", "student-t(3)"])},
+            r"student-t\(1.0, .*: it has no mean",
+        ),
         ({"runs": 0}, "runs must be a whole number at least 1"),
         ({"workers": 0}, "identify: workers must be a whole number at least 1"),
     ],

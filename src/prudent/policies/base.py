@@ -149,7 +149,9 @@ def _informed(ready: Any, risk: RiskMeasure) -> Any:
         if name == "risk":
             measure = risk if value is UNSET else value
             measure = risk_registry.parse(measure) if isinstance(measure, str) else measure
-            ready = ready._replace(risk=measure.compiled() if isinstance(measure, RiskMeasure) else measure)
+            if not isinstance(measure, RiskMeasure):
+                raise PrudentError(f"{spec(ready)}: risk must be a risk measure or its name, got {measure!r}")
+            ready = ready._replace(risk=measure.compiled())
         elif value is UNSET and fitting and hasattr(risk, name):
             ready = ready._replace(**{name: getattr(risk, name)})
         elif value is UNSET and name in _attitudes():
