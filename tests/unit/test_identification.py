@@ -277,6 +277,7 @@ def test_one_run_has_a_summary() -> None:
         ({"budget": 2}, "budget must be a whole number from 3 .*, got 2"),
         ({"budget": 10.5}, "budget must be a whole number, got 10.5"),
         ({"budget": None, "delta": 5}, r"delta must lie in \(0, 1\), got 5; for a 5 % failure rate pass 0.05"),
+        ({"budget": None, "delta": 5.0}, "got 5.0; for a 5 % failure rate pass 0.05"),
         ({"budget": None, "delta": 0.0}, r"delta must lie in \(0, 1\)"),
         ({"budget": None, "delta": 0.1}, "uniform: needs budget=…, got delta; with a delta take one of lucb, va-lucb"),
         ({"strategy": "lucb"}, "lucb: needs delta=…, got budget; with a budget take one of sequential-halving"),
