@@ -98,7 +98,7 @@ EXPERIMENTS = [
     Experiment("MVTS, ρ = 1 [Zhu20]", 948, 33, zhu_and_tan("mvts", 1.0), 400),
     Experiment("MV-LCB (`mv-ucb`), ρ = 1 [Zhu20]", 4019, 25, zhu_and_tan("mv-ucb", 1.0), 400),
     Experiment("VTS, ρ = 0.001 [Zhu20]", 44, 7, zhu_and_tan("vts", 0.001), 400),
-    Experiment("ρ-NPTS [Chang22]", 6.40, 0.18, sorted_rewards, 200),
+    Experiment("ρ-NPTS, sorted rewards (reference) [Chang22]", 6.40, 0.18, sorted_rewards, 200),
     Experiment("VA-LUCB, j = 1 [Hou22]", 226_542, 9_441 / math.sqrt(20), hou_tan_and_zhong(1), 400),
     Experiment("VA-LUCB, j = 3 [Hou22]", 312_921, 6_708 / math.sqrt(20), hou_tan_and_zhong(3), 400),
 ]
