@@ -93,6 +93,7 @@ def mean_variance_bounds(
     pulls: ArrayLike, mean: ArrayLike, variance: ArrayLike, rho: float, failure: float, low: float, high: float
 ) -> tuple[Array, Array]:
     """Where the cost σ² − ρ μ lies (−μ if ρ = ∞), from the two intervals that hold together."""
+    rho = check_number("sequences", "rho", rho, low=0.0, hint="ρ is a tolerance for risk")
     if np.isinf(rho):
         left, right = mean_bounds(pulls, mean, variance, failure, low, high)
         return -right, -left
@@ -105,7 +106,9 @@ def quantile_bounds(
     rewards: ArrayLike, quantile: float, failure: float, low: float = -np.inf, high: float = np.inf
 ) -> tuple[float, float]:
     """Where the quantile lies, from rewards in ascending order of any law; `low` and `high` where there are too few."""
-    ordered = np.asarray(rewards, dtype=float)
+    ordered = _numbers("rewards", rewards)
+    if ordered.ndim != 1 or not (ordered[:-1] <= ordered[1:]).all() or np.isnan(ordered).any():
+        raise PrudentError("sequences: rewards must be a list of numbers in ascending order; pass np.sort(rewards)")
     first, last = quantile_ranks(len(ordered), quantile, failure)
     padded = np.concatenate(([low], ordered, [high]))
     return float(padded[first]), float(padded[last])
@@ -119,8 +122,7 @@ def quantile_ranks(pulls: ArrayLike, quantile: float, failure: float) -> tuple[N
     1 − failure. The rewards below q are no more than that, those up to q no fewer. ([Howard22] treats the two counts
     apart; the coin makes no assumption on atoms and costs nothing.)
     """
-    hint = "0.5 is the median"
-    p = check_number("quantile", "quantile", quantile, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)
+    p = check_quantile(quantile)
     n = _counts(pulls)
     rate = _rate(n, _checked_failure(failure))
     start = np.full_like(rate, p)
@@ -164,20 +166,42 @@ def _statistics(
     low, high = check_support("sequences", (low, high))
     if not np.isfinite(high - low):
         raise PrudentError(f"sequences: low and high must be finite, got ({low}, {high}); quantiles need no bounds")
-    n, centre, spread = np.broadcast_arrays(_counts(pulls), np.asarray(mean, float), np.asarray(variance, float))
+    counts, means, variances = _counts(pulls), _numbers("mean", mean), _numbers("variance", variance)
+    try:
+        n, centre, spread = np.broadcast_arrays(counts, means, variances)
+    except ValueError:
+        shapes = ", ".join(str(array.shape) for array in (counts, means, variances))
+        raise PrudentError(f"sequences: pulls, mean and variance must fit together, got the shapes {shapes}") from None
     slack = 1e-9 * (high - low)
     if not ((centre >= low - slack) & (centre <= high + slack)).all():
         raise PrudentError(f"sequences: mean must lie in [{low:g}, {high:g}]; widen low and high to hold every reward")
-    if not (spread >= 0.0).all():
-        raise PrudentError("sequences: variance must be at least 0")
+    most = (centre - low) * (high - centre) + slack * (high - low)
+    if not ((spread >= 0.0) & (spread <= most)).all():
+        raise PrudentError(
+            "sequences: variance must lie between 0 and (mean − low)(high − mean), or some reward left [low, high];"
+            " is it divided by the number of rewards, and not the standard deviation?"
+        )
     return n, np.clip(centre, low, high), spread
 
 
 def _counts(pulls: ArrayLike) -> Array:
-    n = np.asarray(pulls, float)
+    n = _numbers("pulls", pulls)
     if not (n >= 1.0).all():
         raise PrudentError("sequences: pulls must be at least 1; nothing is known of an arm without rewards")
     return n
+
+
+def _numbers(name: str, values: ArrayLike) -> Array:
+    try:
+        return np.asarray(values, float)
+    except (TypeError, ValueError):
+        raise PrudentError(f"sequences: {name} must be numbers, got {values!r}") from None
+
+
+def check_quantile(quantile: float) -> float:
+    """A level strictly between 0 and 1."""
+    hint = "0.5 is the median"
+    return check_number("sequences", "quantile", quantile, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)
 
 
 def _checked_failure(failure: float) -> float:

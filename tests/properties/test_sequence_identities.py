@@ -116,7 +116,11 @@ def test_arrays_give_what_numbers_give():
         ({"pulls": 0}, "pulls must be at least 1"),
         ({"mean": 1.5}, r"mean must lie in \[0, 1\]"),
         ({"mean": math.nan}, "mean must lie"),
-        ({"variance": -0.1}, "variance must be at least 0"),
+        ({"variance": -0.1}, "variance must lie between 0 and"),
+        ({"variance": 0.3}, "or some reward left"),
+        ({"variance": math.nan}, "variance must lie"),
+        ({"mean": "a"}, "mean must be numbers, got 'a'"),
+        ({"pulls": [1, 2, 3], "mean": [0.1, 0.2]}, r"must fit together, got the shapes \(3,\), \(2,\), \(\)"),
         ({"low": 2.0}, "low < high"),
         ({"high": math.inf}, "must be finite"),
     ],
@@ -133,3 +137,12 @@ def test_bad_quantiles_are_refused():
         quantile_bounds([0.0, 1.0], 1.0, 0.05)
     with pytest.raises(PrudentError, match="pulls must be at least 1"):
         quantile_bounds([], 0.5, 0.05)
+    for rewards in ([0.3, 0.1], [math.nan], [[0.1], [0.2]]):
+        with pytest.raises(PrudentError, match=r"ascending order; pass np.sort\(rewards\)"):
+            quantile_bounds(rewards, 0.5, 0.05)
+
+
+@pytest.mark.parametrize("rho", [-1.0, math.nan, None])
+def test_bad_tolerances_are_refused(rho):
+    with pytest.raises(PrudentError, match="sequences: rho must"):
+        mean_variance_bounds(10, 0.5, 0.1, rho, 0.05, 0.0, 1.0)

@@ -160,6 +160,18 @@ def test_an_infinite_expectation_is_an_error_that_names_the_law_and_the_moment()
             law.expectation(lambda x: np.abs(x) ** 3, "third moment")
 
 
+@pytest.mark.parametrize("degrees", [0.1, 0.2, 0.5, 0.7])
+def test_the_far_tail_of_student_t_is_a_power(degrees: float) -> None:
+    """P(X < −x) ~ c x^(−degrees): quantiles go on where SciPy's stop, so no infinite moment passes for a finite one."""
+    law = StudentT(degrees)
+    for alpha in (1e-20, 1e-26, 1e-30):
+        if math.isfinite(law.quantile(alpha / 10)):
+            ratio = law.quantile(alpha / 10) / law.quantile(alpha)
+            assert math.log10(ratio) == pytest.approx(1.0 / degrees, rel=1e-6)
+    with pytest.raises(PrudentError, match="its second moment is infinite"):
+        law.expectation(np.square, "second moment")
+
+
 def test_atoms_are_the_law_of_finite_laws() -> None:
     law = Mixture([Bernoulli(0.5), Deterministic(1.0), Uniform(0.0, 1.0), Empirical([0.0, 4.0])], [1.0, 2.0, 0.0, 1.0])
     values, probabilities = law.atoms()

@@ -357,6 +357,11 @@ def test_a_risk_inside_a_policy_survives_its_text() -> None:
         registry.parse("npts(risk=mean-varianc(2))")
 
 
+def test_a_risk_inside_a_policy_must_be_one() -> None:
+    with pytest.raises(PrudentError, match=r"npts\(risk=3\): risk must be a risk measure or its name, got 3"):
+        bound(NPTS(risk=3))  # type: ignore[arg-type]
+
+
 def test_a_support_survives_its_text() -> None:
     policy = RhoMTS([0, 0.5, 1])  # type: ignore[arg-type]
     assert policy == RhoMTS((0, 0.5, 1))

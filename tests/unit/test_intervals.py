@@ -114,3 +114,5 @@ def test_bounds_for_a_fixed_time_share_the_failure():
 def test_what_cannot_be_answered_is_refused(settings, asked, message):
     with pytest.raises(PrudentError, match=message):
         told(Agent("ucb1", 1, **settings), 0, [0.5]).intervals(**asked)
+    with pytest.raises(PrudentError, match=message):
+        Agent("ucb1", 1, **settings).intervals(**asked)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from prudent.arms import Bernoulli, Beta, Deterministic, Empirical, Exponential, Gaussian, Mixture, Uniform
+from prudent.arms import Bernoulli, Beta, Deterministic, Empirical, Exponential, Gaussian, Mixture, StudentT, Uniform
 from prudent.errors import PrudentError
 from prudent.risk import CVaR, Entropic, MeanVariance, Semivariance, VaR, period_cost, periods, registry
 
@@ -113,3 +113,14 @@ def test_bad_periods_are_refused():
             period_cost(Bernoulli(0.5), CVaR(), times)
     with pytest.raises(PrudentError, match="samples must be a whole number at least 200"):
         period_cost(Uniform(0.0, 1.0), CVaR(), 2, samples=10)
+    with pytest.raises(PrudentError, match="seed must be a whole number at least 0, got -1"):
+        period_cost(Uniform(0.0, 1.0), CVaR(), 2, seed=-1)
+    with pytest.raises(PrudentError, match="would take 100,000 times as many draws; pass fewer samples"):
+        period_cost(Bernoulli(0.5), CVaR(), 10**8)
+
+
+def test_a_sum_without_the_moment_is_refused_though_samples_have_a_cost():
+    for law, risk in ((StudentT(1.0), CVaR(0.1)), (StudentT(2.0), MeanVariance(1.0)), (Exponential(1.0), VaR(1.0))):
+        with pytest.raises(PrudentError, match=r"has no (mean|variance|largest reward)"):
+            period_cost(law, risk, 3)
+    assert period_cost(StudentT(1.0), VaR(0.1), 3, samples=1_000).error > 0.0

@@ -562,7 +562,7 @@ BROKEN_POLICIES = {
     "short phase": (ShortPhase(), r"phase must take \(self, arms, t, chosen, rng\)"),
     "patient": (PatientOnly(), "must bind to 2 arms and 2 rounds, but raised PrudentError: patient"),
     "NaN accepted": (Unchecked(), "Unchecked: check with width=nan must raise PrudentError, but was accepted"),
-    "refuses itself": (Checked(), "check must accept the policy itself"),
+    "refuses itself": (Checked(), "check must accept what it belongs to"),
 }
 
 

@@ -229,7 +229,14 @@ class StudentT(Law):
 
     def quantile(self, alpha: float) -> float:
         alpha = self._level(alpha)
-        return math.inf if alpha == 1.0 else self.location + self.scale * float(special.stdtrit(self.degrees, alpha))
+        if alpha == 1.0:
+            return math.inf
+        n, z = self.degrees, float(special.stdtrit(self.degrees, alpha))
+        if abs(z) > 1e100:
+            # SciPy's search ends at 1e153, whatever the level. So far out the tail is a power of z to all digits.
+            log_z = 0.5 * math.log(n) - (math.log(min(alpha, 1.0 - alpha) * n) + special.betaln(0.5 * n, 0.5)) / n
+            z = math.copysign(math.exp(log_z) if log_z < 700.0 else math.inf, z)
+        return self.location + self.scale * z
 
     def partial_mean(self, x: float) -> float:
         self._need(1.0, "mean")

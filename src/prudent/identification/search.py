@@ -52,6 +52,7 @@ def identify(
     risk = risk_registry.parse(risk) if isinstance(risk, str) else risk
     runs = check_integer("identify", "runs", runs, low=1)
     seed = check_integer("identify", "seed", seed, low=0)
+    bandit, risk = _checked(bandit, risk)
     problem = _problem(bandit, risk, budget, delta)
     ready = bind(strategy, problem)
     cap = _cap(problem, most_pulls)
@@ -72,6 +73,15 @@ def identify(
         raise PrudentError(f"{spec(strategy)}: asks for more pulls than the budget, {problem.budget}; mend its phase")
     asked = {"budget": problem.budget, "delta": problem.delta, "most_pulls": cap, "seed": seed, "seconds": seconds}
     return Identifications(bandit, strategy, risk, **asked, **found._asdict())  # type: ignore[arg-type]
+
+
+def _checked(bandit: Any, risk: Any) -> tuple[Bandit, RiskMeasure]:
+    if not isinstance(bandit, Bandit):
+        raise PrudentError(f"identify: bandit must be a Bandit, got {bandit!r}; pass Bandit([arm, arm])")
+    if not isinstance(risk, RiskMeasure):
+        raise PrudentError(f"identify: risk must be a risk measure or its name, got {risk!r}; pass e.g. CVaR(0.05)")
+    bandit.costs(risk)  # a law without the moment it takes is told now, not when errors are counted
+    return bandit, risk
 
 
 def _problem(bandit: Bandit, risk: RiskMeasure, budget: int | None, delta: float | None) -> Problem:

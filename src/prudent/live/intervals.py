@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from prudent.live.state import ArmState, ordered
 from prudent.risk import MeanVariance, RiskMeasure
 from prudent.risk.base import Interval
-from prudent.sequences import mean_bounds, mean_variance_bounds, quantile_bounds, variance_bounds
+from prudent.sequences import check_quantile, mean_bounds, mean_variance_bounds, quantile_bounds, variance_bounds
 
 
 class Intervals(NamedTuple):
@@ -28,6 +28,8 @@ def arm_intervals(
     support: tuple[float, float],
 ) -> Intervals:
     """Each may fail, ever, with probability `failure`."""
+    if quantile is not None:
+        check_quantile(quantile)  # before the first reward too
     if arm.pulls == 0:
         return Intervals(number, 0, None, None, None, None)
     known, within = (arm.pulls, arm.mean, arm.variance), (failure, *support)

@@ -149,7 +149,9 @@ def _informed(ready: Any, risk: RiskMeasure) -> Any:
         if name == "risk":
             measure = risk if value is UNSET else value
             measure = risk_registry.parse(measure) if isinstance(measure, str) else measure
-            ready = ready._replace(risk=measure.compiled() if isinstance(measure, RiskMeasure) else measure)
+            if not isinstance(measure, RiskMeasure):
+                raise PrudentError(f"{spec(ready)}: risk must be a risk measure or its name, got {measure!r}")
+            ready = ready._replace(risk=measure.compiled())
         elif value is UNSET and fitting and hasattr(risk, name):
             ready = ready._replace(**{name: getattr(risk, name)})
         elif value is UNSET and name in _attitudes():
@@ -227,7 +229,8 @@ def check_width(owner: str, c: Any, reward_range: Any) -> None:
 def check_delta(owner: str, delta: Any) -> None:
     """δ is UNSET or a probability strictly between 0 and 1."""
     if delta is not UNSET:
-        hint = f"for a {delta} % failure rate pass {delta / 100}" if isinstance(delta, int) and 1 <= delta < 100 else ""
+        percent = isinstance(delta, (int, float)) and 1 <= delta < 100
+        hint = f"for a {delta:g} % failure rate pass {delta / 100:g}" if percent else ""
         check_number(owner, "delta", delta, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)
 
 

@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 from scipy import fft
 
 from prudent.arms import Gaussian, Law
-from prudent.errors import check_integer
+from prudent.errors import PrudentError, check_integer
 from prudent.risk.base import RiskMeasure
 
 Array = NDArray[np.float64]
 
 LARGEST = 2**22
 """Points of the largest lattice that is convolved; beyond it sums are drawn."""
+
+MOST_DRAWS = 10**10
+"""Rewards drawn at most, two minutes of them."""
 
 BATCHES = 20
 """Parts of a sample whose costs, compared, give the standard error of the whole."""
@@ -35,7 +38,8 @@ def period_cost(law: Law, risk: RiskMeasure, periods: int, *, samples: int = 100
     """The cost of the sum of `periods` independent rewards.
 
     Exact for additive measures and Gaussian laws. The probabilities of laws on a lattice are convolved by FFT; rounding
-    misplaces a mass of about 1e-15 times the periods. For other laws `samples` sums are drawn.
+    misplaces a mass of about 1e-15 times the periods. For other laws `samples` sums are drawn; a law without the moment
+    that the measure needs is refused, though every sample would have a cost.
     """
     periods = check_integer("period_cost", "periods", periods, low=1, hint="over how many rewards?")
     if periods == 1 or risk.additive:
@@ -45,6 +49,13 @@ def period_cost(law: Law, risk: RiskMeasure, periods: int, *, samples: int = 100
     if (found := sum_on_lattice(law, periods)) is not None:
         return PeriodCost(float(risk.weigh(*found)), 0.0)
     samples = check_integer("period_cost", "samples", samples, low=BATCHES * 10, hint="100,000 take a second")
+    seed = check_integer("period_cost", "seed", seed, low=0)
+    if periods * samples > MOST_DRAWS:
+        raise PrudentError(
+            f"period_cost: {periods:,} periods of {law} would take {samples:,} times as many draws; pass fewer samples,"
+            " or the Gaussian law of the same mean and variance"
+        )
+    risk.cost(law)
     return _drawn(law, risk, periods, samples, np.random.default_rng(seed))
 
 

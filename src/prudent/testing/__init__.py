@@ -1,4 +1,4 @@
-"""Conformance checks for arms, risk measures and policies: this package's own, and yours.
+"""Conformance checks for arms, risk measures, policies and strategies: this package's own, and yours.
 
     from prudent.testing import check_policy
 
@@ -13,5 +13,6 @@ from prudent.testing.arms import check_arm
 from prudent.testing.policies import check_policy
 from prudent.testing.risks import check_risk
 from prudent.testing.rules import ConformanceError
+from prudent.testing.strategies import check_strategy
 
-__all__ = ["ConformanceError", "check_arm", "check_policy", "check_risk"]
+__all__ = ["ConformanceError", "check_arm", "check_policy", "check_risk", "check_strategy"]

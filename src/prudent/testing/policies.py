@@ -4,10 +4,7 @@ import inspect
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
-from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +16,7 @@ from prudent.engine import stepping
 from prudent.engine.record import Record
 from prudent.policies import Arm, Arms, Policy, bind, registry, spec
 from prudent.risk import MeanVariance, RiskMeasure
-from prudent.testing.rules import SEED, ConformanceError, answers, check_spec, close, refuses, require
+from prudent.testing.rules import SEED, answers, check_parameters, check_spec, close, compiles, require
 
 
 def check_policy(
@@ -41,7 +38,7 @@ def check_policy(
     name = spec(policy)
     if name.split("(")[0] in registry:
         check_spec(policy, name, registry)
-    _check_parameters(name, policy)
+    check_parameters(name, policy)
     with answers(name, "must bind to a bandit"):
         ready: Any = bind(policy, risk, horizon, max(arms))
     _check_signature(name, ready)
@@ -54,22 +51,6 @@ def check_policy(
         with answers(name, f"must bind to {len(bandit)} arms and {rounds} rounds"):
             ready = bind(policy, risk, rounds, len(bandit))
         _check_play(f"{name} on {bandit!r} for {rounds} rounds", ready, bandit, bandit.best(risk), rounds)
-
-
-def _check_parameters(name: str, policy: Any) -> None:
-    """A policy that checks its parameters stops NaN, which would travel far."""
-    kind = type(policy)
-    if hasattr(kind, "check"):
-        with answers(name, "check must accept the policy itself"):
-            policy.check()
-        for field, hint in get_type_hints(kind).items():
-            if hint in (int, float):
-                bad = {**policy._asdict(), field: math.nan}
-                refuses(kind.__name__, f"check with {field}=nan", partial(_make_and_check, kind, bad))
-
-
-def _make_and_check(kind: Any, parameters: dict[str, Any]) -> None:
-    kind(**parameters).check()
 
 
 def _check_signature(name: str, ready: Any) -> None:
@@ -106,7 +87,7 @@ def _check_scores(name: str, ready: Any, rewards: tuple[float, float]) -> None:
     require(tables[0] == tables[1], name, "score must depend on its arguments alone", "keep nothing between calls")
     statistics = Arms(*(np.array(column) for column in zip(*(arm for arm, _ in points), strict=True)))
     compiled = np.empty(len(points))
-    with _compiles(name, ready):
+    with compiles(name, ready):
         clocks = np.array([t for _, t in points])
         _score_table(ready, statistics, clocks, kept, compiled, np.random.default_rng(SEED))
     for (arm, t), plain, other in zip(points, tables[0], compiled, strict=True):
@@ -201,7 +182,7 @@ def _check_play(name: str, ready: Any, bandit: Bandit, best: int, rounds: int) -
         plain = _play(name, ready, bandit, best, rounds, clock_free, interpreted=True)
         again = _play(name, ready, bandit, best, rounds, clock_free, interpreted=True)
     require(_same(plain, again), name, "equal streams must give equal games", "draw from `rng` alone, keep no state")
-    with _compiles(name, ready):
+    with compiles(name, ready):
         compiled = _play(name, ready, bandit, best, rounds, clock_free)
     told = f"pulls {plain.pulls[:, -1].tolist()} interpreted, but {compiled.pulls[:, -1].tolist()} compiled"
     fix = "compiled integers wrap around at 2**63; `math` gives the same digits both ways, NumPy's functions may not"
@@ -251,26 +232,3 @@ class _Watched:
 
 def _same(one: Record, other: Record) -> bool:
     return all(map(np.array_equal, one, other))
-
-
-@contextmanager
-def _compiles(name: str, ready: Any) -> Iterator[None]:
-    """Numba's long report cut down to the line it refuses."""
-    try:
-        yield
-    except ConformanceError:
-        raise
-    except Exception as error:
-        if not type(error).__module__.startswith("numba"):
-            raise ConformanceError(f"{name}: must run compiled, but raised {type(error).__name__}: {error}") from error
-        fix = "keep to numbers, arrays, math and NumPy, and mark functions of your own with prudent.compiled.helper"
-        raise ConformanceError(f"{name}: must compile, but Numba refuses {_refused(error, ready)}; {fix}") from None
-
-
-def _refused(error: Exception, ready: Any) -> str:
-    report = [line.strip() for line in str(error).splitlines() if line.strip()]
-    home = Path(inspect.getfile(type(ready))).name
-    for at, line in enumerate(report):
-        if line.startswith("File ") and f'{home}"' in line and "^" in report[at:]:
-            return f"{line.removesuffix(':')}: {report[report.index('^', at) - 1]}"
-    return report[0] if report else type(error).__name__

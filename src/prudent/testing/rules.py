@@ -1,8 +1,12 @@
-"""How a broken rule is told, and the rules that laws, risk measures and policies share."""
+"""How a broken rule is told, and the rules that laws, risk measures, policies and strategies share."""
 
-from collections.abc import Callable, Iterator
+import inspect
+import math
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
+from pathlib import Path
+from typing import Any, get_type_hints
 
 from prudent.arms import Law
 from prudent.errors import PrudentError
@@ -71,3 +75,42 @@ def check_spec(thing: object, text: str, registry: Registry) -> None:
 def close(a: float, b: float, near: float = 1e-9) -> bool:
     """Equal up to rounding, or up to `near`."""
     return bool(a == b or abs(a - b) <= near * (1.0 + abs(b)))
+
+
+def check_parameters(name: str, subject: Any, given: Collection[str] = ()) -> None:
+    """Whoever checks parameters stops NaN, which would travel far; those `given` by the problem are checked there."""
+    kind = type(subject)
+    if hasattr(kind, "check"):
+        with answers(name, "check must accept what it belongs to"):
+            subject.check()
+        for field, hint in get_type_hints(kind).items():
+            if hint in (int, float) and field not in given:
+                bad = {**subject._asdict(), field: math.nan}
+                refuses(kind.__name__, f"check with {field}=nan", partial(_make_and_check, kind, bad))
+
+
+def _make_and_check(kind: Any, parameters: dict[str, Any]) -> None:
+    kind(**parameters).check()
+
+
+@contextmanager
+def compiles(name: str, ready: Any) -> Iterator[None]:
+    """Numba's long report cut down to the line it refuses."""
+    try:
+        yield
+    except ConformanceError:
+        raise
+    except Exception as error:
+        if not type(error).__module__.startswith("numba"):
+            raise ConformanceError(f"{name}: must run compiled, but raised {type(error).__name__}: {error}") from error
+        fix = "keep to numbers, arrays, math and NumPy, and mark functions of your own with prudent.compiled.helper"
+        raise ConformanceError(f"{name}: must compile, but Numba refuses {_refused(error, ready)}; {fix}") from None
+
+
+def _refused(error: Exception, ready: Any) -> str:
+    report = [line.strip() for line in str(error).splitlines() if line.strip()]
+    home = Path(inspect.getfile(type(ready))).name
+    for at, line in enumerate(report):
+        if line.startswith("File ") and f'{home}"' in line and "^" in report[at:]:
+            return f"{line.removesuffix(':')}: {report[report.index('^', at) - 1]}"
+    return report[0] if report else type(error).__name__
