@@ -270,9 +270,9 @@ def test_a_fixed_arm_keeps_its_number():
 
 operations = st.lists(
     st.tuples(
-        st.sampled_from(["ask", "ask", "ask", "among", "tell", "tell", "old", "add", "retire", "reload"]),
+        st.sampled_from(["ask", "ask", "ask", "among", "tell", "withdraw", "tell", "old", "add", "retire", "reload"]),
         st.integers(0, 2**16),
-        st.floats(-0.5, 0.5),
+        st.floats(0, 1),
     ),
     max_size=40,
 )
@@ -281,7 +281,7 @@ operations = st.lists(
 @settings(max_examples=400)
 @given(operations, st.sampled_from([*LEARNERS, "random-arm", *VARIANTS[:-1]]), st.integers(1, 4))
 def test_whatever_happens_the_books_are_right(steps, policy, n_arms):
-    agent = Agent(policy, n_arms, horizon=100, support=(-0.5, 0.5))
+    agent = Agent(policy, n_arms, horizon=100, support=(0, 1))
     told = {i: [] for i in range(n_arms)}
     waiting, retired = Counter(), set()
     for step, number, value in steps:
@@ -297,6 +297,10 @@ def test_whatever_happens_the_books_are_right(steps, policy, n_arms):
                 arm = pending[number % len(pending)]
                 agent.tell(arm, value)
                 told[arm].append(value)
+                waiting[arm] -= 1
+            case "withdraw" if pending:
+                arm = pending[number % len(pending)]
+                agent.withdraw(arm)
                 waiting[arm] -= 1
             case "old":
                 arm = number % len(told)

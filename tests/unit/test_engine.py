@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from prudent import MVLCB, AnytimeMVLCB, Bandit, Bernoulli, Deterministic, ExpExp, PrudentError, simulate
+from prudent import MVLCB, AnytimeMVLCB, Bandit, Bernoulli, Deterministic, ExpExp, Gaussian, PrudentError, simulate
 from prudent.compiled import fingerprint
 from prudent.engine.streams import CHUNK
 
@@ -201,3 +201,18 @@ def test_the_disk_cache_is_quick_and_never_stale(tmp_path, monkeypatch):
     assert seconds < 2.0
     assert abs(edited - 250) <= 2
     assert first > 400
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        ("kl-ucb", r"kl-ucb: is made for rewards in \[0, 1\], and these lie in \[-inf, inf\]; rescale the rewards"),
+        ("b-cvts(alpha=0.1, high=0.9)", r"made for rewards in \[-inf, 0.9\].*give high"),
+        ("rho-mts(support=[0, 0.5])", r"made for rewards in \[0, 0.5\].*give support"),
+        ("npts(best=0.5)", r"npts\(best=0.5\): best must be an end of the rewards' interval"),
+    ],
+)
+def test_rewards_a_policy_was_not_told_of_are_refused(policy, message):
+    arms = [Gaussian(0.5, 0.1)] * 2 if policy == "kl-ucb" else [Bernoulli(0.5), Bernoulli(0.6)]
+    with pytest.raises(PrudentError, match=message):
+        simulate(Bandit(arms), policy, risk="mean-variance(rho=1)", horizon=10, runs=1)

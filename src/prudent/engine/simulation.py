@@ -18,7 +18,7 @@ from prudent.engine.record import Record
 from prudent.engine.streams import stream
 from prudent.engine.threads import count_workers, play_all
 from prudent.errors import PrudentError, check_integer, check_number
-from prudent.policies import Policy, bind, spec
+from prudent.policies import Policy, bind, check_rewards, spec
 from prudent.policies import registry as policy_registry
 from prudent.risk import RiskMeasure
 from prudent.risk import registry as risk_registry
@@ -60,6 +60,7 @@ def simulate(
     runs = check_integer("simulate", "runs", runs, low=1)
     seed = check_integer("simulate", "seed", seed, low=0)
     rounds = _rounds(snapshots, horizon)
+    check_rewards(policy, *bandit.support)
     ready = bind(policy, risk, horizon, len(bandit))
     engine = choose_engine(engine, bandit, policy, ready)
     failure = check_number("simulate", "bound_failure", bound_failure, low=0.0, high=1e-3, hint="1e-15 is plenty")

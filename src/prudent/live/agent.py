@@ -20,7 +20,7 @@ from prudent.compiled import score_inputs, score_of
 from prudent.errors import PrudentError, check_integer, check_number
 from prudent.live.intervals import Intervals, arm_intervals
 from prudent.live.state import ArmState, State, ordered, read, write
-from prudent.policies import UNSET, Arm, Arms, Policy, bind, registry, spec
+from prudent.policies import UNSET, Arm, Arms, Policy, bind, check_rewards, registry, spec
 from prudent.risk import MeanVariance, RiskMeasure
 from prudent.risk import registry as risk_registry
 from prudent.risk.base import check_support
@@ -83,6 +83,8 @@ class Agent:
         self.support = check_support("Agent", support)
         self._ready = self._bound(self.arms)
         _check_range(policy, self.support)
+        if all(map(math.isfinite, self.support)):
+            check_rewards(policy, *self.support)
         for i, arm in enumerate(self._arms):
             if arm.rewards is None and (self._scores_rewards or not self.risk.by_moments):
                 if arm.pulls > 0:

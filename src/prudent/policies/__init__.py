@@ -25,7 +25,20 @@
 
 from prudent.policies.anytime_mv_lcb import AnytimeMVLCB
 from prudent.policies.b_cvts import BCVTS
-from prudent.policies.base import FOREVER, UNSET, Arm, Arms, Policy, bind, corner_bound, policy, registry, serves, spec
+from prudent.policies.base import (
+    FOREVER,
+    UNSET,
+    Arm,
+    Arms,
+    Policy,
+    bind,
+    check_rewards,
+    corner_bound,
+    policy,
+    registry,
+    serves,
+    spec,
+)
 from prudent.policies.bernoulli_mvts import BernoulliMVTS
 from prudent.policies.bernoulli_thompson import BernoulliThompson
 from prudent.policies.bernstein_mv_lcb import BernsteinMVLCB
@@ -90,6 +103,7 @@ __all__ = [
     "RoundRobin",
     "Thompson",
     "bind",
+    "check_rewards",
     "corner_bound",
     "policy",
     "registry",

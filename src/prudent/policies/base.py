@@ -45,6 +45,7 @@ FOREVER = 2**62
 registry = Registry("policy", "prudent.policies", parts=risk_registry)
 _names: dict[type, str] = {}
 _serves: dict[type, str] = {}
+_rewards: dict[type, tuple[float, float]] = {}
 
 MEAN, ANY = "mean", "any risk"
 """What a policy without a risk measure of its own serves."""
@@ -66,15 +67,16 @@ class Arms(NamedTuple):
     variance: NDArray[np.float64]
 
 
-def policy(name: str, *, serves: str) -> Callable[[P], P]:
+def policy(name: str, *, serves: str, rewards: tuple[float, float] = (-math.inf, math.inf)) -> Callable[[P], P]:
     """Register a policy class under `name`, and check its parameters when it is made.
 
-    It `serves` a risk measure, given by name, or the MEAN, or ANY. The class's docstring names its paper in brackets,
-    as [Sani12], and says what it assumes in a sentence that begins with "Assumes".
+    It `serves` a risk measure, given by name, or the MEAN, or ANY. It makes no sense for rewards outside `rewards`, nor
+    outside what its own fields `low`, `high`, `support` or `best` (an end) say. The class's docstring names its paper
+    in brackets, as [Sani12], and says what it assumes in a sentence that begins with "Assumes".
     """
 
     def register(cls: P) -> P:
-        _serves[cls] = serves
+        _serves[cls], _rewards[cls] = serves, rewards
         return enrol(cls, name, registry)
 
     return register
@@ -104,6 +106,25 @@ def enrol(cls: P, name: str, book: Registry) -> P:
 def serves(given: Policy) -> str:
     """The risk measure a policy minds, by name; a class of the user's own takes its parameters from any."""
     return _serves.get(type(given), ANY)
+
+
+def check_rewards(given: Policy, low: float, high: float) -> None:
+    """Refuse rewards in [low, high] that the policy was not made for, or not told of."""
+    told: Any = given
+    least, most = _rewards.get(type(given), (-math.inf, math.inf))
+    support = getattr(told, "support", (least, most))
+    least = max(least, getattr(told, "low", least), min(support))
+    most = min(most, getattr(told, "high", most), max(support))
+    if low < getattr(told, "best", low) < high:
+        raise PrudentError(
+            f"{spec(given)}: best must be an end of the rewards' interval, [{low:g}, {high:g}]; give best"
+        )
+    if low < least or high > most:
+        fields = [name for name in ("low", "high", "support") if hasattr(told, name)]
+        fix = f"give {' and '.join(fields)}" if fields else "rescale the rewards, or take another policy"
+        raise PrudentError(
+            f"{spec(given)}: is made for rewards in [{least:g}, {most:g}], and these lie in [{low:g}, {high:g}]; {fix}"
+        )
 
 
 def spec(given: Policy) -> str:

@@ -6,7 +6,7 @@ from prudent.policies.base import UNSET, Arm, check_rho, mean_variance, policy
 from prudent.policies.bernoulli_thompson import sampled_probability
 
 
-@policy("bernoulli-mvts", serves="mean-variance")
+@policy("bernoulli-mvts", serves="mean-variance", rewards=(0.0, 1.0))
 class BernoulliMVTS(NamedTuple):
     """Thompson sampling of a probability for the mean-variance [Zhu20].
 

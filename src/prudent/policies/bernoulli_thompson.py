@@ -6,7 +6,7 @@ from prudent.compiled import helper
 from prudent.policies.base import MEAN, Arm, policy
 
 
-@policy("bernoulli-thompson", serves=MEAN)
+@policy("bernoulli-thompson", serves=MEAN, rewards=(0.0, 1.0))
 class BernoulliThompson(NamedTuple):
     """θ ~ Beta(S + 1, F + 1) after S ones and F zeros;  the largest is pulled [Thompson33]. Ignores risk.
 

@@ -8,7 +8,7 @@ from prudent.errors import check_finite
 from prudent.policies.base import MEAN, Arm, policy
 
 
-@policy("kl-ucb", serves=MEAN)
+@policy("kl-ucb", serves=MEAN, rewards=(0.0, 1.0))
 class KLUCB(NamedTuple):
     """The largest q with s·kl(μ̂, q) ≤ log t + c log log t;  the arm with the largest q is pulled [Garivier11].
 
