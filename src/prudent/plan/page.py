@@ -21,8 +21,8 @@ def write_report(advice: Advice, facts: dict[str, str], out: Path) -> Path:
     section = Section(
         name="policies",
         title=f"Take {advice.recommended}",
-        caption="Mean regret of every suitable policy, with two standard errors; smaller is better. Blue: the first and "
-        "what the trials cannot tell from it.",
+        caption="Mean regret of every suitable policy, with two standard errors; smaller is better. Blue: the first, "
+        "and what the trials cannot tell from it.",
         settings="Regret: the cost of the outcomes received minus that of as many outcomes of the best option.",
         seed_says="",
         measured=" ".join(advice.reasons),
