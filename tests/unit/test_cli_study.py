@@ -75,6 +75,7 @@ def test_show_prints_all_or_some_cells(folder):
         (["plot", "heatmap", "--x", "nu"], "no range here is called 'nu'"),
         (["plot", "heatmap", "--where", "rho=1"], "needs two ranges"),
         (["plot", "pulls"], "shows one problem, and 6 are left"),
+        (["plot", "frontier"], "shows one bandit, and 3 are left"),
         (["plot", "regret", "--out", "x.pdf"], "must end in .png or .svg"),
         (["plot", "regret", "--measure", "regrets"], "unknown measure 'regrets'; did you mean regret"),
         (["compare", "exp-exp", "mv-lcb"], "'mv-lcb' must be one policy of exp-exp, ucb1; it is 0"),
@@ -100,7 +101,8 @@ def test_mistakes_in_the_file_are_told_with_their_lines(tmp_path):
 
 @pytest.mark.parametrize("kind", ["regret", "heatmap", "frontier", "pulls", "distribution"])
 def test_plots_are_written(folder, tmp_path, kind):
-    one = ["--where", "mu=0.8", "--where", "rho=1"] if kind in ("pulls", "distribution") else []
+    one = ["--where", "mu=0.8"] if kind in ("pulls", "distribution", "frontier") else []
+    one += ["--where", "rho=1"] if kind in ("pulls", "distribution") else []
     for ending, start in (("png", b"\x89PNG"), ("svg", b"<?xml")):
         out = tmp_path / f"{kind}.{ending}"
         result = prudent("plot", folder, kind, *one, "--out", out)

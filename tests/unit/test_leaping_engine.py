@@ -268,6 +268,15 @@ def test_a_billion_rounds_take_no_time(name):
     assert time.perf_counter() - started < 10.0  # stepping takes 12 s a run, here it is a hundredth
 
 
+def test_ten_billion_rounds_take_no_time_either():
+    """Products of two such counts do not fit whole numbers of 64 bits."""
+    bandit = Bandit([Gaussian(0.2, 0.01), Gaussian(1.0, 0.05)])
+    runs = simulate(bandit, MVLCB(), risk=MeanVariance(0.0), horizon=10**10, runs=10, workers=1)
+    assert (runs.pulls.sum(1) == 10**10).all()
+    assert (runs.pulls[:, 1] < 10**7).all()
+    assert runs.seconds < 1.0
+
+
 def test_one_round():
     assert leap([Gaussian(1.0, 1.0)], MVLCB(), horizon=1).pulls.tolist() == [[1]]
 

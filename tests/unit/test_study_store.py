@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
+from polars.testing import assert_frame_equal as assert_close
 
 from prudent import PrudentError
 from prudent.study import Store, Study, costs, run, store
@@ -42,6 +42,11 @@ def small(**changes) -> Study:
 def thousand() -> Study:
     """A thousand cells."""
     return small(ranges={"mu": {"from": 0.0, "to": 1.0, "steps": 250}})
+
+
+def assert_frame_equal(left, right) -> None:
+    """To the last bit."""
+    assert_close(left, right, check_exact=True)
 
 
 def files(folder) -> dict[str, bytes]:

@@ -50,7 +50,7 @@ def plan(
     count = len(settings["policies"]) or len(suitable(risk, rounds, options)[0])
     with progress_bar("plan", count * settings["draws"]) as advance:
         advice = advise(options, risk, rounds, out, progress=advance, **settings)
-    facts = {"options": ", ".join(option.name for option in options), "rounds": f"{rounds:,}", "ρ": f"{risk.rho:g}"}
+    facts = {"options": "; ".join(map(str, options)), "rounds": f"{rounds:,}", "ρ": f"{risk.rho:g}"}
     facts |= {"draws × trials": f"{settings['draws']} × {settings['runs']}", "seed": str(settings["seed"])}
     page = write_report(advice, facts, out)
     if as_json:

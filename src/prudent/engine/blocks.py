@@ -177,7 +177,7 @@ def prefix_box(
     """
     after = pulls + size
     gap = block_mean - mean
-    swing = 0.5 * math.sqrt(residual * size / (pulls * after))
+    swing = 0.5 * math.sqrt(residual * size / (pulls * float(after)))  # as whole numbers they overflow from 3e9 on
     end = gap * size / after
     squares = pulls * variance
     highest = (squares + residual + size * gap * gap) / (pulls + 1.0)

@@ -16,7 +16,6 @@ from prudent.policies import Policy, bind, registry, spec
 from prudent.risk import MeanVariance
 from prudent.study import Study, run
 from prudent.study.cells import Entry
-from prudent.study.compare import holm
 from prudent.study.toml import to_toml
 
 WORST = 0.05
@@ -135,20 +134,28 @@ def summarise(trials: pl.DataFrame) -> pl.DataFrame:
         for name in MEASURED:
             values = by_draw[name].to_numpy()
             row[name], row[f"{name}_se"] = values.mean(), values.std(ddof=1) / np.sqrt(len(values))
-        count = max(1, round(WORST * own.height))
-        row["worst_outcome"] = own["outcome"].bottom_k(count).mean()
+        row["worst_outcome"], row["worst_outcome_se"] = _worst(own)
         row["by_draw"] = by_draw["regret"].to_list()
         rows.append(row)
     rows.sort(key=lambda row: row["regret"])
     first = np.array(rows[0]["by_draw"])
     # The same bandits for all policies: differences are paired by draw.
     behind = [np.array(row.pop("by_draw")) - first for row in rows]
-    p = [stats.ttest_1samp(gap, 0.0).pvalue if gap.std() > 0.0 else 1.0 for gap in behind[1:]]
-    adjusted = [1.0, *holm(np.array(p))] if p else [1.0]
-    for row, gap, value in zip(rows, behind, adjusted, strict=True):
+    # The first was chosen by the same trials, so it could be any: all pairs count (Bonferroni), not those with it.
+    pairs = len(rows) * (len(rows) - 1) / 2
+    for row, gap in zip(rows, behind, strict=True):
         row["behind"], row["behind_se"] = gap.mean(), gap.std(ddof=1) / np.sqrt(len(gap))
-        row["as_good"] = bool(value > 1.0 - LEVEL)
+        p = stats.ttest_1samp(gap, 0.0).pvalue if gap.std() > 0.0 else float(gap[0] == 0.0)
+        row["as_good"] = bool(pairs * p > 1.0 - LEVEL)
     return pl.DataFrame(rows)
+
+
+def _worst(trials: pl.DataFrame) -> tuple[float, float]:
+    """Mean outcome of the worst trials, the mean of q − (q − x)⁺/WORST with q their quantile, and its error."""
+    quantile = trials["outcome"].quantile(WORST, "lower")
+    below = quantile - (quantile - pl.col("outcome")).clip(lower_bound=0.0) / WORST
+    by_draw = trials.group_by("draw").agg(below.mean().alias("worst"))["worst"].to_numpy()
+    return float(by_draw.mean()), float(by_draw.std(ddof=1) / np.sqrt(len(by_draw)))
 
 
 def reasons(ranked: pl.DataFrame, draws: int, runs: int) -> list[str]:
@@ -157,7 +164,8 @@ def reasons(ranked: pl.DataFrame, draws: int, runs: int) -> list[str]:
     first = rows[0]
     told = [
         f"Smallest mean regret over {draws} bandits of the prior, {runs} trials on each: {_pm(first, 'regret')}.",
-        f"Mean outcome {_pm(first, 'outcome')}; in the worst {100 * WORST:g} % of trials {first['worst_outcome']:.3g}.",
+        f"Mean outcome {_pm(first, 'outcome')}; in the worst {100 * WORST:g} % of trials "
+        f"{_pm(first, 'worst_outcome')}.",
         f"Outcomes within a trial deviate by {_pm(first, 'deviation')}; moving between options adds "
         f"{_pm(first, 'exploration_risk')} of variance.",
         f"At the end the best option looks best in {100 * first['found_best']:.0f} % of trials"

@@ -32,6 +32,9 @@ class Guess(NamedTuple):
     name: str
     law: str
 
+    def __str__(self) -> str:
+        return f"{self.name}: {self.law}"
+
     def draw(self, rng: np.random.Generator) -> str:
         return RANGE.sub(lambda ends: f"{rng.uniform(float(ends[1]), float(ends[2])):.6g}", self.law)
 
@@ -42,6 +45,9 @@ class Pilot(NamedTuple):
 
     name: str
     outcomes: tuple[float, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {len(self.outcomes)} outcomes"
 
     def draw(self, rng: np.random.Generator) -> str:
         x = np.array(self.outcomes)

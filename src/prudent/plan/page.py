@@ -21,7 +21,8 @@ def write_report(advice: Advice, facts: dict[str, str], out: Path) -> Path:
     section = Section(
         name="policies",
         title=f"Take {advice.recommended}",
-        caption="Mean regret of every suitable policy, with two standard errors; smaller is better.",
+        caption="Mean regret of every suitable policy, with two standard errors; smaller is better. Blue: the first, "
+        "and what the trials cannot tell from it.",
         settings="Regret: the cost of the outcomes received minus that of as many outcomes of the best option.",
         seed_says="",
         measured=" ".join(advice.reasons),
@@ -53,6 +54,7 @@ def readable(policies: pl.DataFrame) -> pl.DataFrame:
     headers = {
         "regret": "regret",
         "outcome": "mean outcome",
+        "worst_outcome": f"outcome, worst {100 * WORST:g} %",
         "deviation": "deviation within a trial",
         "found_best": "best option found",
         "exploration_risk": "exploration risk",
@@ -62,6 +64,5 @@ def readable(policies: pl.DataFrame) -> pl.DataFrame:
     for name, header in headers.items():
         pairs = zip(policies[name], policies[f"{name}_se"], strict=True)
         columns[header] = [f"{mean:.3g} ± {2.0 * error:.1g}" for mean, error in pairs]
-    columns[f"outcome, worst {100 * WORST:g} %"] = [f"{value:.3g}" for value in policies["worst_outcome"]]
     columns["as good as the first"] = ["yes" if good else "no" for good in policies["as_good"]]
     return pl.DataFrame(columns)

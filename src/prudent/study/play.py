@@ -12,7 +12,7 @@ import prudent
 from prudent.compiled import kernels_digest
 from prudent.engine import simulate
 from prudent.errors import PrudentError
-from prudent.regret import exploration_risk
+from prudent.regret import exploration_risk, gap_regret
 from prudent.risk import MeanVariance
 from prudent.runs import Runs
 from prudent.study.cells import Cell
@@ -128,7 +128,7 @@ def measures(runs: Runs) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
     if isinstance(runs.risk, MeanVariance):
         values |= runs.regret_parts()._asdict()
         values["pseudo_regret"] = runs.pseudo_regret()
-    values["expected_gap"] = (runs.pulls / runs.horizon) @ runs.bandit.gaps(runs.risk)
+    values["expected_gap"] = gap_regret(runs.pulls, runs.bandit.gaps(runs.risk))
     values["exploration_risk"] = exploration_risk(runs.pulls, runs.mean)
     values["reward_mean"], values["reward_variance"] = runs.reward_mean(), runs.reward_variance()
     values["best_share"] = runs.pulls[:, runs.bandit.best(runs.risk)] / runs.horizon

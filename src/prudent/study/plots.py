@@ -80,20 +80,22 @@ def plot_heat_map(ax: Axes, table: pl.DataFrame, measure: str, x: str, y: str, *
 
 
 def plot_frontier(ax: Axes, table: pl.DataFrame) -> Axes:
-    """Mean of the rewards against their standard deviation, a point per cell; a line per policy and horizon."""
-    curves = table.group_by("policy", "horizon", maintain_order=True)
-    for i, ((policy, horizon), cells) in enumerate(curves):
+    """Mean of the rewards against their standard deviation, a point per risk and a line per policy; of one bandit at
+    its longest horizon."""
+    cells = _one(table, "frontier", "bandit")
+    for i, ((policy,), line) in enumerate(cells.group_by("policy", maintain_order=True)):
         colour, marker = figures.COLOURS[i % len(figures.COLOURS)], figures.MARKERS[i % len(figures.MARKERS)]
-        deviation = cells["reward_variance"].sqrt()
-        ax.plot(deviation, cells["reward_mean"], color=colour, marker=marker, label=f"{policy}, {horizon:,}")
+        deviation = line["reward_variance"].sqrt()
+        ax.plot(deviation, line["reward_mean"], color=colour, marker=marker, label=policy)
     ax.legend()
-    ax.set(xlabel="standard deviation of the rewards in a run", ylabel="mean reward")
+    horizon = f"horizon {cells['horizon'][0]:,}"
+    ax.set(xlabel=f"standard deviation of the rewards in a run, {horizon}", ylabel="mean reward")
     return ax
 
 
 def plot_pulls(ax: Axes, table: pl.DataFrame) -> Axes:
     """The share of each arm in the pulls, a bar per policy; of one problem at its longest horizon."""
-    cells = _one_problem(table.filter(pl.col("horizon") == pl.col("horizon").max()), "pulls")
+    cells = _one(table, "pulls", "problem").unique("policy", keep="first", maintain_order=True)
     shares = np.array(cells["pulls"].to_list()) / cells["horizon"].to_numpy()[:, None]
     left = np.zeros(len(cells))
     for arm, share in enumerate(shares.T):
@@ -110,7 +112,7 @@ def plot_distribution(ax: Axes, table: pl.DataFrame) -> Axes:
     """How the regret of single runs is distributed, a line per policy; of one problem at its longest horizon."""
     if "regret_by_run" not in table.columns:
         raise PrudentError('plot: the study keeps summaries only; set keep = "runs" and run it into another folder')
-    cells = _one_problem(table.filter(pl.col("horizon") == pl.col("horizon").max()), "distribution")
+    cells = _one(table, "distribution", "problem").unique("policy", keep="first", maintain_order=True)
     for i, (policy, regret) in enumerate(cells.select("policy", "regret_by_run").iter_rows()):
         ax.ecdf(regret, label=policy, color=figures.COLOURS[i % len(figures.COLOURS)])
     ax.legend()
@@ -118,12 +120,13 @@ def plot_distribution(ax: Axes, table: pl.DataFrame) -> Axes:
     return ax
 
 
-def _one_problem(table: pl.DataFrame, kind: str) -> pl.DataFrame:
-    problems = table.select("bandit", "arms", "risk").n_unique()
-    if problems > 1:
-        narrow = "narrow it with --bandit, --risk and --where"
-        raise PrudentError(f"plot: {kind} shows one problem, and {problems} are left; {narrow}")
-    return table.unique("policy", keep="first", maintain_order=True)
+def _one(table: pl.DataFrame, kind: str, what: str) -> pl.DataFrame:
+    """The longest horizon of the only bandit, or of the only problem, a bandit and a risk."""
+    found = table.select("bandit", "arms", *(["risk"] if what == "problem" else [])).n_unique()
+    if found > 1:
+        narrow = "narrow it with --bandit, --risk and --where" if what == "problem" else "take --bandit and --where"
+        raise PrudentError(f"plot: {kind} shows one {what}, and {found} are left; {narrow}")
+    return table.filter(pl.col("horizon") == pl.col("horizon").max())
 
 
 def _axes(table: pl.DataFrame, x: str | None, y: str | None) -> tuple[str, str]:
