@@ -1,6 +1,6 @@
 """Plan a trial from a pilot, then see whether the plan was right: ACTG 175, four treatments of HIV [Hammer96].
 
-    pip install prudent && pip install --no-deps lifelines && python examples/plan_actg175.py [PILOTS]
+    pip install prudent && pip install --no-deps lifelines && python examples/plan_actg175.py
 
 A few patients of each treatment are the pilot; `prudent.plan` recommends a policy for the trial to come. That trial is
 then played on patients the pilot did not hold, by the recommended policy, by every other and by uniform randomisation
@@ -13,15 +13,16 @@ outcome is known before the next patient comes. No medical advice.
 [Hammer96] Hammer et al. A trial comparing nucleoside monotherapy with combination therapy. N. Engl. J. Med. 335, 1996.
 """
 
-import importlib.util
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+from common import options, read
+from matplotlib.figure import Figure
 
 from prudent import Bandit, Empirical, MeanVariance
+from prudent.figures import COLOURS, save, style
 from prudent.plan import Advice, Pilot, advise, tolerance
 from prudent.study import Study, run
 from prudent.study.compare import compare
@@ -33,11 +34,8 @@ PATIENTS, IN_PILOT, LEVEL = 1000, 50, 0.95
 
 
 def outcomes() -> list[np.ndarray]:
-    """Those of every treatment; the file is inside lifelines, which is not imported."""
-    found = importlib.util.find_spec("lifelines")
-    if found is None or not found.submodule_search_locations:
-        sys.exit("the data is inside lifelines, which is not installed: pip install --no-deps lifelines")
-    table = pl.read_csv(Path(found.submodule_search_locations[0]) / "datasets" / "ACTG175.csv", null_values="NA")
+    """Those of every treatment."""
+    table = read("lifelines", "datasets/ACTG175.csv")
     change = (table["cd420"] - table["cd40"]).to_numpy() / UNIT
     return [change[table["arms"].to_numpy() == arm] for arm in range(len(ARMS))]
 
@@ -48,8 +46,8 @@ def plan_and_check(
     """The plan from one pilot, and on the other patients: recommended − other, the intervals all at once."""
     rng = np.random.default_rng(seed)
     shuffled = [rng.permutation(each) for each in outcomes()]
-    options = [Pilot(name, tuple(each[:IN_PILOT])) for name, each in zip(ARMS, shuffled, strict=True)]
-    advice = advise(options, RISK, PATIENTS, out / "plan", policies=policies, draws=draws, seed=seed)
+    treatments = [Pilot(name, tuple(each[:IN_PILOT])) for name, each in zip(ARMS, shuffled, strict=True)]
+    advice = advise(treatments, RISK, PATIENTS, out / "plan", policies=policies, draws=draws, seed=seed)
     others = Bandit([Empirical(each[IN_PILOT:]) for each in shuffled], ARMS)
     names = advice.policies["policy"].to_list()
     table = run(Study({"others": others}, names, [RISK], [PATIENTS], runs, seed=seed), out / "others").table()
@@ -58,14 +56,28 @@ def plan_and_check(
     return advice, pl.concat(rivals)
 
 
-def main(pilots: int = 1, out: Path = Path("results/plan-actg175")) -> None:
+def draw(advice: Advice, rivals: pl.DataFrame) -> Figure:
+    """The recommended policy against every other, on the patients outside the pilot."""
+    figure = Figure(figsize=(7.0, 4.6), layout="tight")
+    ax, rows = figure.subplots(), rivals.sort("difference", descending=True)
+    reach = (rows["difference"] - rows["low"], rows["high"] - rows["difference"])
+    ax.errorbar(rows["difference"], range(len(rows)), xerr=reach, fmt="o", color=COLOURS[0], markersize=4.0)
+    ax.axvline(0.0, color="0.6", linewidth=1.0)
+    ax.set_yticks(range(len(rows)), rows["policy"])
+    ax.set_xlabel(f"regret of {advice.recommended} minus that of …, {LEVEL:.0%} for all together")
+    return figure
+
+
+def main(out: Path, pilots: int) -> None:
     for seed in range(pilots):
-        advice, rivals = plan_and_check(out / str(seed), seed)
+        advice, rivals = plan_and_check(out / "plan-actg175" / str(seed), seed)
         print(f"pilot {seed}, {IN_PILOT} patients a treatment: take {advice.recommended}", *advice.reasons, sep="\n  ")
         print(f"  Regret of {advice.recommended} minus that of … on {PATIENTS:,} other patients, {LEVEL:.0%} together:")
         for row in rivals.iter_rows(named=True):
             print(f"    {row['policy']:28} {row['difference']:8.4f}  in [{row['low']:.4f}, {row['high']:.4f}]")
+        with style():
+            print("figure:", *save(draw(advice, rivals), out / f"plan-actg175-{seed}"))
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(**options(pilots=1))

@@ -9,8 +9,9 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "plan_actg175.py"
 
 
 @pytest.mark.skipif(importlib.util.find_spec("lifelines") is None, reason="the data is inside lifelines")
-def test_the_recommended_policy_beats_randomisation_on_patients_the_pilot_did_not_hold(tmp_path):
+def test_the_recommended_policy_beats_randomisation_on_patients_the_pilot_did_not_hold(tmp_path, monkeypatch):
     """And no policy that the plan called worse is better; 95 % for all together, on a fixed stream."""
+    monkeypatch.syspath_prepend(EXAMPLE.parent)
     spec = importlib.util.spec_from_file_location("plan_actg175", EXAMPLE)
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)

@@ -9,10 +9,10 @@ import polars as pl
 from scipy import stats
 
 from prudent.arms import Bernoulli
-from prudent.arms import registry as arm_registry
+from prudent.bandit import Bandit
 from prudent.errors import PrudentError, check_integer
 from prudent.plan.elicit import Option
-from prudent.policies import Policy, bind, registry, spec
+from prudent.policies import Policy, bind, check_rewards, registry, spec
 from prudent.risk import MeanVariance
 from prudent.study import Study, run
 from prudent.study.cells import Entry
@@ -26,9 +26,8 @@ LEVEL = 0.95
 VARIANTS = ("mv-lcb(c=1, unbiased=True)",)
 """Settings worth trying beside the defaults: MV-LCB with the sharp width."""
 
-BINARY, UNIT = ("bernoulli-mvts", "bernoulli-thompson", "rho-mts"), ("kl-ucb", "npts")
+BINARY = ("bernoulli-mvts", "bernoulli-thompson", "rho-mts")
 """Policies that mean nothing on other rewards; confidence widths, by contrast, are often used beyond their proofs."""
-
 
 MEASURED = ("regret", "outcome", "deviation", "found_best", "exploration_risk")
 """What is measured of every trial."""
@@ -48,18 +47,18 @@ def suitable(risk: MeanVariance, horizon: int, options: Sequence[Option]) -> tup
     """The registered policies that can play this trial as they come, and why the others cannot."""
     fit: list[Policy] = []
     rng = np.random.default_rng(0)
-    laws = [arm_registry.parse(option.draw(rng)) for option in options]
-    bounded = all(law.support[0] >= 0.0 and law.support[1] <= 1.0 for law in laws)
-    left_out = {} if all(isinstance(law, Bernoulli) for law in laws) else dict.fromkeys(BINARY, "needs rewards 0 or 1")
-    left_out |= {} if bounded else dict.fromkeys(UNIT, "needs rewards in [0, 1]")
+    example = Bandit([option.draw(rng) for option in options])
+    coins = all(isinstance(law, Bernoulli) for law in example.arms)
+    left_out = {} if coins else dict.fromkeys(BINARY, "needs rewards 0 or 1")
     for name in (*registry.names(), *VARIANTS):
         try:
             policy = registry.parse(name)
+            check_rewards(policy, *example.support)
             bind(policy, risk, horizon, len(options))
             if name not in left_out:
                 fit.append(policy)
         except PrudentError as error:
-            left_out[name] = str(error)
+            left_out.setdefault(name, str(error))
     return fit, left_out
 
 

@@ -12,7 +12,7 @@ from prudent.arms import registry as arm_registry
 from prudent.bandit import Bandit
 from prudent.engine import choose_engine
 from prudent.errors import PrudentError, check_integer
-from prudent.policies import Policy, bind
+from prudent.policies import Policy, bind, check_rewards
 from prudent.policies import registry as policy_registry
 from prudent.risk import RiskMeasure
 from prudent.risk import registry as risk_registry
@@ -145,9 +145,10 @@ class Expansion:
     def fits(self, path: Path, policy: Policy, risk: RiskMeasure, horizon: int, bandit: Bandit) -> bool:
         """Whether the policy can play here; asked once for all bandits alike."""
         leaping = self.study.engine == "leaping"
-        place = (id(policy), id(risk), horizon, id(bandit) if leaping else len(bandit))
+        place = (id(policy), id(risk), horizon, id(bandit) if leaping else (len(bandit), bandit.support))
 
         def ready() -> bool:
+            check_rewards(policy, *bandit.support)
             bound = bind(policy, risk, horizon, len(bandit))
             if leaping:
                 choose_engine("leaping", bandit, policy, bound)
