@@ -53,8 +53,8 @@ def suitable(risk: MeanVariance, horizon: int, options: Sequence[Option]) -> tup
     for name in (*registry.names(), *VARIANTS):
         try:
             policy = registry.parse(name)
-            check_rewards(policy, *example.support)
             bind(policy, risk, horizon, len(options))
+            check_rewards(policy, *example.support)
             if name not in left_out:
                 fit.append(policy)
         except PrudentError as error:
