@@ -164,7 +164,8 @@ def make(desk: Desk) -> Section:
 
 def write_page(section: Section, path: Path) -> None:
     """The section as Markdown."""
-    parts = [f"# {section.title}", section.caption, section.settings, section.measured]
+    made = "Made by `prudent paper leaderboard`. Times are of the machine that made it."
+    parts = [f"# {section.title}", section.caption, section.settings, section.measured, made]
     parts += [f"![{section.caption}]({path.with_suffix('.png').name})"]
     for title, table in section.tables.items():
         with pl.Config(
