@@ -24,8 +24,7 @@ Y. Averaged over q ~ Beta(½, ½) this is the mixture of [Krichevsky81], short o
 
     n kl(Ȳ, p) ≤ log(2√n/δ),   kl(x, y) = x log(x/y) + (1−x) log((1−x)/(1−y)).
 
-Widths follow √(log n/n). A stitched boundary has the better rate √(log log n/n) and is wider up to a million rewards
-(docs/live.md).
+Widths follow √(log n/n). A stitched boundary [Howard21] has the better rate √(log log n/n), with larger constants.
 
 [Fan15] Fan, Grama, Liu. *Exponential inequalities for martingales with applications*. EJP 20, 2015.
 [Howard21] Howard, Ramdas, McAuliffe, Sekhon. *Time-uniform, nonparametric, nonasymptotic confidence sequences*.
