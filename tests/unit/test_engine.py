@@ -216,3 +216,24 @@ def test_rewards_a_policy_was_not_told_of_are_refused(policy, message):
     arms = [Gaussian(0.5, 0.1)] * 2 if policy == "kl-ucb" else [Bernoulli(0.5), Bernoulli(0.6)]
     with pytest.raises(PrudentError, match=message):
         simulate(Bandit(arms), policy, risk="mean-variance(rho=1)", horizon=10, runs=1)
+
+
+class Timed(NamedTuple):
+    def score(self, arm, now):
+        return arm.mean / now
+
+
+class Heir(Timed):
+    pass
+
+
+@pytest.mark.parametrize(("policy", "got"), [(Timed(), r"\(arm, now\)"), (Heir(), r"\(\)")])
+def test_a_score_the_engine_cannot_read_is_refused(policy, got):
+    with pytest.raises(PrudentError, match=rf"score must take \(self, arm\), .* in the class itself; got {got}"):
+        simulate(Bandit([Bernoulli(0.5)]), policy, risk="mean", horizon=10, runs=1)
+
+
+@pytest.mark.parametrize(("bandit", "risk"), [("coin", "mean"), (Bandit([Bernoulli(0.5)]), 0.5)])
+def test_what_is_no_bandit_or_no_risk_is_refused(bandit, risk):
+    with pytest.raises(PrudentError, match=r"simulate: (bandit must be a Bandit|risk must be a risk measure)"):
+        simulate(bandit, "ucb1", risk=risk, horizon=10, runs=1)

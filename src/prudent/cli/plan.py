@@ -42,9 +42,11 @@ def plan(
     from prudent.plan import advise, guesses, pilot, suitable, tolerance, write_report
     from prudent.risk import MeanVariance
 
-    if (accept is None) == (rho is None):
+    if accept is not None and rho is None:
+        rho = tolerance(*accept)
+    elif rho is None or accept is not None:
         raise PrudentError("plan: say what risk is worth to you, either --accept MEAN VARIANCE or --rho")
-    risk = MeanVariance(tolerance(*accept) if accept else rho)  # type: ignore[arg-type]
+    risk = MeanVariance(rho)
     options = [*guesses(texts), *(pilot(data) if data else [])]
     rounds = check_integer("plan", "horizon", horizon, low=1)
     count = len(settings["policies"]) or len(suitable(risk, rounds, options)[0])

@@ -56,6 +56,10 @@ def simulate(
     """
     policy = policy_registry.parse(policy) if isinstance(policy, str) else policy
     risk = risk_registry.parse(risk) if isinstance(risk, str) else risk
+    if not isinstance(bandit, Bandit):
+        raise PrudentError(f"simulate: bandit must be a Bandit, got {bandit!r}; pass Bandit([…])")
+    if not isinstance(risk, RiskMeasure):
+        raise PrudentError(f"simulate: risk must be a risk measure such as MeanVariance(1.0), got {risk!r}")
     horizon = check_integer("simulate", "horizon", horizon, low=1, high=2**53)
     runs = check_integer("simulate", "runs", runs, low=1)
     seed = check_integer("simulate", "seed", seed, low=0)

@@ -124,12 +124,13 @@ class UCBE(NamedTuple):
         n_arms, budget = len(problem.bandit), self.budget
         if self.a is not UNSET:
             return _UCBE(budget, self.a)
-        hardness: float = 16.0 * n_arms if self.hardness is UNSET else self.hardness  # type: ignore[assignment]
         if self.hardness == ORACLE:
             second = np.sort(problem.bandit.gaps(problem.risk))[1]
             if second == 0.0:
                 raise PrudentError("ucb-e: hardness=oracle needs a unique best arm; give hardness=… as a number")
             hardness = problem.bandit.complexity(problem.risk) + 1.0 / second**2
+        else:
+            hardness = 16.0 * n_arms if self.hardness is UNSET else float(self.hardness)
         return _UCBE(budget, 25.0 * (budget - n_arms) / (36.0 * hardness))
 
 

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.compiled import compilable, helper
+from prudent.compiled import SCORE_INPUTS, compilable, helper, score_inputs
 from prudent.errors import PrudentError, check_finite, check_number, check_positive
 from prudent.registry import Registry
 from prudent.risk import RiskMeasure
@@ -152,6 +152,8 @@ def bind(given: Policy, risk: RiskMeasure, horizon: int | None, n_arms: int) -> 
         ready = ready.tuned(horizon, n_arms)
     if not (hasattr(ready, "_fields") and (hasattr(ready, "score") or hasattr(ready, "phase"))):
         raise PrudentError(f"policy must be a NamedTuple with a method score or phase, got {given!r}")
+    if hasattr(ready, "score"):
+        _check_score(given, type(ready))
     if hasattr(ready, "score") and horizon is not None and horizon < n_arms:
         raise PrudentError(
             f"{spec(given)}: horizon must be at least the number of arms, {n_arms}, got {horizon}; it pulls each once"
@@ -160,6 +162,16 @@ def bind(given: Policy, risk: RiskMeasure, horizon: int | None, n_arms: int) -> 
     cls: Any = type(ready)
     compilable(cls)
     return ready  # type: ignore[no-any-return]
+
+
+def _check_score(given: Policy, cls: Any) -> None:
+    """What a score needs is read off its own names, so it must be written in the class, with those names."""
+    names = score_inputs(cls) if "score" in vars(cls) else ()
+    if names[:1] != SCORE_INPUTS[:1] or names != tuple(name for name in SCORE_INPUTS if name in names):
+        raise PrudentError(
+            f"{spec(given)}: score must take (self, arm), and then those it needs of t, rng, rewards, in this order,"
+            f" and be written in the class itself; got ({', '.join(names)})"
+        )
 
 
 def _informed(ready: Any, risk: RiskMeasure) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from prudent.arms import Bernoulli, Deterministic, Gaussian, Law, Uniform, encode
 from prudent.bandit import Bandit
-from prudent.compiled import SCORE_INPUTS, kernel, needs_no_clock, rewards_of, score_inputs, score_of
+from prudent.compiled import kernel, needs_no_clock, rewards_of, score_inputs, score_of
 from prudent.engine import stepping
 from prudent.engine.record import Record
 from prudent.policies import Arm, Arms, Policy, bind, registry, spec
@@ -54,19 +54,15 @@ def check_policy(
 
 
 def _check_signature(name: str, ready: Any) -> None:
-    """The engine passes arguments by position, and reads from their names what a score needs."""
+    """The engine passes arguments by position; `bind` has read the names of a score's."""
     method, wanted = "phase", "(self, arms, t, chosen, rng)"
     if hasattr(ready, "score"):
         method, wanted = "score", "(self, arm), and then those it needs of t, rng, rewards, in this order"
-    taken = inspect.signature(getattr(ready, method)).parameters
-    plain = all(p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in taken.values())
-    names = tuple(taken)
-    known = len(names) == 4 if method == "phase" else names[:1] == ("arm",) and _in_order(names)
-    require(plain and known, name, f"{method} must take {wanted}", "no defaults, no *args, no other names")
-
-
-def _in_order(names: tuple[str, ...]) -> bool:
-    return names == tuple(name for name in SCORE_INPUTS if name in names)
+    taken = inspect.signature(getattr(ready, method)).parameters.values()
+    plain = all(p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in taken)
+    require(
+        plain and (method == "score" or len(taken) == 4), name, f"{method} must take {wanted}", "no defaults, no *args"
+    )
 
 
 def _check_scores(name: str, ready: Any, rewards: tuple[float, float]) -> None:
