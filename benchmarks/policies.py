@@ -2,7 +2,7 @@
 
     python benchmarks/policies.py [name …]
 
-The seed's configuration 1 for policies of Gaussian rewards, 15 Bernoulli or beta arms for those of bounded ones. Best
+The paper's configuration 1 for policies of Gaussian rewards, 15 Bernoulli or beta arms for those of bounded ones. Best
 of several turns, in processor time, so that a busy machine counts little; compile time is excluded. Policies that read
 every reward slow down as rewards pile up: their horizon is shorter, and printed.
 """

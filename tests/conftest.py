@@ -11,5 +11,5 @@ settings.load_profile("repeatable")
 
 @pytest.fixture
 def figure_2() -> Bandit:
-    """The arms of the seed's Figure 2 (left)."""
+    """The arms of the paper's Figure 2 (left)."""
     return Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])

@@ -73,7 +73,7 @@ class Bandit:
         return gaps
 
     def complexity(self, risk: RiskMeasure) -> float:
-        """Σ_{i≠i*} 1/Δ_i², the seed's proxy for how hard learning is; infinite when the best arm is not unique."""
+        """Σ_{i≠i*} 1/Δ_i², the paper's proxy for how hard learning is; infinite when the best arm is not unique."""
         gaps = np.delete(self.gaps(risk), self.best(risk))
         with np.errstate(divide="ignore"):
             return float(np.sum(1.0 / gaps**2))

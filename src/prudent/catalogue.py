@@ -74,7 +74,7 @@ def cite(name: str) -> str:
         if name in registry:
             papers = entry(registry, name).papers
             if not papers:
-                raise PrudentError(f"cite: {name} has no paper of its own; `prudent cite Sani12` gives the seed")
+                raise PrudentError(f"cite: {name} has no paper of its own; `prudent cite Sani12` gives the paper")
             return "\n\n".join(known[key] for key in papers)
     every = [*known, *(found for registry in REGISTRIES for found in registry.names())]
     near = difflib.get_close_matches(name, every, n=2, cutoff=0.5)

@@ -1,4 +1,4 @@
-"""The seed's definitions of regret, from pulls, means and variances. Vectorised over runs: arrays are (…, arm).
+"""The paper's definitions of regret, from pulls, means and variances. Vectorised over runs: arrays are (…, arm).
 
 Notation of [Sani12]: T_i pulls, μ̂_i and σ̂_i² an arm's mean and variance (divided by T_i), μ̃_i and σ̃_i² those of
 its twins (unobserved samples of the best arm i*, as many as T_i; the observed ones for i* itself), n = Σ T_i.
@@ -43,7 +43,7 @@ def sequence_moments(pulls: NDArray[np.int64], mean: Array, variance: Array) -> 
 
 
 def exploration_risk(pulls: NDArray[np.int64], means: Array, form: str = "exact") -> Array:
-    """(1/n) Σ T_i (μ̂_i − μ̂_n)² = (1/2n²) Σ_i Σ_{j≠i} T_i T_j Γ_ij², or with the seed's looser factors.
+    """(1/n) Σ T_i (μ̂_i − μ̂_n)² = (1/2n²) Σ_i Σ_{j≠i} T_i T_j Γ_ij², or with the paper's looser factors.
 
     `means` may be the observed or the true ones.
     """

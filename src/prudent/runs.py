@@ -56,7 +56,7 @@ class Runs:
         return definitions.sequence_moments(self.pulls, self.mean, self.variance)[1]
 
     def across_variance(self) -> float:
-        """The variance over runs of the mean reward: the other risk, which the seed's discussion sets apart."""
+        """The variance over runs of the mean reward: the other risk, which the paper's discussion sets apart."""
         return float(self.reward_mean().var())
 
     def cost(self) -> Array:

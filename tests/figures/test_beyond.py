@@ -1,4 +1,4 @@
-"""Beyond the seed: the files, the worst case, and what the section says, at tiny settings."""
+"""Beyond the paper: the files, the worst case, and what the section says, at tiny settings."""
 
 import polars as pl
 import pytest

@@ -60,7 +60,7 @@ def test_every_cell_is_counted_once(module, desk):
 
 
 def test_the_dominated_arms():
-    """Arms from 1, as the seed numbers them."""
+    """Arms from 1, as the paper numbers them."""
     found = [[arm + 1 for arm in configurations.dominated(bandit)] for bandit in BOTH]
     assert found == [[2, 3, 5, 6, 7, 9, 10, 12, 13], [4, 11]]
 

@@ -1,4 +1,4 @@
-"""Identities of the seed, to rounding, over random bandits and allocations."""
+"""Identities of the paper, to rounding, over random bandits and allocations."""
 
 import numpy as np
 import pytest

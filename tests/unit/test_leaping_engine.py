@@ -205,7 +205,7 @@ def test_a_bad_guess_of_the_level_costs_time_not_truth(monkeypatch):
 
 @pytest.mark.parametrize("horizon", [1_000, 1_001, 999_999])
 def test_two_deterministic_arms_are_pulled_in_turn(horizon):
-    """Remark 2 of the seed: the regret is Γ²/4, less 1/(4n²) for odd n."""
+    """Remark 2 of the paper: the regret is Γ²/4, less 1/(4n²) for odd n."""
     runs = leap([Deterministic(0.0), Deterministic(1.0)], MVLCB(), horizon=horizon, runs=3)
     assert (runs.pulls == [(horizon + 1) // 2, horizon // 2]).all()
     exact = 0.25 if horizon % 2 == 0 else (horizon**2 - 1) / (4 * horizon**2)

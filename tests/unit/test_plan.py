@@ -117,7 +117,7 @@ def test_the_report_says_it(advice):
     page = write_report(found, {"options": "good, bad"}, out).read_text()
     assert "Take exp-exp" in page
     assert "<svg" in page
-    assert "The seed says" not in page
+    assert "The paper says" not in page
 
 
 def made_up(regret, outcome=None):

@@ -322,7 +322,7 @@ def test_a_spec_builds_the_same_policy(policy: MVLCB) -> None:
         (lambda: MVLCB(delta="small"), "mv-lcb: delta must be a number"),
         (lambda: MVLCB(rho=-1), "mv-lcb: rho must lie in .* tolerance for risk"),
         (lambda: MVLCB(rho=math.nan), "mv-lcb: rho"),
-        (lambda: MVLCB(c=-1), "mv-lcb: c .* 5 is the seed's constant"),
+        (lambda: MVLCB(c=-1), "mv-lcb: c .* 5 is the paper's constant"),
         (lambda: MVLCB(c=INF), "mv-lcb: c"),
         (lambda: MVLCB(range=0), "mv-lcb: range .* largest minus the smallest"),
         (lambda: AnytimeMVLCB(a=0), "anytime-mv-lcb: a must lie in"),

@@ -1,4 +1,4 @@
-"""The seed's definitions, on allocations where the answer is known."""
+"""The paper's definitions, on allocations where the answer is known."""
 
 import numpy as np
 import pytest

@@ -27,7 +27,7 @@ def report(tmp_path) -> Path:
         title="A <figure>",
         caption="Caption.",
         settings="Settings.",
-        seed_says="It says.",
+        paper_says="It says.",
         measured="Measured.",
         figures=save(figure, tmp_path / "a-figure"),
         tables={"Numbers": pl.DataFrame({"x": [1.23456], "name": ["a & b"]})},

@@ -20,36 +20,36 @@ if TYPE_CHECKING:
 @click.option("--workers", type=int, default=None, help="Threads; all cores by default. Never changes the result.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("results/paper"), show_default=True)
 def paper(name: str | None, out: Path, quick: bool, **settings: Any) -> None:
-    """Reproduce the seed: every figure and claim in one report, or one figure by NAME, or `claims`.
+    """Reproduce the paper: every figure and claim in one report, or one figure by NAME, or `claims`.
 
-    `leaderboard`, only by name, compares the field's policies on the seed's configurations.
+    `leaderboard`, only by name, compares the field's policies on the paper's configurations.
 
     Finished parts are kept: run again after an interruption, and it goes on from there.
     """
-    from prudent import paper as seed
+    from prudent import paper as figures
     from prudent.errors import check_integer
     from prudent.paper.measure import Desk
 
     settings["runs"] = 50 if quick else check_integer("paper", "runs", settings["runs"], low=2, hint="for error bars")
     if name == "claims":
-        with progress_bar("claims", seed.count_claims()) as advance:
-            rows = seed.check_claims(Desk(out, progress=advance, **settings))
+        with progress_bar("claims", figures.count_claims()) as advance:
+            rows = figures.check_claims(Desk(out, progress=advance, **settings))
         print_ledger(rows)
         return
     started, sections = time.perf_counter(), []
-    for figure in [name] if name else seed.FIGURES:
-        with progress_bar(figure, seed.count_cells(figure)) as advance:
+    for figure in [name] if name else figures.FIGURES:
+        with progress_bar(figure, figures.count_cells(figure)) as advance:
             desk = Desk(out, progress=advance, **settings)
-            sections.append(seed.make(figure, desk))
+            sections.append(figures.make(figure, desk))
         for path in sections[-1].files():
             click.echo(path)
         if name is None:
-            seed.write_report(desk, sections, [], time.perf_counter() - started)
+            figures.write_report(desk, sections, [], time.perf_counter() - started)
     if name is None:
-        with progress_bar("claims", seed.count_claims()) as advance:
+        with progress_bar("claims", figures.count_claims()) as advance:
             desk = Desk(out, progress=advance, **settings)
-            ledger = seed.check_claims(desk)
-        click.echo(seed.write_report(desk, sections, ledger, time.perf_counter() - started))
+            ledger = figures.check_claims(desk)
+        click.echo(figures.write_report(desk, sections, ledger, time.perf_counter() - started))
 
 
 def print_ledger(rows: list[Any]) -> None:
@@ -57,7 +57,7 @@ def print_ledger(rows: list[Any]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=f"{len(rows)} claims of the seed", show_lines=True)
+    table = Table(title=f"{len(rows)} claims of the paper", show_lines=True)
     for column in ("place", "claim", "verdict", "evidence"):
         table.add_column(column)
     for row in rows:

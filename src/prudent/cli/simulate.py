@@ -90,7 +90,7 @@ def summary_row(bandit: "Bandit", summary: dict[str, Any]) -> dict[str, str]:
 @click.option("--delta", type=float, default=None, help="Failure probability; 1/n² by default.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
 def bounds(arms: tuple[str, ...], rho: float, horizon: float, delta: float | None, as_json: bool) -> None:
-    """Print the seed's lemmas and theorems for given arms, as printed there and corrected."""
+    """Print the paper's lemmas and theorems for given arms, as printed there and corrected."""
     from prudent.bandit import Bandit
     from prudent.risk import MeanVariance
     from prudent.theory import bounds as all_bounds
@@ -107,7 +107,7 @@ def print_bounds(values: list[Any]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title="Bounds as printed in the seed, and corrected", show_lines=True)
+    table = Table(title="Bounds as printed in the paper, and corrected", show_lines=True)
     for column in ("result", "bounds", "as printed", "corrected", "remarks"):
         table.add_column(column, justify="right" if column in ("as printed", "corrected") else "left")
     for value in values:

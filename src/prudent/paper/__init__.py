@@ -1,4 +1,4 @@
-"""The seed, executable: one module per figure, its settings as data at the top; the claims ledger; the report."""
+"""The paper, executable: one module per figure, its settings as data at the top; the claims ledger; the report."""
 
 import platform
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ def count_claims() -> int:
 
 
 def check_claims(desk: Desk) -> list[LedgerRow]:
-    """Check every claim of the seed."""
+    """Check every claim of the paper."""
     from prudent.paper.claims import CLAIMS
 
     rows = []

@@ -1,4 +1,4 @@
-"""Beyond the seed: one algorithm for easy problems and for the worst case, the question after its Theorem 2."""
+"""Beyond the paper: one algorithm for easy problems and for the worst case, the question after its Theorem 2."""
 
 import math
 from collections.abc import Sequence
@@ -96,15 +96,15 @@ def make(desk: Desk) -> Section:
     first, clearly = wins(many)
     return Section(
         name="beyond",
-        title="Beyond the seed: the best of both algorithms",
+        title="Beyond the paper: the best of both algorithms",
         caption="Regret against the horizon on the easy problem of Figure 2 (left) and at the worst point of the grid "
-        "(right), for the seed's two algorithms, two tighter MV-LCB and the budgeted one.",
+        "(right), for the paper's two algorithms, two tighter MV-LCB and the budgeted one.",
         settings="ρ = 0. Left: means 1.0 and 0.5, variances 0.05 and 0.25. Right: largest mean regret over "
         f"{len(GRID)} points of the heat maps' grid (every fourth μ₂, every σ₁²), whose largest of noisy means is a "
         f"little too high. Table: 100 × regret at n = {TABLE_HORIZON:,}, ± standard error, fifteen arms. "
         "Best of both may explore ⌈(n/14)^(2/3)⌉ rounds for each arm but one, as ExpExp does. At the smallest n "
         "Bernstein's variance bound is 0 for all arms, and the tie goes to the first arm, on the left the best.",
-        seed_says="Whether one algorithm can have MV-LCB's O(log n / n) on easy problems and ExpExp's O(n^(−1/3)) in "
+        paper_says="Whether one algorithm can have MV-LCB's O(log n / n) on easy problems and ExpExp's O(n^(−1/3)) in "
         "the worst case is left open (after Theorem 2).",
         measured=f"At n = {at:,}, 100 × regret on the easy problem and in the worst case: "
         + "; ".join(f"{name}: {100.0 * easy_at[name]:.3f} and {100.0 * worst_at[name]:.2f}" for name in POLICIES)

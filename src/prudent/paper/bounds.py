@@ -72,7 +72,7 @@ def make(desk: Desk) -> Section:
         "arms has. The rates of the lower bounds have no constant; only their slopes mean something.",
         settings=f"ρ = {RISK.rho:g}; {'; '.join(f'{name}: {bandit!r}' for name, bandit in BANDITS.items())}; "
         f"n from {HORIZONS[0]:,} to {HORIZONS[-1]:,}, {desk.runs} runs; δ = 1/n², c = 5.",
-        seed_says="MV-LCB has a regret of O(log n / n) and ExpExp one of O(n^{-1/3}); the numerical simulations "
+        paper_says="MV-LCB has a regret of O(log n / n) and ExpExp one of O(n^{-1/3}); the numerical simulations "
         "validate the theoretical results.",
         measured=" ".join(describe(name, BANDITS[name], table) for name, table in tables.items()),
         figures=pictures,

@@ -66,7 +66,7 @@ def make(desk: Desk) -> Section:
         caption="Above, Σ 1/Δ² against ρ; where configuration 1 is the more complex the background is shaded. Below, "
         "the optimal arm against ρ, with crosses at the arms that are optimal for no ρ.",
         settings=f"Two sets of {len(one)} Gaussian arms, ρ from {LOW:g} to {HIGH:g}; nothing is simulated.",
-        seed_says="A subset of the arms is dominated for every ρ. Configuration 1 has quite large gaps, and "
+        paper_says="A subset of the arms is dominated for every ρ. Configuration 1 has quite large gaps, and "
         "configuration 2 has always a higher complexity than configuration 1.",
         measured=f"Dominated are {listed(one, dominated(one))} in configuration 1 and {listed(two, dominated(two))} in "
         f"configuration 2. “Always” is false on {share:.1%} of the range: configuration 1 is the more complex for ρ in "
@@ -81,7 +81,7 @@ def make(desk: Desk) -> Section:
 def pieces(bandit: Bandit) -> list[Piece]:
     """The optimal arm for every ρ ≥ 0: the lower envelope of the lines σ² − ρ μ.
 
-    Exact: the fractions are those of the decimals the seed prints, not of their binary neighbours.
+    Exact: the fractions are those of the decimals the paper prints, not of their binary neighbours.
     """
     means, variances = decimals(bandit)
     arm = min(range(len(bandit)), key=lambda i: (variances[i], -means[i]))
@@ -99,7 +99,7 @@ def pieces(bandit: Bandit) -> list[Piece]:
 
 
 def dominated(bandit: Bandit) -> list[int]:
-    """The arms (from 0) that are optimal for no ρ ≥ 0, as the seed has it: strictly worse than i* at each.
+    """The arms (from 0) that are optimal for no ρ ≥ 0, as the paper has it: strictly worse than i* at each.
 
     A line that touches the envelope does so where two pieces meet, or lies along one, so their ends are enough.
     """
@@ -192,7 +192,7 @@ def plot_optimal_arm(ax: Axes, bandit: Bandit, colour: str) -> Axes:
 
 
 def arm_table(bandit: Bandit) -> pl.DataFrame:
-    """The arms as the seed's table has them, and the tolerances at which each is optimal."""
+    """The arms as the paper's table has them, and the tolerances at which each is optimal."""
     best = {piece.arm: piece for piece in pieces(bandit)}
     return pl.DataFrame(
         {

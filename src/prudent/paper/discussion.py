@@ -42,12 +42,12 @@ def make(desk: Desk) -> Section:
         title="Discussion: risk within a run, risk across runs",
         caption=f"The variance of the {HORIZON:,} rewards of a run, and the variance over runs of their mean.",
         settings=f"Two arms that always pay 0 and 1, n = {HORIZON:,}, {desk.runs} runs, regret at ρ = {RISK.rho:g}.",
-        seed_says="A₁ varies much within each run, has a high regret and no variance over runs; A₂ has neither "
+        paper_says="A₁ varies much within each run, has a high regret and no variance over runs; A₂ has neither "
         "variance within a run nor regret, and a high variance over runs. A₁ is an example of a very small standard "
         "regret.",
         measured=f"Within a run {one['within']:.4f} for A₁ and {two['within']:.4f} for A₂; across runs "
         f"{one['across']:.4f} and {two['across']:.4f}; mean-variance regret {one['regret']:.4f} and "
-        f"{two['regret']:.4f}: all as the seed says. But the standard regret n(1 − mean reward) of A₁ is "
+        f"{two['regret']:.4f}: all as the paper says. But the standard regret n(1 − mean reward) of A₁ is "
         f"{one['standard regret']:.0f}, n times {one['standard regret'] / HORIZON:g}, not small, and that of A₂ "
         f"{two['standard regret']:.0f} ± {two['its standard error']:.0f}: on average the same, since each of A₂'s runs "
         "has 0 or n. The two differ in their risks only.",

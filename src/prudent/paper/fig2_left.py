@@ -46,7 +46,7 @@ def make(desk: Desk) -> Section:
         title="Figure 2, left: the regret and its two parts",
         caption="Regret of MV-LCB, the part from pulling the worse arm, and the exploration risk.",
         settings="ρ = 0, Gaussian arms with means 1.0 and 0.5, variances 0.05 and 0.25; δ = 1/n², c = 5.",
-        seed_says="The regret is made of both parts, tends to zero, and both decrease at the same rate O(log n / n).",
+        paper_says="The regret is made of both parts, tends to zero, and both decrease at the same rate O(log n / n).",
         measured=f"From {first['regret']:.4f} ± {first['regret_se']:.4f} at n = {first['horizon']:,} to "
         f"{last['regret']:.5f} ± {last['regret_se']:.5f} at n = {last['horizon']:,}; gap over exploration goes from "
         f"{first['gap'] / first['exploration']:.2f} to {last['gap'] / last['exploration']:.2f}.",

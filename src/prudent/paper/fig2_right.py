@@ -45,7 +45,7 @@ def make(desk: Desk) -> Section:
         "little worse than the grid's (see the worst case up to a hundred million rounds).",
         settings=f"ρ = 0, μ₁ = 1.5, σ₂² = 0.25, {len(grid.MU_2)} values of μ₂ by {len(grid.VARIANCE_1)} of σ₁²; "
         "MV-LCB with δ = 1/n², c = 5; ExpExp with ⌈(n/14)^{2/3}⌉ pulls of each arm.",
-        seed_says="The worst-case regret of ExpExp keeps decreasing over n, while that of MV-LCB stabilises to a "
+        paper_says="The worst-case regret of ExpExp keeps decreasing over n, while that of MV-LCB stabilises to a "
         "constant (Γ²/4 by Remark 2 of Theorem 1).",
         measured=findings(curves, limit),
         figures=pictures,

@@ -21,7 +21,7 @@ RHOS = (0.0, 0.1, 0.24, 0.3, 0.45, 0.7, 0.9, 1.2, 1.53, 1.8, 2.3, 2.9, 3.7, 4.8,
 
 FRONTIER = "#CC0000"
 LOOKS = {"MV-LCB": (COLOURS[2], MARKERS[0]), "ExpExp": (COLOURS[0], MARKERS[1])}
-"""The seed's colours: a red frontier, green and blue algorithms."""
+"""The paper's colours: a red frontier, green and blue algorithms."""
 
 COLUMNS = 3
 
@@ -60,7 +60,7 @@ def make(desk: Desk) -> Section:
         settings=f"{len(RHOS)} values of ρ from {RHOS[0]:g} to {RHOS[-1]:g}, n from {HORIZONS[0]:,} to "
         f"{HORIZONS[-1]:,}, {desk.runs} runs each; MV-LCB with δ = 1/n², c = 5, ExpExp with ⌈(n/14)^{{2/3}}⌉ pulls an "
         "arm. An algorithm is “lower” where its regret is, by more than two standard errors of the difference.",
-        seed_says="Both algorithms approach the optimal arm of each ρ as n grows. In configuration 1 MV-LCB "
+        paper_says="Both algorithms approach the optimal arm of each ρ as n grows. In configuration 1 MV-LCB "
         "outperforms ExpExp and converges faster; in configuration 2 ExpExp eventually does better for some ρ.",
         measured=" ".join(describe(name, table) for name, table in tables.items()),
         figures=figures,

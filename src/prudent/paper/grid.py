@@ -1,4 +1,4 @@
-"""The seed's grid of two-armed problems, measured once for each algorithm and horizon and shared by the figures.
+"""The paper's grid of two-armed problems, measured once for each algorithm and horizon and shared by the figures.
 
 The heat maps show its panels, Figure 2 (right) the largest value in each; whichever comes first does the work.
 """

@@ -1,4 +1,4 @@
-"""The seed's heat maps: the regret over the grid of Δ and Γ, one panel for each n."""
+"""The paper's heat maps: the regret over the grid of Δ and Γ, one panel for each n."""
 
 import math
 from pathlib import Path
@@ -41,8 +41,8 @@ def make(desk: Desk) -> Section:
         settings=f"ρ = 0, Gaussian arms, μ₁ = 1.5, σ₂² = 0.25, {len(grid.MU_2)} values of μ₂ from "
         f"{grid.MU_2[0]:g} to {grid.MU_2[-1]:g} by {len(grid.VARIANCE_1)} of σ₁² from {grid.VARIANCE_1[0]:g} to "
         f"{grid.VARIANCE_1[-1]:g}; n from {grid.HORIZONS[0]:,} to {grid.HORIZONS[-1]:,}; MV-LCB with δ = 1/n², c = 5.",
-        seed_says="For large gaps Δ MV-LCB converges to zero regret faster than ExpExp; for Δ close to zero MV-LCB has "
-        "a constant regret that does not decrease with n, while that of ExpExp slowly decreases to zero.",
+        paper_says="For large gaps Δ MV-LCB converges to zero regret faster than ExpExp; for Δ close to zero MV-LCB "
+        "has a constant regret that does not decrease with n, while that of ExpExp slowly decreases to zero.",
         measured=findings(data),
         figures=pictures,
         data=[table],
@@ -87,7 +87,7 @@ def plot_panel(ax: Axes, panel: pl.DataFrame) -> Axes:
 
 
 def findings(data: pl.DataFrame) -> str:
-    """The seed's two sentences, checked where Γ is largest at both ends of Δ, and by counting cells."""
+    """The paper's two sentences, checked where Γ is largest at both ends of Δ, and by counting cells."""
     widest, gaps = data["mean_gap"].to_numpy().max(), data["variance_gap"].to_numpy()
     sentences = []
     for gap in (gaps.min(), gaps.max()):

@@ -1,4 +1,4 @@
-"""The field side by side: policies for Gaussian arms on the seed's two configurations of fifteen, and the others, for
+"""The field side by side: policies for Gaussian arms on the paper's two configurations of fifteen, and the others, for
 bounded rewards and other risks, on five arms with rewards 0, ¼, ½, ¾ and 1.
 
 Not part of the report, since it plays every round of the policies that cannot leap: `prudent paper leaderboard`.
@@ -143,15 +143,15 @@ def make(desk: Desk) -> Section:
     best = standings(normal).row(0, named=True)
     section = Section(
         name="leaderboard",
-        title="Leaderboard: the field on the seed's configurations",
+        title="Leaderboard: the field on the paper's configurations",
         caption=f"Regret of every policy at n = {HORIZON:,} with fifteen Gaussian arms; smaller is better.",
-        settings=f"Configurations 1 and 2 of the seed, ρ in {', '.join(f'{rho:g}' for rho in RHOS)}; {desk.runs} runs "
+        settings=f"Configurations 1 and 2 of the paper, ρ in {', '.join(f'{rho:g}' for rho in RHOS)}; {desk.runs} runs "
         f"each, seed {desk.seed}. Rank 1 is the smallest mean regret of a problem; differences within two standard "
         "errors mean little. Policies have the parameters of their papers, but for the factor 100 of mv-dsee's log "
         "rule, which the paper leaves to the gaps, and the sharp width of mv-lcb. Those that mind the mean or nothing "
         "are there for comparison. The last table has the policies for bounded rewards and for other risks: n times "
         f"the gap regret after {BOUNDED_HORIZON:,} rounds on five arms with rewards 0, ¼, ½, ¾ and 1.",
-        seed_says="The seed compares MV-LCB with ExpExp; the others are the field since.",
+        paper_says="The paper compares MV-LCB with ExpExp; the others are the field since.",
         measured=f"Smallest mean rank over the {len(CONFIGURATIONS) * len(RHOS)} problems: {best['policy']}, "
         f"{best['mean rank']:.1f}.",
         figures=save(draw(normal, desk.runs), desk.path("leaderboard")),

@@ -53,7 +53,7 @@ class Desk:
 
 
 def measured(desk: Desk, name: str, cells: Sequence[Cell]) -> pl.DataFrame:
-    """One row per cell: its labels, the means and standard errors of what the seed plots."""
+    """One row per cell: its labels, the means and standard errors of what the paper plots."""
     version = f"{prudent.__version__} {kernels_digest().hex()}"
     facts = "\n".join([version, str(desk.runs), str(desk.seed), *(cell.key() for cell in cells)])
     key = hashlib.blake2b(facts.encode(), digest_size=6).hexdigest()

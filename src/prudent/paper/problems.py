@@ -1,4 +1,4 @@
-"""The seed's problems: the arms of its figures and tables."""
+"""The paper's problems: the arms of its figures and tables."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from prudent.bandit import Bandit
 FIGURE_2 = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
 
 HORIZONS = (50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000)
-"""Twelve values from 50 to 250,000, as many as the seed shows panels."""
+"""Twelve values from 50 to 250,000, as many as the paper shows panels."""
 
 MU_2 = np.linspace(0.4, 1.5, 12)
 VARIANCE_1 = np.linspace(0.0, 0.25, 11)

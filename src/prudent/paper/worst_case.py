@@ -1,6 +1,6 @@
 """Remark 2 of Theorem 1 at scale: the worst cases of MV-LCB and ExpExp against n up to 10⁸.
 
-Two kinds of arms, both with Γ = 1.1, the largest difference of means on the seed's grid:
+Two kinds of arms, both with Γ = 1.1, the largest difference of means on the paper's grid:
 
 (a) Two deterministic arms. MV-LCB alternates, and its regret is exactly T₁T₂Γ²/n². ExpExp pulls the second arm m times.
 
@@ -100,7 +100,7 @@ def make(desk: Desk) -> Section:
         "ExpExp.",
         settings=f"ρ = 0, Γ = {MEAN_GAP:g}; Gaussian arms with σ₂² = {VARIANCE:g}, σ₁² = {VARIANCE:g} − Δ, Δ = "
         f"{', '.join(f'{multiple:g}' for multiple in MULTIPLES)} times the worst gap; MV-LCB with δ = 1/n², c = 5.",
-        seed_says="On two deterministic arms MV-LCB has the constant regret T₁T₂Γ²/n² = Γ²/4; for any n there is a "
+        paper_says="On two deterministic arms MV-LCB has the constant regret T₁T₂Γ²/n² = Γ²/4; for any n there is a "
         "problem on which its regret is constant. The worst-case regret of ExpExp is at most 2K/n^{1/3}.",
         measured=findings(exact, worst),
         figures=pictures,

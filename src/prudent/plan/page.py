@@ -24,7 +24,7 @@ def write_report(advice: Advice, facts: dict[str, str], out: Path) -> Path:
         caption="Mean regret of every suitable policy, with two standard errors; smaller is better. Blue: the first, "
         "and what the trials cannot tell from it.",
         settings="Regret: the cost of the outcomes received minus that of as many outcomes of the best option.",
-        seed_says="",
+        paper_says="",
         measured=" ".join(advice.reasons),
         figures=pictures,
         tables={"All policies": readable(advice.policies), **({"Left out": left_out} if advice.left_out else {})},

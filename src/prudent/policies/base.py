@@ -255,7 +255,7 @@ def check_rho(owner: str, rho: Any) -> None:
 
 def check_width(owner: str, c: Any, reward_range: Any) -> None:
     """The constant and the range of rewards in a confidence width."""
-    check_finite(owner, "c", c, low=0.0, hint="5 is the seed's constant, 1 is enough with the unbiased variance")
+    check_finite(owner, "c", c, low=0.0, hint="5 is the paper's constant, 1 is enough with the unbiased variance")
     check_positive(owner, "range", reward_range, hint="pass the largest minus the smallest possible reward")
 
 

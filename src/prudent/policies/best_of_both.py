@@ -1,4 +1,4 @@
-"""Best of both: MV-LCB with an exploration budget, an answer to the seed's open question."""
+"""Best of both: MV-LCB with an exploration budget, an answer to the paper's open question."""
 
 import math
 from typing import Any, NamedTuple

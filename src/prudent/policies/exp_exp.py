@@ -1,4 +1,4 @@
-"""ExpExp, the seed's second algorithm: explore, then exploit."""
+"""ExpExp, the paper's second algorithm: explore, then exploit."""
 
 import math
 from typing import Any, NamedTuple

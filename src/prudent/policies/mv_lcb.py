@@ -1,4 +1,4 @@
-"""MV-LCB, the seed's first algorithm."""
+"""MV-LCB, the paper's first algorithm."""
 
 import math
 from typing import NamedTuple

@@ -10,7 +10,7 @@ from prudent.policies.base import ANY, FOREVER, Arms, choose_only, policy
 
 @policy("random-arm", serves=ANY)
 class RandomArm(NamedTuple):
-    """A₂ of the seed's discussion [Sani12]: pick an arm at random, stay with it.
+    """A₂ of the paper's discussion [Sani12]: pick an arm at random, stay with it.
 
     Steady within a run, unsteady over runs. Assumes nothing of the rewards.
     """

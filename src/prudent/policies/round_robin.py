@@ -10,7 +10,7 @@ from prudent.policies.base import ANY, FOREVER, Arms, policy
 
 @policy("round-robin", serves=ANY)
 class RoundRobin(NamedTuple):
-    """A₁ of the seed's discussion [Sani12]: arm 1, 2, …, K, 1, 2, … Steady over runs, unsteady within each.
+    """A₁ of the paper's discussion [Sani12]: arm 1, 2, …, K, 1, 2, … Steady over runs, unsteady within each.
 
     Assumes nothing of the rewards.
     """

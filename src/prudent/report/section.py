@@ -9,7 +9,7 @@ import polars as pl
 
 @dataclass(frozen=True)
 class Section:
-    """One part of the report: pictures, their data, and what the seed says, if anything, beside what was measured.
+    """One part of the report: pictures, their data, and what the paper says, if anything, beside what was measured.
 
     `again` is the command that makes it again; `prudent paper NAME` unless given.
     """
@@ -18,7 +18,7 @@ class Section:
     title: str
     caption: str
     settings: str
-    seed_says: str
+    paper_says: str
     measured: str
     figures: list[Path] = field(default_factory=list)
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Mean-variance, the seed's measure of risk and return."""
+"""Mean-variance, the paper's measure of risk and return."""
 
 import math
 from dataclasses import dataclass

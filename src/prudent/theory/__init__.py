@@ -1,4 +1,4 @@
-"""The seed's lemmas and theorems as values with their conditions, as printed and as corrected (docs/theory.md)."""
+"""The paper's lemmas and theorems as values with their conditions, as printed and as corrected (docs/theory.md)."""
 
 from prudent.bandit import Bandit
 from prudent.risk import MeanVariance
@@ -38,7 +38,7 @@ __all__ = [
 
 
 def bounds(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> list[Bound]:
-    """Every result at this bandit, in the seed's order; `delta` (1/n² by default) is for those that name a δ."""
+    """Every result at this bandit, in the paper's order; `delta` (1/n² by default) is for those that name a δ."""
     return [
         lemma1(bandit, risk, horizon, delta),
         lemma2(bandit, risk, horizon, delta),

@@ -1,6 +1,6 @@
 """What a theorem says of one bandit: its value as printed and as corrected, its conditions, whether it is vacuous.
 
-"Corrected" is what the seed's proof supports once repaired: larger than the printed value where that one is false, and
+"Corrected" is what the paper's proof supports once repaired: larger than the printed value where that one is false, and
 where it is true but loose, what the same steps give done with care. docs/theory.md derives each.
 """
 
@@ -77,7 +77,9 @@ class Problem:
     def of(cls, owner: str, bandit: Bandit, risk: MeanVariance, horizon: int) -> "Problem":
         """The numbers the theorems need, or an error for what they cannot treat."""
         if not isinstance(risk, MeanVariance):
-            raise PrudentError(f"{owner}: risk must be a mean-variance, got {risk}; the seed proves nothing for others")
+            raise PrudentError(
+                f"{owner}: risk must be a mean-variance, got {risk}; [Sani12] proves nothing for others"
+            )
         hint = "the theorems fix ρ; when only the mean counts, UCB1's own regret bound applies"
         rho = check_number(owner, "rho", risk.rho, low=0.0, open_high=True, hint=hint)
         n = check_integer(owner, "horizon", horizon, low=1)

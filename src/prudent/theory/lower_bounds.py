@@ -10,8 +10,8 @@ from prudent.theory.bound import Bound, Condition, Problem, judge
 def lower_bound_rates(bandit: Bandit, risk: MeanVariance, horizon: int) -> tuple[Bound, Bound]:
     """log n/n for any one bandit and n^{−1/3} in the worst case, per round; constants left out.
 
-    The paper counts regret over all rounds, Ω(log n) and Ω(n^{2/3}); the seed's regret is per round. ExpExp meets the
-    second rate, which answers the question the seed's conclusion leaves open.
+    [Vakili16] counts regret over all rounds, Ω(log n) and Ω(n^{2/3}); here regret is per round, as in [Sani12]. ExpExp
+    meets the second rate, which answers the question that the conclusion of [Sani12] leaves open.
     """
     problem = Problem.of("lower_bound_rates", bandit, risk, horizon)
     n = problem.horizon

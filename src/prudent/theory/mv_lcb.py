@@ -1,4 +1,4 @@
-"""MV-LCB in theory: its confidence event (Lemma 2), its pulls, Theorem 1 and what the seed's remarks make of it."""
+"""MV-LCB in theory: its confidence event (Lemma 2), its pulls, Theorem 1 and what the paper's remarks make of it."""
 
 import math
 
@@ -10,7 +10,7 @@ from prudent.risk import MeanVariance
 from prudent.theory.bound import Array, Bound, Condition, Problem, judge, largest_regret, over
 
 PSEUDO = "the pseudo-regret of these arms"
-SEED_CONSTANT = 5.0
+PAPER_CONSTANT = 5.0
 SHARP_CONSTANT = 1.0
 
 
@@ -18,7 +18,7 @@ def lemma2(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None
     """P(some arm's MV̂ after some s ≤ n samples is off by (5+ρ)√(log(1/δ)/2s) or more) ≤ 6nKδ.
 
     Bounded differences of MV̂ as one function, (1+ρ)/s a sample, give 2nKδ already at width (1+ρ)√(log(1/δ)/2s) plus
-    the bias 1/(4s), and the seed's 5 has room for both.
+    the bias 1/(4s), and the paper's 5 has room for both.
     """
     problem = Problem.of("lemma2", bandit, risk, horizon)
     level = problem.level("lemma2", delta)
@@ -112,7 +112,7 @@ def theorem1_expectation(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bo
 def theorem1_sharp(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
     """Theorem 1 in expectation for MVLCB.sharp(): width (1+ρ)√(log(1/δ)/2s) around the unbiased variance, δ = 1/n².
 
-    Not in the seed. The index exists from two pulls on, hence at least 2 in place of 1.
+    Not in the paper. The index exists from two pulls on, hence at least 2 in place of 1.
     """
     problem = Problem.of("theorem1_sharp", bandit, risk, horizon)
     n, k = problem.horizon, problem.n_arms
@@ -120,7 +120,7 @@ def theorem1_sharp(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
     return judge(
         "Theorem 1 for the sharp width",
         "expected pseudo-regret of sharp MV-LCB",
-        "docs/theory.md; not in the seed",
+        "docs/theory.md; not in the paper",
         None,
         pseudo_regret_at(problem, pulls) + problem.largest_pseudo_regret * 2.0 * k / n,
         correction="1+ρ in place of 5+ρ",
@@ -216,7 +216,7 @@ def worst_case(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
     )
 
 
-def most_pulls(problem: Problem, log_term: float, c: float = SEED_CONSTANT) -> Array:
+def most_pulls(problem: Problem, log_term: float, c: float = PAPER_CONSTANT) -> Array:
     """min(n, 2(c+ρ)² L/Δ_i² + 1) for the arms other than the best.
 
     Where the last pull of arm i came after s = T_i − 1 others, MV_i − 2(c+ρ)√(L/2s) ≤ B_i ≤ B_* ≤ MV_*.
@@ -236,13 +236,13 @@ def pseudo_regret_at(problem: Problem, pulls: Array) -> float:
 def printed_excess(problem: Problem, log_term: float) -> float:
     """(5+ρ)√(2KL/n) + 4√2 KL/n, Lemma 1's distance between regret and pseudo-regret."""
     per_round = problem.n_arms * log_term / problem.horizon
-    return (SEED_CONSTANT + problem.rho) * math.sqrt(2.0 * per_round) + 4.0 * math.sqrt(2.0) * per_round
+    return (PAPER_CONSTANT + problem.rho) * math.sqrt(2.0 * per_round) + 4.0 * math.sqrt(2.0) * per_round
 
 
 def corrected_excess(problem: Problem, log_term: float) -> float:
     """(5+ρ)√(2(K−1)L/n) + 4(K−1)L/n: only K−1 arms have a gap, and (x+y)² ≤ 2x² + 2y² costs no √2."""
     per_round = (problem.n_arms - 1) * log_term / problem.horizon
-    return (SEED_CONSTANT + problem.rho) * math.sqrt(2.0 * per_round) + 4.0 * per_round
+    return (PAPER_CONSTANT + problem.rho) * math.sqrt(2.0 * per_round) + 4.0 * per_round
 
 
 def _printed(problem: Problem, log_term: float) -> float:
@@ -255,7 +255,7 @@ def _printed(problem: Problem, log_term: float) -> float:
 
 
 def _b(rho: float) -> float:
-    return 2.0 * (SEED_CONSTANT + rho)
+    return 2.0 * (PAPER_CONSTANT + rho)
 
 
 def _failure(problem: Problem, level: float) -> float:

@@ -1,4 +1,4 @@
-"""The claims ledger of the seed; importing it files every claim."""
+"""The claims ledger of the paper; importing it files every claim."""
 
 from prudent.paper.claims import definitions, experiments, theorems
 from prudent.paper.claims.ledger import CLAIMS, VERDICTS, Claim, Evidence

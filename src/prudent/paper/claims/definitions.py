@@ -1,4 +1,4 @@
-"""Claims of the seed's section 2 and its discussion: definitions, identities, what they imply."""
+"""Claims of the paper's section 2 and its discussion: definitions, identities, what they imply."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Claims the seed reads off its simulations (section 5 and appendix D), and its conclusions."""
+"""Claims the paper reads off its simulations (section 5 and appendix D), and its conclusions."""
 
 import math
 from itertools import pairwise

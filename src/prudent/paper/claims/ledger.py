@@ -1,7 +1,7 @@
-"""The claims ledger: every checkable statement of the seed, how it is checked, what was measured, and the verdict.
+"""The claims ledger: every checkable statement of the paper, how it is checked, what was measured, and the verdict.
 
 A check is a function that measures and returns `Evidence`; the verdict follows from what it measured, never from a
-literal. `claim` files it under its place in the seed.
+literal. `claim` files it under its place in the paper.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ class Evidence(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """One statement of the seed, in our words, and its check."""
+    """One statement of the paper, in our words, and its check."""
 
     place: str
     statement: str

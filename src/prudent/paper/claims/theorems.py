@@ -1,4 +1,4 @@
-"""Claims of the seed's lemmas, theorems and remarks (sections 3 and 4, appendix)."""
+"""Claims of the paper's lemmas, theorems and remarks (sections 3 and 4, appendix)."""
 
 import math
 
