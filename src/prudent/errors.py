@@ -3,8 +3,10 @@
 A message names the owner and parameter, what is allowed, what was given, and the likely fix.
 """
 
+import difflib
 import math
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -76,6 +78,13 @@ def pretty(number: float) -> str:
     if math.isinf(number):
         return "∞" if number > 0 else "−∞"
     return f"{number:g}"
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """A hint for a word that is not known: the nearest that are, or all of them."""
+    names = list(known)
+    close = difflib.get_close_matches(word, names, n=2, cutoff=0.5)
+    return f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names) or 'none'}"
 
 
 def _tail(hint: str) -> str:

@@ -1,7 +1,7 @@
 """Random streams that depend on the question alone.
 
-Runs are cut into chunks of fixed size. Each chunk has its own stream, made from the random seed, the content of the cell
-(arms, risk, policy, horizon) and the chunk's number: results depend neither on the number of workers, nor on the
+Runs are cut into chunks of fixed size. Each chunk has its own stream, made from the random seed, the content of the
+cell (arms, risk, policy, horizon) and the chunk's number: results depend neither on the number of workers, nor on the
 order of work, nor on which other cells exist.
 """
 

@@ -7,9 +7,8 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import stats
 
-from prudent.errors import PrudentError, check_number
+from prudent.errors import PrudentError, check_number, near
 from prudent.study.play import MEASURES
-from prudent.study.ranges import near
 from prudent.study.select import matches, ranges_of
 
 Array = NDArray[np.float64]

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from prudent.arms import registry as arm_registry
 from prudent.bandit import Bandit
 from prudent.engine import choose_engine
-from prudent.errors import PrudentError, check_integer
+from prudent.errors import PrudentError, check_integer, near
 from prudent.policies import Policy, bind, check_rewards
 from prudent.policies import registry as policy_registry
 from prudent.risk import RiskMeasure
 from prudent.risk import registry as risk_registry
 from prudent.study.cells import Cell, Entry, Path, Problem
-from prudent.study.ranges import assignments, filled, holes, near, values_of
+from prudent.study.ranges import assignments, filled, holes, values_of
 
 if TYPE_CHECKING:
     from prudent.study.spec import Study

@@ -9,9 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from prudent import figures
-from prudent.errors import PrudentError
+from prudent.errors import PrudentError, near
 from prudent.study.compare import check_measure
-from prudent.study.ranges import near
 from prudent.study.select import varying
 
 

@@ -1,12 +1,11 @@
 """Ranges of numbers, and the specs they are filled into: `gaussian({mu2}, 0.25)`."""
 
-import difflib
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from prudent.errors import PrudentError, check_finite, check_integer
+from prudent.errors import PrudentError, check_finite, check_integer, near
 
 MOST_VALUES = 1_000_000
 HOLE = re.compile(r"\{\s*(\w+)\s*\}")
@@ -55,13 +54,6 @@ def check_keys(owner: str, given: Mapping[str, Any], known: Sequence[str], neede
             raise PrudentError(f"{owner}: unknown key {key!r}; {near(str(key), known)}")
     if missing := [key for key in needed if key not in given]:
         raise PrudentError(f"{owner}: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
-
-
-def near(word: str, known: Iterable[str]) -> str:
-    """A hint for a word that is not known."""
-    names = list(known)
-    close = difflib.get_close_matches(word, names, n=2, cutoff=0.5)
-    return f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names) or 'none'}"
 
 
 def holes(text: Any) -> list[str]:

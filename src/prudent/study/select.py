@@ -5,8 +5,7 @@ from fnmatch import fnmatchcase
 
 import polars as pl
 
-from prudent.errors import PrudentError
-from prudent.study.ranges import near
+from prudent.errors import PrudentError, near
 
 
 def select(

@@ -7,10 +7,10 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
-from prudent.errors import PrudentError
+from prudent.errors import PrudentError, near
 from prudent.study.cells import Path as Place
 from prudent.study.cells import Problem, StudyError
-from prudent.study.ranges import check_keys, near
+from prudent.study.ranges import check_keys
 from prudent.study.spec import Study
 
 KEYS = {field.name: field.default is MISSING and field.default_factory is MISSING for field in fields(Study)}

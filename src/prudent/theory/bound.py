@@ -77,9 +77,7 @@ class Problem:
     def of(cls, owner: str, bandit: Bandit, risk: MeanVariance, horizon: int) -> "Problem":
         """The numbers the theorems need, or an error for what they cannot treat."""
         if not isinstance(risk, MeanVariance):
-            raise PrudentError(
-                f"{owner}: risk must be a mean-variance, got {risk}; [Sani12] proves nothing for others"
-            )
+            raise PrudentError(f"{owner}: risk must be a mean-variance, got {risk}; [Sani12] proves nothing for others")
         hint = "the theorems fix ρ; when only the mean counts, UCB1's own regret bound applies"
         rho = check_number(owner, "rho", risk.rho, low=0.0, open_high=True, hint=hint)
         n = check_integer(owner, "horizon", horizon, low=1)
