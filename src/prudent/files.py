@@ -87,12 +87,8 @@ def read_columns(
         cells = [(line.number, line.cells[place]) for line in lines]
         numbers = [_number(cell, comma) for _, cell in cells]
         # One number makes a column of numbers: a gap in its first row must be named, not lose the column.
-        asked = (
-            name in names
-            if names is not None
-            else name and (any(map(math.isfinite, numbers)) or not any(_texts(cells)))
-        )
-        if not asked:
+        numeric = any(map(math.isfinite, numbers)) or not any(cell for _, cell in cells)
+        if name not in names if names is not None else not (name and numeric):
             continue
         for (line, cell), number in zip(cells, numbers, strict=True):
             if not math.isfinite(number) and not (gaps and not cell):
