@@ -9,7 +9,8 @@ import time
 import numpy as np
 import piqp
 
-from prudent.portfolio import MultivariateGaussian, PortfolioBandit, simulate_portfolio, solve
+from prudent import MultivariateGaussian, PortfolioBandit, simulate_portfolio
+from prudent.portfolio import solve
 
 
 def direct(covariance, mean, rho):

@@ -13,7 +13,8 @@ from prudent.engine.blocks import MEAN, RESIDUAL, SIZE, prefix_box, sources, spl
 from prudent.engine.passage import advance, make_stacks
 from prudent.figures import COLOURS, plot_curves, save, style
 from prudent.paper.problems import CONFIGURATION_1
-from prudent.policies import Arm, Arms, bind
+from prudent.policies.base import Arm, Arms
+from prudent.policies.binding import bind
 
 IMAGES = Path(__file__).parent / "images"
 BANDIT = Bandit([Gaussian(1.0, 0.25)])

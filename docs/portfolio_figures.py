@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from prudent import MultivariateGaussian, PortfolioBandit, simulate_portfolio
 from prudent.figures import plot_curves, save, style
-from prudent.portfolio import MultivariateGaussian, PortfolioBandit, fit_slope, simulate_portfolio, spaced
+from prudent.portfolio import fit_slope, spaced
 from prudent.portfolio.figures import plot_frontier, plot_regret, plot_weights
 
 IMAGES = Path(__file__).parent / "images"

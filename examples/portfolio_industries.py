@@ -10,7 +10,7 @@ from pathlib import Path
 
 from common import options, read
 
-from prudent.portfolio import EmpiricalJoint, PortfolioBandit, study
+from prudent import EmpiricalJoint, PortfolioBandit, study
 
 INDUSTRIES = ["NoDur", "Durbl", "Manuf", "Enrgy", "Chems", "BusEq", "Telcm", "Utils", "Shops", "Hlth", "Money", "Other"]
 

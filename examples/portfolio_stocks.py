@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from common import options, read
 
-from prudent.portfolio import EmpiricalJoint, PortfolioBandit, study
+from prudent import EmpiricalJoint, PortfolioBandit, study
 
 
 def main(out: Path, horizon: int, runs: int) -> None:

@@ -5,28 +5,40 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.arms import Law
-from prudent.arms import registry as arm_registry
+from prudent.arms.base import Law
+from prudent.arms.base import arms as registered
 from prudent.errors import PrudentError
-from prudent.risk import RiskMeasure
+from prudent.risk.base import RiskMeasure
 
 ROUNDING = 1e-12
 """Costs closer than this share of the largest are one: 0.28 − 0.59 and 0.24 − 0.55 differ as floats only."""
 
 
 class Bandit:
-    """K independent arms. Arms are laws or specs such as `"gaussian(1.0, 0.05)"`."""
+    """K independent arms.
+
+    Parameters
+    ----------
+    arms
+        Laws, or specs such as `"gaussian(1.0, 0.05)"`.
+    names
+        What the arms are called; "arm 1", "arm 2", … by default.
+
+    Examples
+    --------
+    >>> from prudent import Bandit, Gaussian, MeanVariance
+    >>> bandit = Bandit([Gaussian(1.0, 0.05), "gaussian(0.5, 0.25)"], names=["steady", "wild"])
+    >>> bandit.names[bandit.best(MeanVariance(rho=0.0))]
+    'steady'
+    """
 
     def __init__(self, arms: Sequence[Law | str], names: Sequence[str] | None = None) -> None:
         if isinstance(arms, (str, Law)):
             raise PrudentError(f"Bandit: arms must be a list of arms, got {arms}; put it in brackets")
-        laws = tuple(arm_registry.parse(arm) if isinstance(arm, str) else arm for arm in arms)
+        laws: tuple[Law, ...] = tuple(registered.make("Bandit", arm) for arm in arms)
         if not laws:
             raise PrudentError("Bandit: arms must hold at least one arm, got none; pass e.g. [Gaussian(1.0, 0.05)]")
-        for law in laws:
-            if not isinstance(law, Law):
-                raise PrudentError(f"Bandit: arms must be laws such as Gaussian(1.0, 0.05), got {law!r}")
-        self.arms: tuple[Law, ...] = laws
+        self.arms = laws
         self.names = tuple(names) if names is not None else tuple(f"arm {i + 1}" for i in range(len(laws)))
         if len(self.names) != len(laws) or len(set(self.names)) != len(laws):
             raise PrudentError(f"Bandit: names must be {len(laws)} different names, got {list(self.names)}")

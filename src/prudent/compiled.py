@@ -21,12 +21,14 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
-import numpy as np
 from numba import njit, types
-from numba.extending import models, overload, overload_method, register_jitable, register_model, typeof_impl
+from numba.extending import models, overload_method, register_jitable, register_model, typeof_impl
 from numba.misc.special import typeof
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+ROOMS = ("arms", "confidence", "risk", "policies", "engine", "identification")
+"""Where kernels and what they call are written: an edit there must not find its old machine code."""
 
 
 def kernel(function: F) -> F:
@@ -45,88 +47,6 @@ def helper(function: F) -> F:
     """A function that runs as Python and inside kernels alike."""
     marked: F = register_jitable(function)
     return marked
-
-
-SCORE_INPUTS = ("arm", "t", "rng", "rewards")
-"""What a policy's `score` may ask for, by name and in this order."""
-
-
-@cache
-def score_inputs(policy: Any) -> tuple[str, ...]:
-    """Which of SCORE_INPUTS the policy's `score` asks for."""
-    return tuple(inspect.signature(vars(policy)["score"]).parameters)[1:]
-
-
-def needs_no_clock(policy: Any) -> bool:
-    """A score that reads neither the clock nor chance changes only when its arm is pulled."""
-    return not {"t", "rng"} & set(score_inputs(policy))
-
-
-def score_of(policy: Any, arm: Any, t: int, rng: Any, rewards: Any) -> float:
-    """The policy's score of an arm, passing only what its `score` asks for."""
-    owner: Any = type(policy)
-    given = dict(zip(SCORE_INPUTS, (arm, t, rng, rewards), strict=True))
-    return float(policy.score(*(given[name] for name in score_inputs(owner))))
-
-
-def _score_of(policy: Any, arm: Any, t: Any, rng: Any, rewards: Any) -> Any:
-    return {
-        ("arm",): lambda policy, arm, t, rng, rewards: policy.score(arm),
-        ("arm", "t"): lambda policy, arm, t, rng, rewards: policy.score(arm, t),
-        ("arm", "rng"): lambda policy, arm, t, rng, rewards: policy.score(arm, rng),
-        ("arm", "t", "rng"): lambda policy, arm, t, rng, rewards: policy.score(arm, t, rng),
-        ("arm", "rewards"): lambda policy, arm, t, rng, rewards: policy.score(arm, rewards),
-        ("arm", "t", "rewards"): lambda policy, arm, t, rng, rewards: policy.score(arm, t, rewards),
-        ("arm", "rng", "rewards"): lambda policy, arm, t, rng, rewards: policy.score(arm, rng, rewards),
-        ("arm", "t", "rng", "rewards"): lambda policy, arm, t, rng, rewards: policy.score(arm, t, rng, rewards),
-    }[score_inputs(policy.instance_class)]
-
-
-overload(score_of, strict=False)(_score_of)
-
-
-def rewards_of(policy: Any, kept: Any, i: int, pulls: int) -> Any:
-    """Arm i's rewards, ascending, for a policy that asks for them; nothing for others, decided at compile time."""
-    owner: Any = type(policy)
-    return kept[i, :pulls] if "rewards" in score_inputs(owner) else None
-
-
-def _rewards_of(policy: Any, kept: Any, i: Any, pulls: Any) -> Any:
-    if "rewards" in score_inputs(policy.instance_class):
-        return lambda policy, kept, i, pulls: kept[i, :pulls]
-    return lambda policy, kept, i, pulls: None
-
-
-overload(rewards_of, strict=False)(_rewards_of)
-
-
-def keep(policy: Any, kept: Any, i: int, pulls: int, reward: float) -> None:
-    """Put a reward in its place among arm i's `pulls` before it, for a policy that asks for rewards.
-
-    O(pulls), a move of memory.
-    """
-    owner: Any = type(policy)
-    if "rewards" in score_inputs(owner):
-        insert(kept, i, pulls, reward)
-
-
-def _keep(policy: Any, kept: Any, i: Any, pulls: Any, reward: Any) -> Any:
-    if "rewards" in score_inputs(policy.instance_class):
-        return lambda policy, kept, i, pulls, reward: insert(kept, i, pulls, reward)
-    return lambda policy, kept, i, pulls, reward: None
-
-
-overload(keep, strict=False)(_keep)
-
-
-@helper
-def insert(kept: Any, i: int, pulls: int, reward: float) -> None:
-    """Put a reward in its place among the first `pulls` of row i, which ascend."""
-    row = kept[i]
-    at = np.searchsorted(row[:pulls], reward)
-    for j in range(pulls, at, -1):
-        row[j] = row[j - 1]
-    row[at] = reward
 
 
 class PolicyType(types.NamedTuple):  # type: ignore[misc]
@@ -259,8 +179,7 @@ def _absorb(function: Any, digest: Any, seen: set[FunctionType]) -> None:
 def kernels_digest() -> bytes:
     """A digest of the source that kernels are made from."""
     here = Path(__file__).parent
-    rooms = ("arms", "risk", "policies", "engine", "identification")
-    sources = [Path(__file__), *(path for room in rooms for path in (here / room).glob("*.py"))]
+    sources = [Path(__file__), *(path for room in ROOMS for path in (here / room).glob("*.py"))]
     digest = hashlib.blake2b(digest_size=16)
     for path in sorted(sources):
         digest.update(path.read_bytes())

@@ -1,59 +1,154 @@
-"""Names for policies, risk measures and arms: `mv-lcb(c=1)`, `gaussian(1.0, 0.05)`, `exp-exp(explore=ucb-e)`.
+"""Names for arms, risk measures, policies and strategies: `mv-lcb(c=1)`, `gaussian(1.0, 0.05)`, `cvar(alpha=0.05)`.
 
-One registry per kind. Other packages add their own through entry points (`prudent.policies`,
-`prudent.risks`, `prudent.arms`); a name that is nearly right gets a hint.
+One registry per kind, and one way to register: a decorator, `@policies.add("mv-lcb", serves="mean-variance")`. A
+registry finds what it holds in the modules of its own package, and in other packages through entry points
+(`prudent.policies`, `prudent.risks`, `prudent.arms`, `prudent.strategies`, `prudent.portfolio_policies`).
 """
 
 import ast
-import difflib
 import inspect
 import math
+import pkgutil
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from prudent.errors import PrudentError
+from prudent.errors import PrudentError, near
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+KEY = re.compile(r"\[([A-Z][A-Za-z]+\d\d)\]")
+
+
+class Entry(NamedTuple):
+    """What is registered under a name. The docstring names its papers in brackets, as [Sani12], and says what it
+    assumes in a sentence that begins with "Assumes"; what else is known, such as the risk it `serves`, are `facts`."""
+
+    name: str
+    factory: Callable[..., Any]
+    facts: Mapping[str, Any]
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of the docstring, without its references."""
+        plain = re.sub(r"\s*\([^()]*\[[A-Z][A-Za-z]+\d\d\][^()]*\)", "", self._text)
+        return re.split(r"(?<=[.;])\s", plain)[0].strip(" .;")
+
+    @property
+    def papers(self) -> list[str]:
+        """Keys of the bibliography."""
+        return list(dict.fromkeys(KEY.findall(self._text)))
+
+    @property
+    def assumes(self) -> str:
+        found = re.search(r"Assumes (.*?)(?:\.(?= |$)|$)", self._text)
+        return found[1] if found else ""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Defaults by name; None where the problem or the user gives the value."""
+        given = inspect.signature(self.factory).parameters.values()
+        return {field.name: None if field.default is field.empty else field.default for field in given}
+
+    @property
+    def _text(self) -> str:
+        return " ".join((inspect.getdoc(self.factory) or "").split())
+
 
 class Registry:
-    """Factories of one kind by name. What a spec holds in its parentheses is made from `parts`, or of the same kind."""
+    """Things of one `kind` by name.
 
-    def __init__(self, kind: str, group: str, parts: "Registry | None" = None) -> None:
-        self.kind = kind
-        self.group = group
+    `wanted` describes one in errors and `of` is their class, if they have one in common. What a spec holds in its
+    parentheses is made from `parts`, or of the same kind. `prepare(factory, name)` is called for each that is added.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        group: str,
+        home: str = "",
+        *,
+        wanted: str = "",
+        of: type = object,
+        parts: "Registry | None" = None,
+        prepare: Callable[[Any, str], Any] = lambda factory, name: None,
+    ) -> None:
+        self.kind, self.group = kind, group
+        self._home, self._wanted, self._of, self._prepare = home, wanted, of, prepare
         self._parts = self if parts is None else parts
-        self._factories: dict[str, Callable[..., Any]] = {}
-        self._entry_points_loaded = False
+        self._entries: dict[str, Entry] = {}
+        self._of_factory: dict[Any, Entry] = {}
+        self._loaded = False
 
-    def add(self, name: str, factory: F) -> F:
-        """Put `factory` under `name`; a name is given once."""
-        if _key(name) in self._factories:
-            raise PrudentError(f"{self.kind} {name!r} is registered twice; choose another name")
-        self._factories[_key(name)] = factory
-        return factory
+    def add(self, name: str, **facts: Any) -> Callable[[F], F]:
+        """Register the class or function below under `name`; a name is given once."""
+
+        def register(factory: F) -> F:
+            self._put(_key(name), factory, facts)
+            return factory
+
+        return register
+
+    def _put(self, key: str, factory: Any, facts: Mapping[str, Any]) -> None:
+        if key in self._entries and self._entries[key].factory is not factory:
+            raise PrudentError(f"{self.kind} {key!r} is registered twice; choose another name")
+        if key not in self._entries:
+            self._prepare(factory, key)
+            self._entries[key] = Entry(key, factory, facts)
+            self._of_factory.setdefault(factory, self._entries[key])
 
     def names(self) -> list[str]:
         """All known names, sorted."""
-        self._load_entry_points()
-        return sorted(self._factories)
+        self._load()
+        return sorted(self._entries)
+
+    def entries(self) -> list[Entry]:
+        """All that is registered, by name."""
+        return [self._entries[name] for name in self.names()]
 
     def __contains__(self, name: str) -> bool:
         return _key(name) in self.names()
 
-    def get(self, name: str) -> Callable[..., Any]:
-        """The factory called `name`, or an error with the nearest names."""
+    def get(self, name: str) -> Entry:
+        """The entry called `name`, or an error with the nearest names."""
         key = _key(name)
-        if key not in self._factories:
-            self._load_entry_points()
-        if key not in self._factories:
-            near = difflib.get_close_matches(key, self._factories, n=2, cutoff=0.5)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(sorted(self._factories))}"
-            raise PrudentError(f"unknown {self.kind} {key!r}; {hint}")
-        return self._factories[key]
+        if key not in self._entries:
+            self._load()
+        if key not in self._entries:
+            raise PrudentError(f"unknown {self.kind} {key!r}; {near(key, sorted(self._entries))}")
+        return self._entries[key]
+
+    def entry_of(self, thing: Any) -> Entry | None:
+        """The entry from whose class `thing` was made; None for one that is not registered."""
+        if type(thing) not in self._of_factory:
+            self._load()
+        return self._of_factory.get(type(thing))
+
+    def facts_of(self, thing: Any) -> Mapping[str, Any]:
+        """The facts of the entry from whose class `thing` was made."""
+        entry = self.entry_of(thing)
+        return entry.facts if entry else {}
+
+    def make(self, owner: str, given: Any) -> Any:
+        """`given`, built if it is a spec; an error that names the `owner` if it is not of this kind."""
+        made = self.parse(given) if isinstance(given, str) else given
+        if not isinstance(made, self._of):
+            raise PrudentError(f"{owner}: {self.kind} must be {self._wanted}, got {given!r}")
+        return made
+
+    def spec(self, given: Any) -> str:
+        """A `NamedTuple` as text: its name and the parameters that differ from their defaults."""
+        cls, entry = type(given), self.entry_of(given)
+        known = cls._field_defaults
+        pairs = [
+            pair for pair in zip(cls._fields, given, strict=True) if pair[0] not in known or pair[1] != known[pair[0]]
+        ]
+        shown = [f"{field}={_text(value)}" for field, value in pairs]
+        name = entry.name if entry else cls.__name__
+        return f"{name}({', '.join(shown)})" if shown else name
 
     def parse(self, text: str) -> Any:
         """Build from a spec such as `mv-lcb(c=1, rho=0.5)`; a bare name takes the defaults."""
@@ -62,17 +157,17 @@ class Registry:
         try:
             tree = ast.parse(source, mode="eval").body
         except (SyntaxError, ValueError):
-            raise PrudentError(
-                f"cannot read {self.kind} {text!r}; write it as name or name(value, key=value)"
-            ) from None
+            raise self._unreadable(text) from None
         return self._build(tree if isinstance(tree, ast.Call) else ast.Call(tree, [], []), text)
+
+    def _unreadable(self, text: str) -> PrudentError:
+        return PrudentError(f"cannot read {self.kind} {text!r}; write it as name or name(value, key=value)")
 
     def _build(self, call: ast.Call, text: str) -> Any:
         words = [word.arg for word in call.keywords]
         if not isinstance(call.func, ast.Name) or None in words or len(set(words)) < len(words):
-            raise PrudentError(f"cannot read {self.kind} {text!r}; write it as name or name(value, key=value)")
-        name = call.func.id
-        factory = self.get(name)
+            raise self._unreadable(text)
+        factory = self.get(call.func.id).factory
         args = [self._value(node, text) for node in call.args]
         kwargs = {str(word.arg): self._value(word.value, text) for word in call.keywords}
         try:
@@ -102,19 +197,34 @@ class Registry:
                 return value
         raise PrudentError(f"cannot read {ast.unparse(node)!r} in {self.kind} {text!r}; use numbers, words or lists")
 
-    def _load_entry_points(self) -> None:
-        if not self._entry_points_loaded:
-            self._entry_points_loaded = True
-            for point in entry_points(group=self.group):
-                try:
-                    factory = point.load()
-                    if self._factories.setdefault(_key(point.name), factory) is not factory:
-                        raise PrudentError("the name is taken")
-                except Exception as error:
-                    # One broken package must not take the others' names away.
-                    warnings.warn(f"{self.kind} {point.name!r} from {point.value} is left out: {error}", stacklevel=4)
+    def _load(self) -> None:
+        """Import the modules of the home package, then what other packages offer."""
+        if self._loaded:
+            return
+        self._loaded = True
+        if self._home:
+            home = import_module(self._home)
+            for module in pkgutil.iter_modules(home.__path__):
+                import_module(f"{self._home}.{module.name}")
+        for point in entry_points(group=self.group):
+            try:
+                self._put(_key(point.name), point.load(), {})
+            except Exception as error:
+                # One broken package must not take the others' names away.
+                warnings.warn(f"{self.kind} {point.name!r} from {point.value} is left out: {error}", stacklevel=4)
 
 
 def _key(name: str) -> str:
     """`MV_LCB` and `mv-lcb` are one name."""
     return name.strip().lower().replace("_", "-")
+
+
+def _text(value: Any) -> str:
+    """A parameter as a spec has it; text that is no plain word is quoted."""
+    return repr(value) if isinstance(value, str) and not re.fullmatch(r"[\w-]+", value) else str(value)
+
+
+def named(cls: Any, name: str) -> None:
+    """Give a class the name under which it is registered."""
+    if isinstance(cls, type):
+        cls.name = name  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.errors import PrudentError
-from prudent.risk import MeanVariance
+from prudent.risk.mean_variance import MeanVariance
 
 Array = NDArray[np.float64]
 

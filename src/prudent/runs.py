@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from prudent import regret as definitions
 from prudent.bandit import Bandit
 from prudent.errors import PrudentError
-from prudent.policies import Policy, spec
-from prudent.risk import MeanVariance, RiskMeasure
+from prudent.policies.base import Policy, spec
+from prudent.risk.base import RiskMeasure
+from prudent.risk.mean_variance import MeanVariance
 
 Array = NDArray[np.float64]
 

@@ -43,7 +43,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from prudent.errors import PrudentError, check_number
-from prudent.risk.base import check_support
+from prudent.parameters import check_support
 
 Array = NDArray[np.float64]
 

@@ -5,8 +5,8 @@ import pytest
 
 from prudent.paper import leaderboard
 from prudent.paper.measure import Desk
-from prudent.policies import registry
-from prudent.risk import MeanVariance
+from prudent.policies.base import policies as registry
+from prudent.risk.mean_variance import MeanVariance
 from prudent.runs import Runs
 
 ELSEWHERE = {"bernoulli-mvts", "bernoulli-thompson", "fixed-arm"}

@@ -7,8 +7,9 @@ import pytest
 from click.testing import CliRunner
 from matplotlib.figure import Figure
 
+from prudent import MultivariateGaussian, PortfolioBandit, simulate_portfolio
 from prudent.cli import main
-from prudent.portfolio import MultivariateGaussian, PortfolioBandit, simulate_portfolio, spaced
+from prudent.portfolio import spaced
 from prudent.portfolio.figures import plot_frontier, plot_regret, plot_weights
 
 pytest.importorskip("piqp")

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from prudent import Bandit, MeanVariance, simulate
-from prudent.arms import Bernoulli, Beta, Deterministic, Gaussian, Uniform
+from prudent.arms.continuous import Beta, Gaussian, Uniform
+from prudent.arms.discrete import Bernoulli, Deterministic
 from prudent.regret import exploration_risk
 
 numbers = st.floats(-3.0, 3.0)

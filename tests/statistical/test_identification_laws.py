@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binom, norm
 
 from prudent import Bandit, Bernoulli, Beta, Gaussian, MeanVariance, Uniform, identify
-from prudent.risk import RiskMeasure
+from prudent.risk.base import RiskMeasure
 
 FALSE_ALARM = 1e-9
 MEAN = MeanVariance(math.inf)

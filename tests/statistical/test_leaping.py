@@ -29,7 +29,8 @@ from prudent import (
     RoundRobin,
     simulate,
 )
-from prudent.policies import corner_bound, spec
+from prudent.policies.base import spec
+from prudent.policies.helpers import corner_bound
 
 RUNS = int(os.environ.get("PRUDENT_RUNS", "2000"))
 FALSE_ALARM = 1e-6

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from prudent.portfolio import EmpiricalJoint, JointLaw, MultivariateGaussian
+from prudent import EmpiricalJoint, MultivariateGaussian
+from prudent.portfolio import JointLaw
 
 SPREAD = [[1.0, 0.4, 0.1], [0.4, 2.0, -0.3], [0.1, -0.3, 0.5]]
 LAWS = [

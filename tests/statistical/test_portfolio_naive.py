@@ -4,18 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp, norm
 
-from prudent.portfolio import (
-    Block,
-    EmpiricalJoint,
-    Explore,
-    MultivariateGaussian,
-    Observation,
-    PortfolioBandit,
-    PortfolioPolicy,
-    Task,
-    registry,
-    simulate_portfolio,
-)
+from prudent import EmpiricalJoint, MultivariateGaussian, PortfolioBandit, simulate_portfolio
+from prudent.portfolio import Block, Explore, Observation, PortfolioPolicy, Task, registry
 
 pytest.importorskip("piqp")
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from prudent.portfolio import MultivariateGaussian, MultivariateT, PortfolioBandit, fit_slope, simulate_portfolio
+from prudent import MultivariateGaussian, MultivariateT, PortfolioBandit, simulate_portfolio
+from prudent.portfolio import fit_slope
 
 pytest.importorskip("piqp")
 

@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from prudent.arms import Bernoulli, Beta, Empirical, Law, Mixture, Uniform
-from prudent.risk import CVaR, RiskMeasure, registry
+from prudent.arms.base import Law
+from prudent.arms.continuous import Beta, Uniform
+from prudent.arms.discrete import Bernoulli, Empirical
+from prudent.arms.mixture import Mixture
+from prudent.risk.base import RiskMeasure
+from prudent.risk.base import risks as registry
+from prudent.risk.tails import CVaR
 
 LAWS = [
     Beta(2.0, 3.0),

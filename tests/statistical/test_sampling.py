@@ -10,21 +10,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from prudent.arms import (
-    Bernoulli,
-    Beta,
-    Deterministic,
-    Empirical,
-    Exponential,
-    Gaussian,
-    Law,
-    Mixture,
-    StudentT,
-    TruncatedGaussian,
-    Uniform,
-    encode,
-    sampling,
-)
+from prudent.arms import sampling
+from prudent.arms.base import Law, encode
+from prudent.arms.continuous import Beta, Exponential, Gaussian, StudentT, TruncatedGaussian, Uniform
+from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
+from prudent.arms.mixture import Mixture
 
 FALSE_ALARM = 1e-6
 DRAWS = 100_000

@@ -27,7 +27,7 @@ from prudent import (
     Uniform,
     simulate,
 )
-from prudent.policies import Arm
+from prudent.policies.base import Arm
 from prudent.theory import (
     corollary,
     largest_pseudo_regret,

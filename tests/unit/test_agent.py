@@ -17,13 +17,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prudent import MVLCB, UCB1, Agent, FixedArm, MeanVariance, PrudentError, RiskMeasure
-from prudent.arms import Bernoulli, Beta, Gaussian, encode
+from prudent.arms.base import encode
+from prudent.arms.continuous import Beta, Gaussian
+from prudent.arms.discrete import Bernoulli
 from prudent.arms.sampling import draw
-from prudent.compiled import needs_no_clock
 from prudent.engine.record import Record, write_down
 from prudent.engine.stepping import FINE, step_phases, step_scores
-from prudent.policies import UNSET, Arms, bind, registry, serves
-from prudent.risk import registry as risk_registry
+from prudent.policies.base import UNSET, Arms
+from prudent.policies.base import policies as registry
+from prudent.policies.binding import bind, serves
+from prudent.policies.scoring import needs_no_clock
+from prudent.risk.base import risks as risk_registry
 
 LAWS = encode([Gaussian(0.6, 0.05), Bernoulli(0.5), Beta(2.0, 3.0)])
 N_ARMS, HORIZON = 3, 200

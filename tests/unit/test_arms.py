@@ -9,22 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from prudent.arms import (
-    Bernoulli,
-    Beta,
-    Deterministic,
-    Empirical,
-    Exponential,
-    Gaussian,
-    Law,
-    Mixture,
-    StudentT,
-    TruncatedGaussian,
-    Uniform,
-    encode,
-    registry,
-    sampling,
-)
+from prudent.arms import sampling
+from prudent.arms.base import Law, encode
+from prudent.arms.base import arms as registry
+from prudent.arms.continuous import Beta, Exponential, Gaussian, StudentT, TruncatedGaussian, Uniform
+from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
+from prudent.arms.mixture import Mixture
 from prudent.errors import PrudentError
 from prudent.testing import check_arm
 

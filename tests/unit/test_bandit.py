@@ -7,10 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prudent.arms import Bernoulli, Beta, Deterministic, Gaussian, Law, registry
+from prudent.arms.base import Law
+from prudent.arms.base import arms as registry
+from prudent.arms.continuous import Beta, Gaussian
+from prudent.arms.discrete import Bernoulli, Deterministic
 from prudent.bandit import Bandit
 from prudent.errors import PrudentError
-from prudent.risk import MeanVariance
+from prudent.risk.mean_variance import MeanVariance
 
 FIGURE_2 = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
 

@@ -7,8 +7,10 @@ import pytest
 from scipy import stats
 
 from prudent import MVLCB, Bandit, Bernoulli, Deterministic, Gaussian, MeanVariance, PrudentError, simulate
-from prudent.policies import FOREVER, Arm, Arms, bind, registry, spec
+from prudent.policies.base import FOREVER, Arm, Arms, spec
+from prudent.policies.base import policies as registry
 from prudent.policies.best_of_both import BestOfBoth
+from prudent.policies.binding import bind
 from prudent.testing import check_policy
 
 RISK = MeanVariance(0.0)

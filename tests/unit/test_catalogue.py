@@ -10,9 +10,8 @@ from click.testing import CliRunner
 import prudent
 from prudent import PrudentError, catalogue
 from prudent.cli import main
-from prudent.identification import registry as strategies
-from prudent.policies import registry as policies
-from prudent.risk import registry as risks
+from prudent.policies.base import policies, strategies
+from prudent.risk.base import risks
 
 SOURCES = [*Path(prudent.__file__).parent.rglob("*.py"), *(Path(__file__).parents[2] / "docs").glob("*.md")]
 OURS = [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from prudent.policies import registry
+from prudent.policies.base import policies as registry
 from prudent.study import load, run
 
 ROOT = Path(__file__).parents[2]

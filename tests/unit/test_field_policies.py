@@ -12,40 +12,33 @@ from hypothesis import strategies as st
 from scipy.stats import binom, entropy
 
 import prudent.policies
-from prudent.arms import Law
+from prudent.arms.base import Law
 from prudent.errors import PrudentError
-from prudent.policies import (
-    BCVTS,
-    FOREVER,
-    KLUCB,
-    MCVTS,
-    MTS,
-    MVDSEE,
-    MVTS,
-    MVUCB,
-    NPTS,
-    UNSET,
-    UUCB,
-    VTS,
-    AnytimeMVLCB,
-    Arm,
-    Arms,
-    BernoulliMVTS,
-    BernoulliThompson,
-    CVaRUCB,
-    EntropicLCB,
-    MaRaB,
-    QuantileUCB,
-    RhoMTS,
-    Thompson,
-    bind,
-    registry,
-    serves,
-    spec,
-)
-from prudent.policies.kl_ucb import kl_upper
-from prudent.risk import MeanVariance, RiskMeasure
-from prudent.risk import registry as risk_registry
+from prudent.policies.anytime_mv_lcb import AnytimeMVLCB
+from prudent.policies.b_cvts import BCVTS
+from prudent.policies.base import FOREVER, UNSET, Arm, Arms, spec
+from prudent.policies.base import policies as registry
+from prudent.policies.bernoulli_mvts import BernoulliMVTS
+from prudent.policies.bernoulli_thompson import BernoulliThompson
+from prudent.policies.binding import bind, serves
+from prudent.policies.cvar_ucb import CVaRUCB
+from prudent.policies.entropic_lcb import EntropicLCB
+from prudent.policies.kl_ucb import KLUCB, kl_upper
+from prudent.policies.m_cvts import MCVTS
+from prudent.policies.marab import MaRaB
+from prudent.policies.mts import MTS
+from prudent.policies.mv_dsee import MVDSEE
+from prudent.policies.mv_ucb import MVUCB
+from prudent.policies.mvts import MVTS
+from prudent.policies.npts import NPTS
+from prudent.policies.quantile_ucb import QuantileUCB
+from prudent.policies.rho_mts import RhoMTS
+from prudent.policies.thompson import Thompson
+from prudent.policies.u_ucb import UUCB
+from prudent.policies.vts import VTS
+from prudent.risk.base import RiskMeasure
+from prudent.risk.base import risks as risk_registry
+from prudent.risk.mean_variance import MeanVariance
 from prudent.testing import check_policy
 
 INF = math.inf

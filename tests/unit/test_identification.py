@@ -8,15 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from prudent.identification import Problem, bind
 from scipy.stats import binom
 
 from prudent import Bandit, Bernoulli, Beta, Deterministic, Gaussian, MeanVariance, PrudentError, Uniform, identify
 from prudent.engine.streams import CHUNK
-from prudent.identification import LUCB, UCBE, VALUCB, Identifications, SuccessiveRejects, exploring, registry
-from prudent.identification.base import Problem, bind
-from prudent.policies import spec
-from prudent.risk import RiskMeasure
-from prudent.risk import registry as risk_registry
+from prudent.identification import exploring
+from prudent.identification.fixed_budget import UCBE, SuccessiveRejects
+from prudent.identification.fixed_confidence import LUCB, VALUCB
+from prudent.policies.base import spec
+from prudent.policies.base import strategies as registry
+from prudent.risk.base import RiskMeasure
+from prudent.risk.base import risks as risk_registry
 
 MEAN = MeanVariance(math.inf)
 BUDGETED = ["uniform", "successive-rejects", "sequential-halving", "ucb-e"]
@@ -66,7 +69,7 @@ class Boundless(SortedMean):
     bounds = None
 
 
-def same(a: Identifications, b: Identifications) -> bool:
+def same(a: Searches, b: Searches) -> bool:
     return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ("recommended", "decided", "pulls"))
 
 
@@ -230,11 +233,11 @@ def test_a_hopeless_search_ends_undecided() -> None:
 # Results
 
 
-def made(recommended, decided=True, strategy=None, bandit=THREE) -> Identifications:
+def made(recommended, decided=True, strategy=None, bandit=THREE) -> Searches:
     answers = np.array(recommended)
     pulls = np.ones((len(answers), len(bandit)), np.int64)
     sure = np.broadcast_to(decided, answers.shape)
-    return Identifications(bandit, strategy or Coin(), MEAN, 3, None, 3, 0, 0.0, answers, sure, pulls)
+    return Searches(bandit, strategy or Coin(), MEAN, 3, None, 3, 0, 0.0, answers, sure, pulls)
 
 
 @pytest.mark.parametrize("errors", [0, 1, 7, 20])

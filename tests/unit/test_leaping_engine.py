@@ -36,7 +36,8 @@ from prudent.arms.sampling import include
 from prudent.engine import levels, passage
 from prudent.engine.blocks import MEAN, SIZE, sources, split
 from prudent.engine.streams import CHUNK
-from prudent.policies import Arm, Arms, bind
+from prudent.policies.base import Arm, Arms
+from prudent.policies.binding import bind
 
 RISK = MeanVariance(0.0)
 

@@ -9,11 +9,12 @@ from click.testing import CliRunner
 from scipy import stats
 
 from prudent import MeanVariance, PrudentError
-from prudent.arms import registry as arms
+from prudent.arms.base import arms
 from prudent.cli import main
 from prudent.plan import Pilot, advise, guesses, pilot, suitable, tolerance, write_report
 from prudent.plan.advise import MEASURED, summarise
-from prudent.policies import registry, spec
+from prudent.policies.base import policies as registry
+from prudent.policies.base import spec
 from prudent.study import Store, load
 
 

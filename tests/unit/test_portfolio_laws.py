@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from prudent import EmpiricalJoint, MultivariateGaussian, MultivariateT, PortfolioBandit
 from prudent.errors import PrudentError
-from prudent.portfolio import Block, EmpiricalJoint, MultivariateGaussian, MultivariateT, PortfolioBandit
+from prudent.portfolio import Block
 
 MEAN, SPREAD = [0.1, 0.2], [[1.0, 0.4], [0.4, 2.0]]
 

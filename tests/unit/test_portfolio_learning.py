@@ -3,21 +3,9 @@
 import numpy as np
 import pytest
 
+from prudent import EmpiricalJoint, MultivariateGaussian, PortfolioBandit, simulate_portfolio
 from prudent.errors import PrudentError
-from prudent.portfolio import (
-    MCETE,
-    MCUCB,
-    EmpiricalJoint,
-    Even,
-    MCEmpirical,
-    MultivariateGaussian,
-    PortfolioBandit,
-    PortfolioPolicy,
-    SingleArm,
-    fit_slope,
-    registry,
-    simulate_portfolio,
-)
+from prudent.portfolio import MCETE, MCUCB, Even, MCEmpirical, PortfolioPolicy, SingleArm, fit_slope, registry
 from prudent.portfolio.policies import Observation
 from prudent.portfolio.policies.mc_ete import covariance_of_pairs, pair_design
 from prudent.portfolio.policies.pairs import Pairs

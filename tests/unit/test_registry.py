@@ -10,14 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prudent import registry as module
-from prudent.arms import Gaussian, Mixture, TruncatedGaussian
-from prudent.arms import registry as arms
+from prudent.arms.base import arms
+from prudent.arms.continuous import Gaussian, TruncatedGaussian
+from prudent.arms.mixture import Mixture
 from prudent.errors import PrudentError
-from prudent.policies import MVLCB, UCB1, ExpExp, FixedArm
-from prudent.policies import registry as policies
+from prudent.policies.base import policies
+from prudent.policies.exp_exp import ExpExp
+from prudent.policies.fixed_arm import FixedArm
+from prudent.policies.mv_lcb import MVLCB
+from prudent.policies.ucb1 import UCB1
 from prudent.registry import Registry
-from prudent.risk import MeanVariance
-from prudent.risk import registry as risks
+from prudent.risk.base import risks
+from prudent.risk.mean_variance import MeanVariance
 
 
 def remember(*args: Any, **kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

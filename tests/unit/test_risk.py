@@ -10,40 +10,20 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from prudent import Bandit, EpsilonGreedy, simulate
-from prudent.arms import (
-    Bernoulli,
-    Beta,
-    Deterministic,
-    Empirical,
-    Exponential,
-    Gaussian,
-    Law,
-    Mixture,
-    StudentT,
-    TruncatedGaussian,
-    Uniform,
-)
+from prudent.arms.base import Law
+from prudent.arms.continuous import Beta, Exponential, Gaussian, StudentT, TruncatedGaussian, Uniform
+from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
+from prudent.arms.mixture import Mixture
 from prudent.errors import PrudentError
-from prudent.risk import (
-    CVaR,
-    Distortion,
-    Entropic,
-    ExpectedUtility,
-    ExponentialSpectrum,
-    ExponentialUtility,
-    LossAverse,
-    MeanCVaR,
-    MeanVariance,
-    Mixed,
-    ProportionalHazard,
-    RiskMeasure,
-    Semivariance,
-    Sharpe,
-    Spectral,
-    VaR,
-    Wang,
-    registry,
-)
+from prudent.risk.base import RiskMeasure
+from prudent.risk.base import risks as registry
+from prudent.risk.distortion import Distortion, ExponentialSpectrum, ProportionalHazard, Spectral, Wang
+from prudent.risk.entropic import Entropic
+from prudent.risk.mean_variance import MeanVariance
+from prudent.risk.mixed import Mixed
+from prudent.risk.sharpe import Sharpe
+from prudent.risk.tails import CVaR, MeanCVaR, VaR
+from prudent.risk.utility import ExpectedUtility, ExponentialUtility, LossAverse, Semivariance
 from prudent.testing import check_risk
 
 SPECS = {

@@ -8,8 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from prudent.errors import PrudentError, check_positive
-from prudent.policies import FOREVER, Arm, Arms
-from prudent.policies import registry as policy_registry
+from prudent.policies.base import FOREVER, Arm, Arms
+from prudent.policies.base import policies as policy_registry
 from prudent.testing import ConformanceError, check_policy
 
 # Strangers that keep the contract

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from prudent.errors import check_positive
-from prudent.identification import registry
-from prudent.policies import UNSET
-from prudent.risk import CVaR
+from prudent.policies.base import UNSET
+from prudent.policies.base import strategies as registry
+from prudent.risk.tails import CVaR
 from prudent.testing import ConformanceError, check_strategy
 
 

@@ -9,12 +9,17 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
-from prudent.arms import Bernoulli, Gaussian, Law, Uniform, sampling
-from prudent.arms import registry as arm_registry
+from prudent.arms import sampling
+from prudent.arms.base import Law
+from prudent.arms.base import arms as arm_registry
+from prudent.arms.continuous import Gaussian, Uniform
+from prudent.arms.discrete import Bernoulli
 from prudent.errors import PrudentError
-from prudent.risk import CVaR, LossAverse, MeanVariance, RiskMeasure
-from prudent.risk import registry as risk_registry
-from prudent.risk.base import check_sample
+from prudent.risk.base import RiskMeasure, check_sample
+from prudent.risk.base import risks as risk_registry
+from prudent.risk.mean_variance import MeanVariance
+from prudent.risk.tails import CVaR
+from prudent.risk.utility import LossAverse
 from prudent.testing import ConformanceError, check_arm, check_risk
 
 

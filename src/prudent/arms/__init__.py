@@ -4,23 +4,6 @@ Every law knows its exact mean, variance, support, distribution function, quanti
 NumPy Generator, and draws inside kernels (by the same code, see `prudent.arms.sampling`).
 """
 
-from prudent.arms.base import Law, encode, registry
-from prudent.arms.continuous import Beta, Exponential, Gaussian, StudentT, TruncatedGaussian, Uniform
-from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
-from prudent.arms.mixture import Mixture
-
-__all__ = [
-    "Bernoulli",
-    "Beta",
-    "Deterministic",
-    "Empirical",
-    "Exponential",
-    "Gaussian",
-    "Law",
-    "Mixture",
-    "StudentT",
-    "TruncatedGaussian",
-    "Uniform",
-    "encode",
-    "registry",
-]
+from prudent.arms.base import Law as Law
+from prudent.arms.base import arms as arms
+from prudent.arms.base import encode as encode

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.arms import quadrature, sampling
-from prudent.errors import PrudentError, check_number
-from prudent.registry import Registry
+from prudent.errors import PrudentError
+from prudent.parameters import check_parameter
+from prudent.registry import Registry, named
 
 Array = NDArray[np.float64]
-
-registry = Registry("arm", "prudent.arms")
 
 
 class Law(ABC):
@@ -101,8 +100,12 @@ class Law(ABC):
             object.__setattr__(self, name, value)
 
     def _level(self, alpha: float) -> float:
-        hint = "for the worst 5 % pass 0.05"
-        return check_number(self.name, "alpha", alpha, low=0.0, high=1.0, open_low=True, hint=hint)
+        return check_parameter(self.name, "alpha", alpha)
+
+
+arms = Registry(
+    "arm", "prudent.arms", "prudent.arms", wanted="a law such as Gaussian(1.0, 0.05)", of=Law, prepare=named
+)
 
 
 def encode(laws: Sequence[Law]) -> sampling.Laws:

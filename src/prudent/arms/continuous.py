@@ -9,10 +9,11 @@ import numpy as np
 from scipy import special
 
 from prudent.arms import quadrature, sampling
-from prudent.arms.base import Array, Law, registry
+from prudent.arms.base import Array, Law, arms
 from prudent.errors import PrudentError, as_float, check_finite, check_number, check_positive
 
 
+@arms.add("gaussian")
 @dataclass(frozen=True)
 class Gaussian(Law):
     """N(mean, variance); variance 0 is the constant `mean`."""
@@ -20,7 +21,6 @@ class Gaussian(Law):
     mean: float
     variance: float
 
-    name = "gaussian"
     kind = sampling.GAUSSIAN
 
     def __post_init__(self) -> None:
@@ -48,6 +48,7 @@ class Gaussian(Law):
         return self.mean, self.deviation
 
 
+@arms.add("truncated-gaussian")
 @dataclass(frozen=True)
 class TruncatedGaussian(Law):
     """N(center, scale²) given that it lies in [low, high]; `mean` and `variance` are those after truncation."""
@@ -57,7 +58,6 @@ class TruncatedGaussian(Law):
     low: float
     high: float
 
-    name = "truncated-gaussian"
     kind = sampling.TRUNCATED
 
     def __post_init__(self) -> None:
@@ -97,6 +97,7 @@ class TruncatedGaussian(Law):
         return (self.low - self.center) / self.scale, (self.high - self.center) / self.scale
 
 
+@arms.add("beta")
 @dataclass(frozen=True)
 class Beta(Law):
     """Beta(a, b) on [0, 1]."""
@@ -104,7 +105,6 @@ class Beta(Law):
     a: float
     b: float
 
-    name = "beta"
     kind = sampling.BETA
 
     @classmethod
@@ -136,6 +136,7 @@ class Beta(Law):
         return self.a, self.b
 
 
+@arms.add("uniform")
 @dataclass(frozen=True)
 class Uniform(Law):
     """Uniform on [low, high]."""
@@ -143,7 +144,6 @@ class Uniform(Law):
     low: float
     high: float
 
-    name = "uniform"
     kind = sampling.UNIFORM
 
     def __post_init__(self) -> None:
@@ -165,13 +165,13 @@ class Uniform(Law):
         return self.low, self.high
 
 
+@arms.add("exponential")
 @dataclass(frozen=True)
 class Exponential(Law):
     """Exponential with the given mean, on [0, ∞)."""
 
     mean: float
 
-    name = "exponential"
     kind = sampling.EXPONENTIAL
 
     def __post_init__(self) -> None:
@@ -193,6 +193,7 @@ class Exponential(Law):
         return (self.mean,)
 
 
+@arms.add("student-t")
 @dataclass(frozen=True)
 class StudentT(Law):
     """location + scale · T, T of Student's law with `degrees` of freedom: heavy tails.
@@ -204,7 +205,6 @@ class StudentT(Law):
     location: float = 0.0
     scale: float = 1.0
 
-    name = "student-t"
     kind = sampling.STUDENT
 
     def __post_init__(self) -> None:
@@ -299,7 +299,3 @@ def _mass(a: float, b: float) -> float:
     """P(a ≤ Z ≤ b) for a standard normal, from the tail that keeps its digits."""
     upper = special.ndtr(-a) - special.ndtr(-b)
     return float(upper if a > 0.0 else special.ndtr(b) - special.ndtr(a))
-
-
-for _law in (Gaussian, TruncatedGaussian, Beta, Uniform, Exponential, StudentT):
-    registry.add(_law.name, _law)

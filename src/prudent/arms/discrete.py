@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prudent.arms import sampling
-from prudent.arms.base import Array, Law, registry
+from prudent.arms.base import Array, Law, arms
 from prudent.errors import PrudentError, check_finite, check_number
 
 
+@arms.add("bernoulli")
 @dataclass(frozen=True)
 class Bernoulli(Law):
     """1 with probability `success`, else 0."""
 
     success: float
 
-    name = "bernoulli"
     kind = sampling.BERNOULLI
 
     def __post_init__(self) -> None:
@@ -44,13 +44,13 @@ class Bernoulli(Law):
         return np.array([0.0, 1.0]), np.array([1.0 - self.success, self.success])
 
 
+@arms.add("deterministic")
 @dataclass(frozen=True)
 class Deterministic(Law):
     """Always `value`."""
 
     value: float
 
-    name = "deterministic"
     kind = sampling.DETERMINISTIC
 
     def __post_init__(self) -> None:
@@ -160,11 +160,7 @@ def _cell(path: Path, line: int, column: str, row: dict[str, Any]) -> float:
     return value
 
 
+@arms.add("empirical")
 def _empirical(values: list[float] | str, column: str = "") -> Empirical:
     """`empirical([1, 2, 3])` or `empirical("file.csv", "column")`, as written on the command line."""
     return Empirical.from_csv(values, column) if isinstance(values, str) else Empirical(values)
-
-
-registry.add(Bernoulli.name, Bernoulli)
-registry.add(Deterministic.name, Deterministic)
-registry.add(Empirical.name, _empirical)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from prudent.arms import sampling
-from prudent.arms.base import Array, Law, registry
+from prudent.arms.base import Array, Law, arms
 from prudent.errors import PrudentError, check_finite
 
 
+@arms.add("mixture")
 @dataclass(frozen=True)
 class Mixture(Law):
     """Draw one of `components` by `weights` (scaled to sum to 1), then a reward from it."""
@@ -18,7 +19,6 @@ class Mixture(Law):
     components: tuple[Law, ...]
     weights: tuple[float, ...]
 
-    name = "mixture"
     kind = sampling.MIXTURE
 
     def __init__(self, components: Sequence[Law], weights: Sequence[float] | None = None) -> None:
@@ -86,6 +86,3 @@ class Mixture(Law):
 
     def __str__(self) -> str:
         return f"mixture([{', '.join(map(str, self.components))}], {list(self.weights)})"
-
-
-registry.add(Mixture.name, Mixture)

@@ -9,38 +9,42 @@ import click
 from prudent.cli.output import print_table
 
 if TYPE_CHECKING:
-    from prudent.catalogue import Entry
+    from prudent.registry import Entry
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print a JSON list instead of a table.")
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list instead of a table.")
+@json_option
 def policies(as_json: bool) -> None:
-    """List the policies: what they mind, their papers, assumptions, parameters, and the engine that plays them."""
+    """List the policies: the risk they serve, papers, assumptions, parameters, and the engine that runs them."""
     from prudent import catalogue
-    from prudent.policies import registry
+    from prudent.policies.base import ANY
+    from prudent.policies.base import policies as registered
 
-    more: dict[str, Callable[[str], str]] = {"minds": catalogue.minds, "engine": catalogue.engine}
-    print_entries("policies", catalogue.entries(registry), as_json, more)
+    more: dict[str, Callable[[Entry], str]] = {
+        "risk": lambda entry: entry.facts.get("serves", ANY),
+        "engine": lambda entry: catalogue.engine(entry.name),
+    }
+    print_entries("policies", registered.entries(), as_json, more)
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list instead of a table.")
+@json_option
 def risks(as_json: bool) -> None:
     """List the risk measures, their papers, assumptions and parameters."""
-    from prudent import catalogue
-    from prudent.risk import registry
+    from prudent.risk.base import risks as registered
 
-    print_entries("risk measures", catalogue.entries(registry), as_json, {})
+    print_entries("risk measures", registered.entries(), as_json, {})
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list instead of a table.")
+@json_option
 def strategies(as_json: bool) -> None:
     """List the strategies of `identify`, their papers, assumptions and parameters."""
-    from prudent import catalogue
-    from prudent.identification import registry
+    from prudent.policies.base import strategies as registered
 
-    print_entries("strategies", catalogue.entries(registry), as_json, {})
+    print_entries("strategies", registered.entries(), as_json, {"needs": lambda entry: entry.facts.get("needs", "")})
 
 
 @click.command()
@@ -52,25 +56,24 @@ def cite(names: tuple[str, ...]) -> None:
     click.echo("\n\n".join(dict.fromkeys(catalogue.cite(name) for name in names)))
 
 
-def print_entries(title: str, found: "list[Entry]", as_json: bool, more: dict[str, Callable[[str], str]]) -> None:
-    """One row per entry, with further columns computed from its name."""
+def print_entries(title: str, found: "list[Entry]", as_json: bool, more: "dict[str, Callable[[Entry], str]]") -> None:
+    """One row per entry, with further columns computed from it."""
     from rich.markup import escape
     from rich.table import Table
 
-    extras = {entry.name: {column: compute(entry.name) for column, compute in more.items()} for entry in found}
+    rows = []
+    for entry in found:
+        facts = {"name": entry.name, "summary": entry.summary, **{column: make(entry) for column, make in more.items()}}
+        parameters: dict[str, Any] = {"parameters": entry.parameters, "papers": entry.papers}
+        rows.append({**facts, "assumes": entry.assumes, **parameters})
     if as_json:
-        click.echo(json.dumps([{**entry._asdict(), **extras[entry.name]} for entry in found]))
+        click.echo(json.dumps(rows))
         return
     table = Table(title=f"{len(found)} {title}", show_lines=True)
-    for column in ("name", "what it does", *more, "assumes", "parameters", "paper"):
-        table.add_column(column)
-    for entry in found:
-        parameters = ", ".join(f"{name}={shown(value)}" for name, value in entry.parameters.items())
-        cells = (entry.name, entry.summary, *extras[entry.name].values(), entry.assumes, parameters)
-        table.add_row(*map(escape, (*cells, ", ".join(entry.papers))))
+    for column in rows[0]:
+        table.add_column({"summary": "what it does", "papers": "paper"}.get(column, column))
+    for row in rows:
+        given = ", ".join(f"{name}={'…' if value is None else value}" for name, value in row["parameters"].items())
+        cells = {**row, "parameters": given, "papers": ", ".join(row["papers"])}
+        table.add_row(*map(escape, cells.values()))
     print_table(table)
-
-
-def shown(value: Any) -> str:
-    """A default; … where the problem or the user gives the value."""
-    return "…" if value is None else str(value)

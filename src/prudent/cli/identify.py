@@ -27,9 +27,9 @@ def identify(
 ) -> None:
     """Search for the best arm, and print how often the answer is wrong and what it cost to find."""
     from prudent.bandit import Bandit
-    from prudent.identification import identify as search
-    from prudent.identification import registry as strategy_registry
-    from prudent.risk import registry as risk_registry
+    from prudent.identification.simulation import identify as search
+    from prudent.policies.base import strategies as strategy_registry
+    from prudent.risk.base import risks as risk_registry
 
     bandit, measure = Bandit(arms), risk_registry.parse(risk)
     searchers = [strategy_registry.parse(text) for text in strategies]

@@ -40,7 +40,7 @@ def plan(
     """
     from prudent.errors import PrudentError, check_integer
     from prudent.plan import advise, guesses, pilot, suitable, tolerance, write_report
-    from prudent.risk import MeanVariance
+    from prudent.risk.mean_variance import MeanVariance
 
     if accept is not None and rho is None:
         rho = tolerance(*accept)

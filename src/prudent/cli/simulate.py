@@ -32,9 +32,9 @@ def simulate(
 ) -> None:
     """Play policies on a bandit and print their regret, with error bars."""
     from prudent.bandit import Bandit
-    from prudent.engine import simulate as play
-    from prudent.policies import registry as policy_registry
-    from prudent.risk import registry as risk_registry
+    from prudent.engine.simulation import simulate as play
+    from prudent.policies.base import policies as policy_registry
+    from prudent.risk.base import risks as risk_registry
 
     bandit, measure = Bandit(arms), risk_registry.parse(risk)
     # Every name is read before the first run, so that a typo in the last policy does not cost the others' time.
@@ -92,7 +92,7 @@ def summary_row(bandit: "Bandit", summary: dict[str, Any]) -> dict[str, str]:
 def bounds(arms: tuple[str, ...], rho: float, horizon: float, delta: float | None, as_json: bool) -> None:
     """Print the paper's lemmas and theorems for given arms, as printed there and corrected."""
     from prudent.bandit import Bandit
-    from prudent.risk import MeanVariance
+    from prudent.risk.mean_variance import MeanVariance
     from prudent.theory import bounds as all_bounds
 
     values = all_bounds(Bandit(arms), MeanVariance(rho), horizon, delta)  # type: ignore[arg-type]

@@ -1,5 +1,1 @@
-"""Engines: they play policies on bandits."""
-
-from prudent.engine.simulation import choose_engine, simulate
-
-__all__ = ["choose_engine", "simulate"]
+"""Engines: they run policies on bandits."""

@@ -7,8 +7,8 @@ rewards has the law of rewards drawn one by one.
 Gaussian arms: mean ~ N(μ, σ²/m), residual ~ σ² χ²_{m−1}. Given both, with u the part of the residual between the two
 halves and r₁, r₂ the parts within, (u², r₁, r₂)/r ~ Dirichlet(1/2, (m₁−1)/2, (m₂−1)/2), the sign of u is fair, and the
 means differ by u √(m/(m₁ m₂)): an orthogonal change of coordinates of m normal deviates.
-Arms with finitely many values (Bernoulli, empirical): the atoms' counts are multinomial; given the whole, those of the
-first part are multivariate hypergeometric, since every order of the block's rewards is equally likely.
+Arms with finitely many values (Bernoulli, empirical, mixtures of these): the atoms' counts are multinomial; given the
+whole, those of the first part are multivariate hypergeometric, since every order of the rewards is equally likely.
 Deterministic arms: nothing is random.
 """
 
@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.arms import Bernoulli, Deterministic, Empirical, Gaussian, Law
+from prudent.arms.base import Law
+from prudent.arms.continuous import Gaussian
 from prudent.compiled import inlined, kernel
 from prudent.engine.hypergeometric import hypergeometric
 
@@ -28,7 +29,8 @@ MAX_ATOMS = 64
 
 SIZE, MEAN, RESIDUAL, ATOMS = range(4)
 
-Row = NDArray[np.float64]
+Array = NDArray[np.float64]
+Row = Array
 
 
 class Sources(NamedTuple):
@@ -60,18 +62,12 @@ def sources(laws: Sequence[Law]) -> Sources | None:
     )
 
 
-def _atoms(law: Law) -> tuple[Sequence[float], Sequence[float]] | None:
+def _atoms(law: Law) -> tuple[Array, Array] | None:
     """The values of a law and their probabilities; none for a Gaussian, None for a law without blocks."""
     if isinstance(law, Gaussian):
-        return [], []
-    if isinstance(law, Deterministic):
-        return [law.value], [1.0]
-    if isinstance(law, Bernoulli):
-        return [0.0, 1.0], [1.0 - law.success, law.success]
-    if isinstance(law, Empirical):
-        values, counts = np.unique(law.values, return_counts=True)
-        return (values.tolist(), (counts / counts.sum()).tolist()) if len(values) <= MAX_ATOMS else None
-    return None
+        return np.empty(0), np.empty(0)
+    atoms = law.atoms()
+    return None if atoms is None or len(atoms[0]) > MAX_ATOMS else atoms
 
 
 @kernel

@@ -20,9 +20,19 @@ from prudent.compiled import kernel
 from prudent.engine.blocks import Sources
 from prudent.engine.levels import play_out, raise_level
 from prudent.engine.passage import MOST_ROOM, ROOM, enlarged, make_stacks
-from prudent.engine.record import Record, write_down
-from prudent.engine.stepping import BAD_PHASE, BAD_SCORE, FINE, clear
-from prudent.policies import Arms
+from prudent.engine.record import (
+    BAD_PHASE,
+    BAD_SCORE,
+    FINE,
+    Record,
+    clear,
+    clear_arms,
+    no_arms,
+    no_statistics,
+    write_down,
+)
+from prudent.engine.stepping import next_phase
+from prudent.policies.base import Arms
 
 
 @kernel
@@ -41,8 +51,7 @@ def leap_scores(
     With `log_failure` 0 every bound is sure; else those of a Gaussian block fail with probability e^−log_failure.
     """
     n_runs, _, n_arms = record.pulls.shape
-    arms = Arms(np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms))
-    saved = Arms(np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms))
+    arms, saved = no_statistics(n_arms), no_statistics(n_arms)
     scores = np.empty(n_arms)
     stacks = make_stacks(src, ROOM)
     for run in range(n_runs):
@@ -69,20 +78,19 @@ def leap_scores(
 
 @kernel
 def leap_phases(policy: Any, laws: Laws, best: int, rounds: NDArray[np.int64], record: Record, rng: Any) -> int:
-    """Play a policy that plays in phases, a block per arm and phase; arguments as for `step_phases`."""
+    """Play a policy of phases, a block per arm and phase; arguments as for `step_phases`."""
     n_runs, _, n_arms = record.pulls.shape
-    arms = Arms(np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms))
+    arms = no_arms(n_arms, 0)
     chosen = np.empty(n_arms, np.bool_)
     for run in range(n_runs):
-        clear(arms)
+        clear_arms(arms)
         chosen[:] = True
         t, snapshot = 0, 0
         while snapshot < len(rounds):
-            repeats = policy.phase(arms, t + 1, chosen, rng)
-            in_turn = chosen.sum()
-            if repeats < 1 or in_turn == 0:
+            repeats = next_phase(policy, arms, t + 1, chosen, rng)
+            if repeats < 1:
                 return BAD_PHASE
-            played = 0
+            in_turn, played = chosen.sum(), 0
             length = repeats * in_turn if repeats <= rounds[-1] else rounds[-1]
             while played < length and snapshot < len(rounds):
                 stretch = min(length - played, rounds[snapshot] - t)

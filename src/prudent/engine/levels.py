@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.compiled import kernel, score_of
+from prudent.compiled import kernel
 from prudent.engine.blocks import Sources
 from prudent.engine.passage import Stacks, advance, give_back
-from prudent.engine.stepping import clear
-from prudent.policies import Arm, Arms
+from prudent.engine.record import Statistics, clear
+from prudent.policies.base import Arm
+from prudent.policies.scoring import score_of
 
-COARSE, FINE = 32, 256
+COARSE, CLOSE = 32, 256
 """How near the two first levels are approached: until only one reward for so many pulls fits in below."""
 
 MOST_LEVELS = 60
@@ -28,9 +29,9 @@ def raise_level(
     log_failure: float,
     horizon: int,
     level: float,
-    arms: Arms,
+    arms: Statistics,
     scores: NDArray[np.float64],
-    saved: Arms,
+    saved: Statistics,
     stacks: Stacks,
     rng: Any,
 ) -> tuple[float, bool]:
@@ -84,7 +85,7 @@ def raise_level(
             if sure:
                 level, target = guess, float(horizon)
                 stacks.n_behind[:] = 0
-            coarse = FINE if coarse == COARSE else 0
+            coarse = CLOSE if coarse == COARSE else 0
             continue
         ceiling = guess
         overshoots += 1
@@ -102,7 +103,7 @@ def raise_level(
 
 
 @kernel
-def start_over(arms: Arms, scores: NDArray[np.float64], stacks: Stacks) -> None:
+def start_over(arms: Statistics, scores: NDArray[np.float64], stacks: Stacks) -> None:
     """Back to where no arm was pulled, with all blocks ahead."""
     clear(arms)
     scores[:] = -math.inf
@@ -117,7 +118,7 @@ def play_out(
     log_failure: float,
     horizon: int,
     level: float,
-    arms: Arms,
+    arms: Statistics,
     scores: NDArray[np.float64],
     stacks: Stacks,
     rng: Any,
@@ -149,7 +150,7 @@ def play_out(
 
 @kernel
 def guess_level(
-    policy: Any, src: Sources, target: float, arms: Arms, scores: NDArray[np.float64], blind: bool, caution: float
+    policy: Any, src: Sources, target: float, arms: Statistics, scores: NDArray[np.float64], blind: bool, caution: float
 ) -> float:
     """A level that makes a little less than `target` pulls, most likely.
 

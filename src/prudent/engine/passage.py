@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.arms.sampling import merge
-from prudent.compiled import kernel, score_of
+from prudent.compiled import kernel
 from prudent.engine.blocks import (
     MEAN,
     RESIDUAL,
@@ -19,7 +19,9 @@ from prudent.engine.blocks import (
     prefix_box,
     split,
 )
-from prudent.policies import Arm, Arms
+from prudent.engine.record import Statistics
+from prudent.policies.base import Arm
+from prudent.policies.scoring import score_of
 
 ROOM, MOST_ROOM = 1 << 12, 1 << 17
 """Blocks there is room for per arm, at first and at most: the memory of a run does not depend on its horizon."""
@@ -63,7 +65,7 @@ def advance(
     wins_ties: bool,
     budget: int,
     coarse: int,
-    arms: Arms,
+    arms: Statistics,
     scores: NDArray[np.float64],
     stacks: Stacks,
     remember: bool,

@@ -12,7 +12,56 @@ from numpy.typing import NDArray
 
 from prudent.arms.sampling import Laws, draw_block, merge
 from prudent.compiled import kernel
-from prudent.policies import Arms
+from prudent.policies.base import Arms
+
+FINE, BAD_SCORE, BAD_PHASE, BAD_COST = range(4)
+"""How a kernel ends."""
+
+COMPLAINTS = {
+    BAD_SCORE: "its score is not a number (NaN); does it divide by zero or take the root of a negative?",
+    BAD_PHASE: "its phase chose no arm, returned fewer than 0 repetitions, or was done without costs to choose by",
+    BAD_COST: "an estimated cost is not a number (NaN); does the risk measure divide by zero?",
+}
+
+
+class Statistics(NamedTuple):
+    """What a policy that scores arms leads to: per arm the pulls, mean and variance."""
+
+    pulls: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    variance: NDArray[np.float64]
+
+
+@kernel
+def no_statistics(n_arms: int) -> Statistics:
+    """No pulls yet."""
+    return Statistics(np.zeros(n_arms, np.int64), np.zeros(n_arms), np.zeros(n_arms))
+
+
+@kernel
+def clear(arms: Statistics) -> None:
+    """Back to no pulls."""
+    arms.pulls[:] = 0
+    arms.mean[:] = 0.0
+    arms.variance[:] = 0.0
+
+
+@kernel
+def no_arms(n_arms: int, room: int) -> Arms:
+    """No pulls yet, for a policy of phases, with room for so many rewards an arm."""
+    cost, alive = np.full(n_arms, np.inf), np.ones(n_arms, np.bool_)
+    rewards = np.empty((n_arms, room))
+    return Arms(np.zeros(n_arms, np.int64), np.zeros(n_arms), np.zeros(n_arms), cost, alive, rewards)
+
+
+@kernel
+def clear_arms(arms: Arms) -> None:
+    """Back to no pulls, with every arm alive."""
+    arms.pulls[:] = 0
+    arms.mean[:] = 0.0
+    arms.variance[:] = 0.0
+    arms.cost[:] = np.inf
+    arms.alive[:] = True
 
 
 class Record(NamedTuple):
@@ -35,7 +84,7 @@ class Record(NamedTuple):
 
 
 @kernel
-def write_down(record: Record, run: int, snapshot: int, arms: Arms, laws: Laws, best: int, rng: Any) -> None:
+def write_down(record: Record, run: int, snapshot: int, arms: Any, laws: Laws, best: int, rng: Any) -> None:
     """Copy the arms' statistics into the record, and let the twins catch up with the pulls."""
     for i in range(len(arms.pulls)):
         pulls, mean, variance = arms.pulls[i], arms.mean[i], arms.variance[i]

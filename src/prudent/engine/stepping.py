@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.arms.sampling import GAUSSIAN, Laws, draw, include
-from prudent.compiled import keep, kernel, rewards_of, score_of
-from prudent.engine.record import Record, write_down
-from prudent.policies import Arm, Arms
-
-FINE, BAD_SCORE, BAD_PHASE = range(3)
+from prudent.compiled import kernel
+from prudent.engine.record import BAD_PHASE, BAD_SCORE, FINE, Record, Statistics, clear, clear_arms, no_arms, write_down
+from prudent.policies.base import FOREVER, Arm, Arms
+from prudent.policies.helpers import cheapest, choose_only
+from prudent.policies.scoring import cost_of, insert, keep, rewards_of, score_of
 
 
 @kernel
@@ -39,7 +39,7 @@ def step_scores(
     # count references in every round.
     kind, start, table = laws.kind, laws.start, laws.table
     pulls, mean, variance = np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms)
-    arms = Arms(pulls, mean, variance)
+    arms = Statistics(pulls, mean, variance)
     scores = np.empty(n_arms)
     kept = np.empty((n_arms, room))
     for run in range(n_runs):
@@ -77,41 +77,59 @@ def step_scores(
 
 
 @kernel
-def step_phases(policy: Any, laws: Laws, best: int, rounds: NDArray[np.int64], record: Record, rng: Any) -> int:
-    """Play a policy that plays in phases; `rounds` are the snapshots, the last one the horizon. Returns a status."""
+def next_phase(policy: Any, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+    """Ask the policy for its next phase; returns the repetitions, fewer than 1 if something is wrong.
+
+    The arms chosen before have new rewards, so their costs are estimated again. A policy that is done has its answer
+    pulled to the end.
+    """
+    for i in range(len(chosen)):
+        if chosen[i] and arms.pulls[i] > 0:
+            arms.cost[i] = cost_of(policy, arms, i)
+    repeats = policy.phase(arms, t, chosen, rng)
+    if repeats == 0:
+        answer = cheapest(arms)
+        if answer >= 0 and arms.cost[answer] < math.inf:
+            choose_only(chosen, answer)
+            return FOREVER
+    return repeats if chosen.any() else -1
+
+
+@kernel
+def step_phases(
+    policy: Any, room: int, laws: Laws, best: int, rounds: NDArray[np.int64], record: Record, rng: Any
+) -> int:
+    """Play a policy of phases; `rounds` are the snapshots, the last one the horizon. Returns a status.
+
+    `room` is how many rewards of an arm there may be to keep: the horizon, or 0 if its costs need none.
+    """
     n_runs, _, n_arms = record.pulls.shape
     kind, start, table = laws.kind, laws.start, laws.table
-    pulls, mean, variance = np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms)
-    arms = Arms(pulls, mean, variance)
+    arms = no_arms(n_arms, room)
+    pulls, mean, variance, kept = arms.pulls, arms.mean, arms.variance, arms.rewards
     chosen = np.empty(n_arms, np.bool_)
     for run in range(n_runs):
-        clear(arms)
+        clear_arms(arms)
         chosen[:] = True
         t, snapshot = 0, 0
         while snapshot < len(rounds):
-            repeats = policy.phase(arms, t + 1, chosen, rng)
-            if repeats < 1 or not chosen.any():
+            repeats = next_phase(policy, arms, t + 1, chosen, rng)
+            if repeats < 1:
                 return BAD_PHASE
             while repeats > 0 and snapshot < len(rounds):
                 repeats -= 1
                 for i in range(n_arms):
                     if chosen[i] and snapshot < len(rounds):
-                        pulls[i] += 1
                         if kind[i] == GAUSSIAN:
                             reward = table[start[i]] + table[start[i] + 1] * rng.standard_normal()
                         else:
                             reward = draw(laws, i, rng)
+                        if room > 0:
+                            insert(kept, i, pulls[i], reward)
+                        pulls[i] += 1
                         mean[i], variance[i] = include(pulls[i], mean[i], variance[i], reward)
                         t += 1
                         if t == rounds[snapshot]:
                             write_down(record, run, snapshot, arms, laws, best, rng)
                             snapshot += 1
     return FINE
-
-
-@kernel
-def clear(arms: Arms) -> None:
-    """No pulls yet."""
-    arms.pulls[:] = 0
-    arms.mean[:] = 0.0
-    arms.variance[:] = 0.0

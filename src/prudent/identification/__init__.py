@@ -1,25 +1,11 @@
-"""Best-arm identification: which arm has the smallest cost, with a budget of pulls or with a confidence."""
+"""Best-arm identification: which arm has the smallest cost, with a budget of pulls or with a confidence.
 
-from prudent.identification.base import BUDGET, DELTA, Evidence, Problem, Strategy, registry, strategy
-from prudent.identification.fixed_budget import UCBE, SequentialHalving, SuccessiveRejects, UniformAllocation
-from prudent.identification.fixed_confidence import LUCB, VALUCB
-from prudent.identification.identifications import Identifications
-from prudent.identification.search import identify
+A strategy is a policy of phases (prudent/policies/base.py) that stops: its phase returns 0 when it has seen enough, and
+the arm of smallest cost among those still alive is its answer; none alive means that no arm meets the conditions. It
+needs a field `risk`, by which costs are estimated, and takes a `budget` or a failure probability `delta` into fields of
+those names. Optional: `feasible(self, bandit)` says which arms may be the answer at all. Register it by
+`@strategies.add("name", needs=BUDGET)` or `needs=DELTA`.
+"""
 
-__all__ = [
-    "BUDGET",
-    "DELTA",
-    "LUCB",
-    "UCBE",
-    "VALUCB",
-    "Evidence",
-    "Identifications",
-    "Problem",
-    "SequentialHalving",
-    "Strategy",
-    "SuccessiveRejects",
-    "UniformAllocation",
-    "identify",
-    "registry",
-    "strategy",
-]
+BUDGET, DELTA = "budget", "delta"
+"""The two settings: the best answer from so many pulls, or as few pulls as a failure probability allows."""

@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.errors import PrudentError, check_finite, check_positive
-from prudent.identification.base import BUDGET, Evidence, Problem, strategy, strike_dearest
-from prudent.policies import UNSET
+from prudent.identification import BUDGET
+from prudent.policies.base import UNSET, Arms, Setting, strategies
+from prudent.policies.helpers import choose_only, strike_worst
+from prudent.risk.base import RiskMeasure
 
 ORACLE = "oracle"
 
 
-@strategy("uniform", needs=BUDGET)
+@strategies.add("uniform", needs=BUDGET)
 class UniformAllocation(NamedTuple):
     """Every arm in turn, n/K times; the first n mod K arms once more. The baseline of [Audibert10].
 
@@ -25,20 +27,22 @@ class UniformAllocation(NamedTuple):
     """
 
     budget: int = UNSET
+    risk: RiskMeasure = UNSET
 
-    def phase(self, arms: Evidence, rounds: int, chosen: NDArray[np.bool_]) -> int:
-        n_arms = len(arms.pulls)
-        if rounds == 0:
-            chosen[:] = True
-            return self.budget // n_arms
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        # Arms behind the others catch up first: a live experiment may have rewards from elsewhere.
+        n_arms, fewest = len(arms.pulls), arms.pulls.min()
+        if fewest < self.budget // n_arms:
+            chosen[:] = arms.pulls == fewest
+            return int(self.budget // n_arms - fewest)
         left = self.budget - arms.pulls.sum()
         chosen[:] = np.arange(n_arms) < left
         return int(left > 0)
 
 
-@strategy("successive-rejects", needs=BUDGET)
+@strategies.add("successive-rejects", needs=BUDGET)
 class SuccessiveRejects(NamedTuple):
-    """K − 1 phases; after phase k every arm left has n_k pulls, and the dearest goes (Fig. 3 of [Audibert10]).
+    """K − 1 phases; after phase k every arm left has n_k pulls, and the worst is dropped (Fig. 3 of [Audibert10]).
 
     n_k = ⌈(n − K) / (logbar(K) (K + 1 − k))⌉, logbar(K) = ½ + Σ_{i=2}^K 1/i; at least 1 here, for n = K. For means of
     rewards in [0, 1] the error is at most K(K−1)/2 · exp(−(n − K)/(logbar(K) H₂)), H₂ = max_i i/Δ_(i)². Assumes nothing
@@ -46,35 +50,36 @@ class SuccessiveRejects(NamedTuple):
     """
 
     budget: int = UNSET
+    risk: RiskMeasure = UNSET
 
-    def phase(self, arms: Evidence, rounds: int, chosen: NDArray[np.bool_]) -> int:
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
         n_arms = len(arms.pulls)
         logbar = 0.5
         for i in range(2, n_arms + 1):
             logbar += 1.0 / i
         while arms.alive.sum() > 1:
             target = math.ceil((self.budget - n_arms) / (logbar * arms.alive.sum()))
-            short = max(target, 1) - rounds
+            short = max(target, 1) - arms.pulls[arms.alive].min()
             if short > 0:
                 chosen[:] = arms.alive
                 return int(short)
-            strike_dearest(arms)
+            strike_worst(arms)
         return 0
 
 
-@strategy("sequential-halving", needs=BUDGET)
+@strategies.add("sequential-halving", needs=BUDGET)
 class SequentialHalving(NamedTuple):
-    """⌈log₂ K⌉ phases of equal cost; after each the dearer half of the arms goes (Algorithm 1 of [Karnin13]).
+    """⌈log₂ K⌉ phases of equal cost; after each the worse half of the arms is dropped (Algorithm 1 of [Karnin13]).
 
     In a phase with S arms each is pulled ⌊n / (S ⌈log₂ K⌉)⌋ times, and ⌈S/2⌉ stay. Estimates use every reward of an
     arm, the paper's only those of the phase. Assumes n ≥ K ⌈log₂ K⌉, so that no phase is empty.
     """
 
     budget: int = UNSET
+    risk: RiskMeasure = UNSET
 
-    def tuned(self, problem: Problem) -> Any:
-        n_arms = len(problem.bandit)
-        least = n_arms * (n_arms - 1).bit_length()
+    def tuned(self, setting: Setting) -> "SequentialHalving":
+        least = setting.n_arms * (setting.n_arms - 1).bit_length()
         if self.budget < least:
             raise PrudentError(
                 f"sequential-halving: budget must be at least K⌈log₂ K⌉ = {least}, got {self.budget}; every arm left is"
@@ -82,23 +87,24 @@ class SequentialHalving(NamedTuple):
             )
         return self
 
-    def phase(self, arms: Evidence, rounds: int, chosen: NDArray[np.bool_]) -> int:
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
         n_arms, phases = len(arms.pulls), 0
         while 2**phases < n_arms:
             phases += 1
         target, left = 0, n_arms
         while arms.alive.sum() > 1:
             target += self.budget // (left * phases)
-            if target > rounds:
+            short = target - arms.pulls[arms.alive].min()
+            if short > 0:
                 chosen[:] = arms.alive
-                return int(target - rounds)
+                return int(short)
             left = (left + 1) // 2
             while arms.alive.sum() > left:
-                strike_dearest(arms)
+                strike_worst(arms)
         return 0
 
 
-@strategy("ucb-e", needs=BUDGET)
+@strategies.add("ucb-e", needs=BUDGET)
 class UCBE(NamedTuple):
     """The arm of smallest cost − √(a/s) is pulled, s its pulls so far (Fig. 1 of [Audibert10]).
 
@@ -111,6 +117,7 @@ class UCBE(NamedTuple):
     a: float = UNSET
     hardness: float | str = UNSET
     budget: int = UNSET
+    risk: RiskMeasure = UNSET
 
     def check(self) -> None:
         if self.a is not UNSET:
@@ -120,32 +127,35 @@ class UCBE(NamedTuple):
         if self.hardness not in (UNSET, ORACLE):
             check_positive("ucb-e", "hardness", self.hardness, hint="or pass oracle, to take the true gaps")
 
-    def tuned(self, problem: Problem) -> Any:
-        n_arms, budget = len(problem.bandit), self.budget
+    def tuned(self, setting: Setting) -> "_UCBE":
+        n_arms, bandit = setting.n_arms, setting.bandit
         if self.a is not UNSET:
-            return _UCBE(budget, self.a)
+            return _UCBE(self.budget, self.a, self.risk)
         if self.hardness == ORACLE:
-            second = np.sort(problem.bandit.gaps(problem.risk))[1]
+            if bandit is None:
+                raise PrudentError("ucb-e: hardness=oracle needs the true arms, which only a simulation knows")
+            second = np.sort(bandit.gaps(setting.risk))[1]
             if second == 0.0:
                 raise PrudentError("ucb-e: hardness=oracle needs a unique best arm; give hardness=… as a number")
-            hardness = problem.bandit.complexity(problem.risk) + 1.0 / second**2
+            hardness = bandit.complexity(setting.risk) + 1.0 / second**2
         else:
             hardness = 16.0 * n_arms if self.hardness is UNSET else float(self.hardness)
-        return _UCBE(budget, 25.0 * (budget - n_arms) / (36.0 * hardness))
+        return _UCBE(self.budget, 25.0 * (self.budget - n_arms) / (36.0 * hardness), self.risk)
 
 
 class _UCBE(NamedTuple):
     budget: int
     a: float
+    risk: Any
 
-    def phase(self, arms: Evidence, rounds: int, chosen: NDArray[np.bool_]) -> int:
-        chosen[:] = rounds == 0
-        if rounds == 0:
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        if arms.pulls.min() == 0:
+            chosen[:] = arms.pulls == 0
             return 1
         best, best_score = 0, math.inf
         for i in range(len(arms.pulls)):
             score = arms.cost[i] - math.sqrt(self.a / arms.pulls[i])
             if score < best_score:
                 best, best_score = i, score
-        chosen[best] = True
-        return int(len(arms.pulls) + rounds - 1 < self.budget)
+        choose_only(chosen, best)
+        return int(arms.pulls.sum() < self.budget)

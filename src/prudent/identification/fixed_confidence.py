@@ -8,15 +8,17 @@ from numpy.typing import NDArray
 
 from prudent.bandit import Bandit
 from prudent.errors import PrudentError, check_finite, pretty
-from prudent.identification.base import DELTA, Evidence, Problem, cheapest, strategy
-from prudent.policies import UNSET
-from prudent.risk import MeanVariance, RiskMeasure
+from prudent.identification import DELTA
+from prudent.policies.base import UNSET, Arms, Setting, strategies
+from prudent.policies.helpers import cheapest
+from prudent.risk.base import RiskMeasure
+from prudent.risk.mean_variance import MeanVariance
 
 PROBE = 100_000
 """An interval still infinite after so many rewards will not decide a search."""
 
 
-@strategy("lucb", needs=DELTA)
+@strategies.add("lucb", needs=DELTA)
 class LUCB(NamedTuple):
     """In each round pull the cheapest arm and its strongest rival, the one that could cost least [Kalyanakrishnan12].
 
@@ -28,10 +30,12 @@ class LUCB(NamedTuple):
     """
 
     delta: float = UNSET
+    risk: RiskMeasure = UNSET
 
-    def tuned(self, problem: Problem) -> Any:
-        _check_bounds(problem.risk, problem.bandit, self.delta)
-        return _LUCB(problem.risk.compiled(), self.delta, *problem.bandit.support)
+    def tuned(self, setting: Setting) -> "_LUCB":
+        if setting.bandit is not None:
+            _check_bounds(setting.risk, setting.bandit, self.delta)
+        return _LUCB(self.risk, self.delta, *setting.support)
 
 
 class _LUCB(NamedTuple):
@@ -40,7 +44,8 @@ class _LUCB(NamedTuple):
     low: float
     high: float
 
-    def phase(self, arms: Evidence, rounds: int, chosen: NDArray[np.bool_]) -> int:
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        rounds = t - 1
         chosen[:] = rounds == 0
         if rounds == 0:
             return 1
@@ -78,7 +83,7 @@ def _check_bounds(risk: RiskMeasure, bandit: Bandit, delta: float) -> None:
             )
 
 
-@strategy("va-lucb", needs=DELTA)
+@strategies.add("va-lucb", needs=DELTA)
 class VALUCB(NamedTuple):
     """The largest mean among arms of variance ≤ limit, or the news that there is none (Algorithm 1 of [Hou22]).
 
@@ -91,18 +96,19 @@ class VALUCB(NamedTuple):
 
     limit: float = 0.2
     delta: float = UNSET
+    risk: RiskMeasure = UNSET
 
     def check(self) -> None:
         check_finite("va-lucb", "limit", self.limit, low=0.0, hint="the largest variance allowed; on [0, 1] up to 0.25")
 
-    def tuned(self, problem: Problem) -> Any:
-        low, high = problem.bandit.support
+    def tuned(self, setting: Setting) -> "VALUCB":
+        low, high = setting.support
         if low < 0.0 or high > 1.0:
             got = f"({pretty(low)}, {pretty(high)})"
             raise PrudentError(f"va-lucb: rewards must lie in [0, 1], got the support {got}; rescale them")
-        if not _mean_only(problem.risk):
+        if not _mean_only(setting.risk):
             raise PrudentError(
-                f"va-lucb: seeks the largest mean within its limit, got the risk {problem.risk}; pass"
+                f"va-lucb: seeks the largest mean within its limit, got the risk {setting.risk}; pass"
                 " mean-variance(rho=inf), which is the mean"
             )
         return self
@@ -110,7 +116,8 @@ class VALUCB(NamedTuple):
     def feasible(self, bandit: Bandit) -> NDArray[np.bool_]:
         return bandit.variances <= self.limit
 
-    def phase(self, arms: Evidence, rounds: int, chosen: NDArray[np.bool_]) -> int:
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        rounds = t - 1
         chosen[:] = rounds == 0
         if rounds == 0:
             return 2

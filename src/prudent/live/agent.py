@@ -16,14 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.arms.sampling import include
-from prudent.compiled import score_inputs, score_of
+from prudent.engine.record import BAD_PHASE, COMPLAINTS
 from prudent.errors import PrudentError, check_integer, check_number
 from prudent.live.intervals import Intervals, arm_intervals
 from prudent.live.state import ArmState, State, ordered, read, write
-from prudent.policies import UNSET, Arm, Arms, Policy, bind, check_rewards, registry, spec
-from prudent.risk import MeanVariance, RiskMeasure
-from prudent.risk import registry as risk_registry
-from prudent.risk.base import check_support
+from prudent.parameters import check_parameter, check_support
+from prudent.policies.base import FOREVER, Arm, Arms, Policy, Setting, policies, spec
+from prudent.policies.binding import bind, check_rewards, served_risk
+from prudent.policies.helpers import cheapest, choose_only
+from prudent.policies.scoring import cost_of, costs_need_rewards, score_inputs, score_of
+from prudent.risk.base import RiskMeasure, risks
 
 _include = inspect.unwrap(include)  # interpreted: a service starts without waiting for the compiler
 
@@ -63,10 +65,8 @@ class Agent:
         support: Sequence[float] | None = None,
         remember: bool = False,
     ) -> None:
-        policy = registry.parse(policy) if isinstance(policy, str) else policy
-        if risk is None:
-            rho, own = getattr(policy, "rho", UNSET), getattr(policy, "risk", UNSET)
-            risk = own if isinstance(own, RiskMeasure) else MeanVariance() if rho is UNSET else MeanVariance(rho)
+        policy = policies.make("Agent", policy)
+        risk = served_risk(policy) if risk is None else risk
         arms = [
             ArmState(rewards=[] if remember else None) for _ in range(check_integer("Agent", "n_arms", n_arms, low=1))
         ]
@@ -78,15 +78,14 @@ class Agent:
         """Become the agent of this state, new or restored."""
         policy, risk, horizon, support, self._arms, self._rng = state
         self.policy = policy
-        self.risk: RiskMeasure = risk_registry.parse(risk) if isinstance(risk, str) else risk
+        self.risk: RiskMeasure = risks.make("Agent", risk)
         self.horizon = None if horizon is None else check_integer("Agent", "horizon", horizon, low=1, high=2**53)
         self.support = check_support("Agent", support)
         self._ready = self._bound(self.arms)
-        _check_range(policy, self.support)
         if all(map(math.isfinite, self.support)):
-            check_rewards(policy, *self.support)
+            check_rewards(policy, self.support, live=True)
         for i, arm in enumerate(self._arms):
-            if arm.rewards is None and (self._scores_rewards or not self.risk.by_moments):
+            if arm.rewards is None and (self._needs_rewards or not self.risk.by_moments):
                 if arm.pulls > 0:
                     raise PrudentError(f"arm {i}: rewards must be there; the policy or the risk needs every one")
                 arm.rewards = []
@@ -153,8 +152,7 @@ class Agent:
         Assumes that an arm's rewards, in the order told, are independent draws of one law; so a delay must not depend
         on the reward.
         """
-        hint = "for 95 % confidence pass 0.95"
-        level = check_number("intervals", "level", level, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)
+        level = check_parameter("intervals", "level", level)
         if not all(map(math.isfinite, self.support)):
             fix = "pass Agent(…, support=(low, high))"
             raise PrudentError(f"intervals: the agent's support must be bounded, got {self.support}; {fix}")
@@ -214,10 +212,11 @@ class Agent:
         return 1 + sum(arm.pulls + arm.open_asks for arm in self._arms)
 
     @property
-    def _scores_rewards(self) -> bool:
+    def _needs_rewards(self) -> bool:
         """Whether the policy asks for every reward of an arm."""
-        owner: Any = type(self._ready)
-        return hasattr(owner, "score") and "rewards" in score_inputs(owner)
+        if hasattr(self._ready, "score"):
+            return "rewards" in score_inputs(type(self._ready))
+        return costs_need_rewards(self._ready)
 
     def _by_score(self, available: list[int]) -> int:
         """The arm of smallest score; one without a reward goes first. Ties go to the fewest open asks, so that new
@@ -227,7 +226,7 @@ class Agent:
         for i in available:
             arm = self._arms[i]
             seen = Arm(arm.pulls, arm.mean, arm.variance)
-            rewards = ordered(arm) if self._scores_rewards else None
+            rewards = ordered(arm) if self._needs_rewards else None
             score = score_of(self._ready, seen, t, self._rng, rewards) if arm.pulls > 0 else -math.inf
             if math.isnan(score):
                 raise PrudentError(f"{spec(self.policy)}: its score of arm {i}, {seen}, is not a number (NaN)")
@@ -239,45 +238,49 @@ class Agent:
         keeps what it is due."""
         if not any(arm.due for arm in self._arms):
             numbers = self.arms
-            chosen = np.array([self._arms[i].chosen for i in numbers])
-            repeats = self._phase(self._ready, numbers, chosen)
-            for i, mark in zip(numbers, chosen.tolist(), strict=True):
-                self._arms[i].chosen, self._arms[i].due = mark, repeats if mark else 0
+            chosen, alive = (np.array([getattr(self._arms[i], name) for i in numbers]) for name in ("chosen", "alive"))
+            repeats = self._phase(self._ready, numbers, chosen, alive)
+            for i, mark, living in zip(numbers, chosen.tolist(), alive.tolist(), strict=True):
+                self._arms[i].chosen, self._arms[i].alive, self._arms[i].due = mark, living, repeats if mark else 0
         due = [i for i in available if self._arms[i].due > 0]
         if due:
             arm = max(due, key=lambda i: self._arms[i].due)
             self._arms[arm].due -= 1
             return arm
         # The phase waits for its arms. Meanwhile the policy chooses as if there were no others.
-        chosen = np.ones(len(available), np.bool_)
-        self._phase(self._bound(available), available, chosen)
+        chosen, alive = np.ones((2, len(available)), np.bool_)
+        self._phase(self._bound(available), available, chosen, alive)
         marked = [i for i, mark in zip(available, chosen, strict=True) if mark]
         return min(marked, key=lambda i: self._arms[i].pulls + self._arms[i].open_asks)
 
-    def _phase(self, ready: Any, numbers: list[int], chosen: NDArray[np.bool_]) -> int:
+    def _phase(self, ready: Any, numbers: list[int], chosen: NDArray[np.bool_], alive: NDArray[np.bool_]) -> int:
         """Ask the policy, ready for these arms, for a phase: it marks those chosen, and the repetitions return."""
-        arms = [self._arms[i] for i in numbers]
-        pulls = np.array([arm.pulls for arm in arms], np.int64)
-        seen = Arms(pulls, np.array([arm.mean for arm in arms]), np.array([arm.variance for arm in arms]))
+        seen = _seen([self._arms[i] for i in numbers], alive)
+        for i in np.flatnonzero(seen.pulls):
+            seen.cost[i] = cost_of(ready, seen, i)
         repeats = int(ready.phase(seen, self._round, chosen, self._rng))
+        if repeats == 0 and seen.cost[answer := cheapest(seen)] < math.inf:
+            choose_only(chosen, answer)
+            return FOREVER
         if repeats < 1 or not chosen.any():
-            raise PrudentError(f"{spec(self.policy)}: its phase chose no arm or returned fewer than 1 repetition")
+            raise PrudentError(f"{spec(self.policy)}: {COMPLAINTS[BAD_PHASE]}")
         return repeats
 
     def _bound(self, numbers: list[int]) -> Any:
         """The policy made ready for some of the arms, which it sees numbered from 0."""
-        policy: Any = self.policy
-        if "arm" in getattr(policy, "_fields", ()):  # a parameter that names an arm, as fixed-arm's
-            if policy.arm not in numbers:
-                raise PrudentError(f"{spec(policy)}: arm {policy.arm} must be there to be pulled; there are {numbers}")
-            policy = policy._replace(arm=numbers.index(policy.arm))
-        return bind(policy, self.risk, self.horizon, len(numbers))
+        policy = self.policy
+        arm = getattr(policy, "arm", None)  # a parameter that names an arm, as fixed-arm's
+        if arm is not None:
+            if arm not in numbers:
+                raise PrudentError(f"{spec(policy)}: arm {arm} must be there to be pulled; there are {numbers}")
+            policy = policy._replace(arm=numbers.index(arm))
+        return bind(policy, Setting(len(numbers), self.risk, self.horizon, self.support))
 
     def _restart(self, ready: Any) -> None:
         """Go on with another set of arms."""
         self._ready = ready
         for arm in self._arms:
-            arm.chosen, arm.due = True, 0
+            arm.chosen, arm.alive, arm.due = True, True, 0
 
     def _cost(self, arm: ArmState) -> float:
         return float(self.risk.estimate(arm.mean, arm.variance, ordered(arm)))
@@ -297,16 +300,11 @@ class Agent:
         return numbers
 
 
-def _check_range(policy: Any, support: tuple[float, float]) -> None:
-    """Widths of a policy that nobody told the range of rewards would be too narrow, and nothing would show it.
-
-    The policy is not widened in silence: it would no longer be the one that was simulated. A range the user gave
-    stands, and without a bounded support there is nothing to compare.
-    """
-    length = support[1] - support[0]
-    default = getattr(policy, "_field_defaults", {}).get("range", UNSET)
-    if default is not UNSET and policy.range == default and (1.0 + 1e-9) * default < length < math.inf:
-        raise PrudentError(
-            f"{spec(policy)}: range is {default:g}, its default, shorter than the agent's support {support};"
-            f" pass range={length:g}"
-        )
+def _seen(arms: Sequence[ArmState], alive: NDArray[np.bool_]) -> Arms:
+    """What a policy of phases is shown of some arms."""
+    rewards = np.full((len(arms), max((len(arm.rewards or ()) for arm in arms), default=0)), math.nan)
+    for row, arm in zip(rewards, arms, strict=True):
+        row[: len(arm.rewards or ())] = arm.rewards or ()
+    pulls, costs = np.array([arm.pulls for arm in arms], np.int64), np.full(len(arms), math.inf)
+    means, variances = np.array([arm.mean for arm in arms]), np.array([arm.variance for arm in arms])
+    return Arms(pulls, means, variances, costs, alive, rewards)

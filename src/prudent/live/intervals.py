@@ -3,8 +3,8 @@
 from typing import Any, NamedTuple
 
 from prudent.live.state import ArmState, ordered
-from prudent.risk import MeanVariance, RiskMeasure
-from prudent.risk.base import Interval
+from prudent.risk.base import Interval, RiskMeasure
+from prudent.risk.mean_variance import MeanVariance
 from prudent.sequences import check_quantile, mean_bounds, mean_variance_bounds, quantile_bounds, variance_bounds
 
 

@@ -13,16 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.errors import PrudentError, check_finite, check_integer
-from prudent.policies import Policy, registry, spec
-from prudent.risk import RiskMeasure
-from prudent.risk import registry as risk_registry
+from prudent.policies.base import Policy, policies, spec
+from prudent.risk.base import RiskMeasure, risks
 
-FORMAT, VERSION = "prudent agent", 1
+FORMAT, VERSION = "prudent agent", 2
 
 
 @dataclass(slots=True)
 class ArmState:
-    """An arm's statistics, its open asks, and its part in a policy's phase: chosen, and how often it is still due.
+    """An arm's statistics, its open asks, and its part in a policy's phases: chosen, alive, how often it is still due.
 
     `rewards` are in ascending order; None if the agent does not remember them.
     """
@@ -33,6 +32,7 @@ class ArmState:
     open_asks: int = 0
     retired: bool = False
     chosen: bool = True
+    alive: bool = True
     due: int = 0
     rewards: list[float] | None = None
 
@@ -110,6 +110,7 @@ _ARM: dict[str, Any] = {
     "open_asks": int,
     "retired": bool,
     "chosen": bool,
+    "alive": bool,
     "due": int,
     "rewards": list | None,
 }
@@ -131,7 +132,7 @@ def _policy(described: Any, given: Policy | None) -> Policy:
     name, parameters = _entries("policy", described, _POLICY)
     if given is None:
         try:
-            factory = registry.get(name)
+            factory = policies.get(name).factory
         except PrudentError as error:
             raise PrudentError(f"{error}; a policy of your own must be passed again: policy={name}(…)") from None
         given = factory(**{key: _parameter(key, value) for key, value in parameters.items()})
@@ -144,7 +145,7 @@ def _policy(described: Any, given: Policy | None) -> Policy:
 def _parameter(name: str, value: Any) -> Any:
     """A policy's parameter from JSON. A tuple or an array comes back as a list, as a spec would give it."""
     if name == "risk" and isinstance(value, str):
-        return risk_registry.parse(value)
+        return risks.parse(value)
     return _unplain(value)
 
 

@@ -10,10 +10,13 @@ from matplotlib.figure import Figure
 from prudent.figures import plot_curves, save, style
 from prudent.paper.measure import Cell, Desk, measured, write_table
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2, FIGURE_2, MU_2, VARIANCE_1, grid_bandit
-from prudent.policies import MVLCB, BernsteinMVLCB, ExpExp, Policy, spec
+from prudent.policies.base import Policy, spec
+from prudent.policies.bernstein_mv_lcb import BernsteinMVLCB
 from prudent.policies.best_of_both import BestOfBoth
+from prudent.policies.exp_exp import ExpExp
+from prudent.policies.mv_lcb import MVLCB
 from prudent.report import Section
-from prudent.risk import MeanVariance
+from prudent.risk.mean_variance import MeanVariance
 
 RISK = MeanVariance(rho=0.0)
 POLICIES: dict[str, Policy] = {

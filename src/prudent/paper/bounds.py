@@ -9,14 +9,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from prudent.arms import Bernoulli
+from prudent.arms.discrete import Bernoulli
 from prudent.bandit import Bandit
 from prudent.figures import COLOURS, MARKERS, save, style
 from prudent.paper.measure import Cell, Desk, measured, write_table
 from prudent.paper.problems import FIGURE_2
-from prudent.policies import MVLCB, ExpExp
+from prudent.policies.exp_exp import ExpExp
+from prudent.policies.mv_lcb import MVLCB
 from prudent.report import Section
-from prudent.risk import MeanVariance
+from prudent.risk.mean_variance import MeanVariance
 from prudent.theory import largest_pseudo_regret, lower_bound_rates, theorem1_expectation, theorem2
 
 RISK = MeanVariance(rho=0.0)

@@ -4,13 +4,14 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from prudent.arms import Deterministic
+from prudent.arms.discrete import Deterministic
 from prudent.bandit import Bandit
 from prudent.figures import COLOURS, save, style
 from prudent.paper.measure import Cell, Desk, measured, write_table
-from prudent.policies import RandomArm, RoundRobin
+from prudent.policies.random_arm import RandomArm
+from prudent.policies.round_robin import RoundRobin
 from prudent.report import Section
-from prudent.risk import MeanVariance
+from prudent.risk.mean_variance import MeanVariance
 
 BANDIT = Bandit([Deterministic(0.0), Deterministic(1.0)])
 RISK = MeanVariance(rho=0.0)

@@ -5,9 +5,9 @@ from matplotlib.figure import Figure
 from prudent.figures import plot_curves, save, style
 from prudent.paper.measure import Cell, Desk, measured, write_table
 from prudent.paper.problems import FIGURE_2
-from prudent.policies import MVLCB
+from prudent.policies.mv_lcb import MVLCB
 from prudent.report import Section
-from prudent.risk import MeanVariance
+from prudent.risk.mean_variance import MeanVariance
 
 RISK = MeanVariance(rho=0.0)
 POLICY = MVLCB()

@@ -10,9 +10,10 @@ from prudent.figures import COLOURS, MARKERS, save, style
 from prudent.paper.configurations import pieces
 from prudent.paper.measure import Cell, Desk, measured, write_table
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2, HORIZONS
-from prudent.policies import MVLCB, ExpExp
+from prudent.policies.exp_exp import ExpExp
+from prudent.policies.mv_lcb import MVLCB
 from prudent.report import Section
-from prudent.risk import MeanVariance
+from prudent.risk.mean_variance import MeanVariance
 
 CONFIGURATIONS = {"configuration 1": CONFIGURATION_1, "configuration 2": CONFIGURATION_2}
 ALGORITHMS = {"MV-LCB": MVLCB(), "ExpExp": ExpExp()}

@@ -13,8 +13,10 @@ import polars as pl
 from prudent.errors import PrudentError
 from prudent.paper.measure import Cell, Desk, measured
 from prudent.paper.problems import HORIZONS, MU_2, VARIANCE_1, grid_bandit
-from prudent.policies import MVLCB, ExpExp, Policy, spec
-from prudent.risk import MeanVariance
+from prudent.policies.base import Policy, spec
+from prudent.policies.exp_exp import ExpExp
+from prudent.policies.mv_lcb import MVLCB
+from prudent.risk.mean_variance import MeanVariance
 
 __all__ = [
     "HORIZONS",

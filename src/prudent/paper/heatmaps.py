@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from prudent.figures import save, style
 from prudent.paper import grid
 from prudent.paper.measure import Cell, Desk, write_table
-from prudent.policies import spec
+from prudent.policies.base import spec
 from prudent.report import Section
 
 COLUMNS = 4

@@ -15,16 +15,17 @@ import polars as pl
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from prudent.arms import Empirical
+from prudent.arms.discrete import Empirical
 from prudent.bandit import Bandit
-from prudent.engine import simulate
+from prudent.engine.simulation import simulate
 from prudent.figures import save, style
 from prudent.paper.measure import Cell, Desk, write_table
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2
-from prudent.policies import registry, serves
+from prudent.policies.base import policies as registry
+from prudent.policies.binding import serves
 from prudent.report import Section
-from prudent.risk import MeanVariance
-from prudent.risk import registry as risks
+from prudent.risk.base import risks
+from prudent.risk.mean_variance import MeanVariance
 from prudent.runs import Runs, mean_and_se
 
 Array = NDArray[np.float64]

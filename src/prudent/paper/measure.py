@@ -17,9 +17,9 @@ import polars as pl
 import prudent
 from prudent.bandit import Bandit
 from prudent.compiled import kernels_digest
-from prudent.engine import simulate
-from prudent.policies import Policy, spec
-from prudent.risk import RiskMeasure
+from prudent.engine.simulation import simulate
+from prudent.policies.base import Policy, spec
+from prudent.risk.base import RiskMeasure
 from prudent.runs import Runs, mean_and_se
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from prudent.arms import Gaussian
+from prudent.arms.continuous import Gaussian
 from prudent.bandit import Bandit
 
 FIGURE_2 = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])

@@ -24,12 +24,13 @@ import math
 import polars as pl
 from matplotlib.figure import Figure
 
-from prudent.arms import Deterministic
+from prudent.arms.discrete import Deterministic
 from prudent.bandit import Bandit
 from prudent.figures import plot_curves, save, style
 from prudent.paper import grid
 from prudent.paper.measure import Cell, Desk, measured, write_table
-from prudent.policies import MVLCB, spec
+from prudent.policies.base import spec
+from prudent.policies.mv_lcb import MVLCB
 from prudent.report import Section
 
 HORIZONS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000)

@@ -8,12 +8,14 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from prudent.arms import Bernoulli
+from prudent.arms.discrete import Bernoulli
 from prudent.bandit import Bandit
 from prudent.errors import PrudentError, check_integer
 from prudent.plan.elicit import Option
-from prudent.policies import Policy, bind, check_rewards, registry, spec
-from prudent.risk import MeanVariance
+from prudent.policies.base import Policy, spec
+from prudent.policies.base import policies as registry
+from prudent.policies.binding import bind, check_rewards
+from prudent.risk.mean_variance import MeanVariance
 from prudent.study import Study, run
 from prudent.study.cells import Entry
 from prudent.study.toml import to_toml

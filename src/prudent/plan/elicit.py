@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from prudent.arms import registry as arm_registry
+from prudent.arms.base import arms as arm_registry
 from prudent.errors import PrudentError, check_finite, check_positive
 
 NUMBER = r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"

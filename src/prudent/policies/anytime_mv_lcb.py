@@ -3,12 +3,12 @@
 import math
 from typing import NamedTuple
 
-from prudent.errors import check_positive
-from prudent.policies.base import UNSET, Arm, check_rho, check_width, policy
+from prudent.errors import check_finite, check_positive
+from prudent.policies.base import UNSET, Arm, policies
 from prudent.policies.mv_lcb import lower_bound, width_factor
 
 
-@policy("anytime-mv-lcb", serves="mean-variance")
+@policies.add("anytime-mv-lcb", serves="mean-variance")
 class AnytimeMVLCB(NamedTuple):
     """MV-LCB with the exploration sequence ε_t = a log t in place of log(1/δ) (Remark 2 of [Sani12], section 3.1).
 
@@ -27,6 +27,5 @@ class AnytimeMVLCB(NamedTuple):
         return lower_bound(arm, self.rho, width, self.unbiased)
 
     def check(self) -> None:
-        check_rho("anytime-mv-lcb", self.rho)
         check_positive("anytime-mv-lcb", "a", self.a)
-        check_width("anytime-mv-lcb", self.c, self.range)
+        check_finite("anytime-mv-lcb", "c", self.c, low=0.0, hint="5 is the paper's constant")

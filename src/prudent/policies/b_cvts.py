@@ -6,12 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.errors import check_finite
-from prudent.policies.base import UNSET, Arm, policy
-from prudent.policies.empirical import check_alpha
+from prudent.policies.base import UNSET, Arm, policies
 
 
-@policy("b-cvts", serves="cvar")
+@policies.add("b-cvts", serves="cvar")
 class BCVTS(NamedTuple):
     """The CVaR of the rewards and of their upper bound, weighted at random [Baudry21].
 
@@ -35,7 +33,3 @@ class BCVTS(NamedTuple):
             total += rewards[k] * (beyond - after)
             beyond = after
         return -(total + self.high * (self.alpha - (1.0 - beyond))) / self.alpha
-
-    def check(self) -> None:
-        check_alpha("b-cvts", self.alpha)
-        check_finite("b-cvts", "high", self.high, hint="the largest reward possible")

@@ -2,11 +2,12 @@
 
 from typing import Any, NamedTuple
 
-from prudent.policies.base import UNSET, Arm, check_rho, mean_variance, policy
+from prudent.policies.base import UNSET, Arm, policies
 from prudent.policies.bernoulli_thompson import sampled_probability
+from prudent.risk.mean_variance import mean_variance
 
 
-@policy("bernoulli-mvts", serves="mean-variance", rewards=(0.0, 1.0))
+@policies.add("bernoulli-mvts", serves="mean-variance", values=(0.0, 1.0))
 class BernoulliMVTS(NamedTuple):
     """Thompson sampling of a probability for the mean-variance [Zhu20].
 
@@ -19,6 +20,3 @@ class BernoulliMVTS(NamedTuple):
     def score(self, arm: Arm, rng: Any) -> float:
         theta = sampled_probability(arm, rng)
         return mean_variance(theta, theta * (1.0 - theta), self.rho)
-
-    def check(self) -> None:
-        check_rho("bernoulli-mvts", self.rho)

@@ -3,10 +3,10 @@
 from typing import Any, NamedTuple
 
 from prudent.compiled import helper
-from prudent.policies.base import MEAN, Arm, policy
+from prudent.policies.base import MEAN, Arm, policies
 
 
-@policy("bernoulli-thompson", serves=MEAN, rewards=(0.0, 1.0))
+@policies.add("bernoulli-thompson", serves=MEAN, values=(0.0, 1.0))
 class BernoulliThompson(NamedTuple):
     """θ ~ Beta(S + 1, F + 1) after S ones and F zeros;  the largest is pulled [Thompson33]. Ignores risk.
 

@@ -3,11 +3,11 @@
 import math
 from typing import NamedTuple
 
-from prudent.errors import check_positive
-from prudent.policies.base import UNSET, Arm, check_delta, check_rho, policy, usual_delta
+from prudent.policies.base import UNSET, Arm, Setting, policies
+from prudent.policies.helpers import usual_delta
 
 
-@policy("bernstein-mv-lcb", serves="mean-variance")
+@policies.add("bernstein-mv-lcb", serves="mean-variance")
 class BernsteinMVLCB(NamedTuple):
     """Lower confidence bound on the mean-variance from empirical Bernstein bounds [Maurer09].
 
@@ -49,10 +49,5 @@ class BernsteinMVLCB(NamedTuple):
         deviation = math.sqrt(most) - self.range * math.sqrt(2.0 * math.log(1.0 / self.delta) / (s - 1.0))
         return max(0.0, deviation) ** 2 - self.rho * mean
 
-    def tuned(self, horizon: int | None, n_arms: int) -> "BernsteinMVLCB":
-        return self._replace(delta=usual_delta("bernstein-mv-lcb", self.delta, horizon))
-
-    def check(self) -> None:
-        check_rho("bernstein-mv-lcb", self.rho)
-        check_delta("bernstein-mv-lcb", self.delta)
-        check_positive("bernstein-mv-lcb", "range", self.range)
+    def tuned(self, setting: Setting) -> "BernsteinMVLCB":
+        return self._replace(delta=usual_delta("bernstein-mv-lcb", self.delta, setting.horizon))

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.errors import PrudentError, check_positive
-from prudent.policies.base import FOREVER, UNSET, Arm, Arms, check_delta, check_rho, choose_only, need_horizon, policy
+from prudent.errors import check_positive
+from prudent.policies.base import FOREVER, UNSET, Arm, Arms, Setting, policies
+from prudent.policies.helpers import choose_only, exploring_pulls, need_horizon
 from prudent.policies.mv_lcb import MVLCB, lower_bound
 
 
-@policy("best-of-both", serves="mean-variance")
+@policies.add("best-of-both", serves="mean-variance")
 class BestOfBoth(NamedTuple):
     """Sharp MV-LCB until exploration has cost as much as ExpExp's, then one arm to the end (docs/best-of-both.md).
 
@@ -34,20 +35,15 @@ class BestOfBoth(NamedTuple):
     delta: float = UNSET
     range: float = 1.0
 
-    def tuned(self, horizon: int | None, n_arms: int) -> "_BudgetThenMostPulled":
-        n = need_horizon("best-of-both", horizon)
-        if n < n_arms:
-            hint = "it pulls each once"
-            raise PrudentError(f"best-of-both: horizon must be at least the number of arms, {n_arms}, got {n}; {hint}")
-        index = MVLCB(self.rho, 1.0, self.delta, self.range, unbiased=True).tuned(n, n_arms)
-        each = min(math.ceil((n / 14.0) ** (2.0 / 3.0)), n // n_arms)
-        return _BudgetThenMostPulled(self.rho, index.width, math.ceil(min(self.budget * (n_arms - 1) * each, n)))
+    def tuned(self, setting: Setting) -> "_BudgetThenMostPulled":
+        n_arms = setting.n_arms
+        n = need_horizon("best-of-both", setting.horizon, n_arms)
+        index = MVLCB(self.rho, 1.0, self.delta, self.range, unbiased=True).tuned(setting)
+        rounds = min(self.budget * (n_arms - 1) * exploring_pulls(n, n_arms), n)
+        return _BudgetThenMostPulled(self.rho, index.width, math.ceil(rounds))
 
     def check(self) -> None:
-        check_rho("best-of-both", self.rho)
         check_positive("best-of-both", "budget", self.budget, hint="1 explores as long as ExpExp, 0.5 half as long")
-        check_delta("best-of-both", self.delta)
-        check_positive("best-of-both", "range", self.range, hint="pass the largest minus the smallest possible reward")
 
 
 class _BudgetThenMostPulled(NamedTuple):

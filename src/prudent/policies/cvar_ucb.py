@@ -6,12 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.errors import check_finite
-from prudent.policies.base import UNSET, Arm, check_delta, policy, usual_delta
-from prudent.policies.empirical import check_alpha, lower_tail_mean
+from prudent.policies.base import UNSET, Arm, Setting, policies
+from prudent.policies.empirical import lower_tail_mean
+from prudent.policies.helpers import usual_delta
 
 
-@policy("cvar-ucb", serves="cvar")
+@policies.add("cvar-ucb", serves="cvar")
 class CVaRUCB(NamedTuple):
     """The CVaR of the best law within the band F̂ ± ε of Dvoretzky, Kiefer and Wolfowitz [Tamkin19].
 
@@ -29,10 +29,5 @@ class CVaRUCB(NamedTuple):
         shift = math.sqrt(math.log(2.0 / self.delta) / (2.0 * arm.pulls))
         return -lower_tail_mean(rewards, self.alpha, shift, self.high)
 
-    def tuned(self, horizon: int | None, n_arms: int) -> "CVaRUCB":
-        return self._replace(delta=usual_delta("cvar-ucb", self.delta, horizon))
-
-    def check(self) -> None:
-        check_alpha("cvar-ucb", self.alpha)
-        check_finite("cvar-ucb", "high", self.high, hint="the largest reward possible")
-        check_delta("cvar-ucb", self.delta)
+    def tuned(self, setting: Setting) -> "CVaRUCB":
+        return self._replace(delta=usual_delta("cvar-ucb", self.delta, setting.horizon))

@@ -6,13 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.errors import check_positive
-from prudent.policies.base import UNSET, Arm, check_delta, policy, usual_delta
-from prudent.policies.empirical import check_ends
+from prudent.policies.base import UNSET, Arm, Setting, policies
+from prudent.policies.helpers import usual_delta
 from prudent.policies.kl_ucb import kl_upper
 
 
-@policy("entropic-lcb", serves="entropic")
+@policies.add("entropic-lcb", serves="entropic")
 class EntropicLCB(NamedTuple):
     """Lower confidence bound on the entropic cost λ⁻¹ log E e^{−λX}, the risk of [Maillard13].
 
@@ -41,11 +40,5 @@ class EntropicLCB(NamedTuple):
         # Where the exponentials underflow, no cost is below that of the largest reward.
         return max(-self.high, math.log(least) / self.lam - self.low) if least > 0.0 else -self.high
 
-    def tuned(self, horizon: int | None, n_arms: int) -> "EntropicLCB":
-        return self._replace(delta=usual_delta("entropic-lcb", self.delta, horizon))
-
-    def check(self) -> None:
-        if self.lam is not UNSET:
-            check_positive("entropic-lcb", "lam", self.lam, hint="λ is the aversion to risk; leave it to the risk")
-        check_ends("entropic-lcb", self.low, self.high)
-        check_delta("entropic-lcb", self.delta)
+    def tuned(self, setting: Setting) -> "EntropicLCB":
+        return self._replace(delta=usual_delta("entropic-lcb", self.delta, setting.horizon))

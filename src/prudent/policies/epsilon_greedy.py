@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.errors import check_number
-from prudent.policies.base import UNSET, Arms, cheapest, check_rho, choose_only, policy
+from prudent.policies.base import UNSET, Arms, policies
+from prudent.policies.helpers import cheapest, choose_only
 
 
-@policy("epsilon-greedy", serves="mean-variance")
+@policies.add("epsilon-greedy", serves="mean-variance")
 class EpsilonGreedy(NamedTuple):
     """With probability ε a random arm, else the one with the smallest empirical mean-variance; each arm once first.
 
@@ -25,9 +26,8 @@ class EpsilonGreedy(NamedTuple):
         elif rng.random() < self.epsilon:
             choose_only(chosen, rng.integers(0, len(arms.pulls)))
         else:
-            choose_only(chosen, cheapest(arms, self.rho))
+            choose_only(chosen, cheapest(arms))
         return 1
 
     def check(self) -> None:
-        check_rho("epsilon-greedy", self.rho)
         check_number("epsilon-greedy", "epsilon", self.epsilon, low=0.0, high=1.0, hint="pass a probability")

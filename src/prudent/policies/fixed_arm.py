@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.errors import check_integer
-from prudent.policies.base import ANY, FOREVER, Arms, choose_only, policy
+from prudent.policies.base import ANY, FOREVER, Arms, Setting, policies
+from prudent.policies.helpers import choose_only
 
 
-@policy("fixed-arm", serves=ANY)
+@policies.add("fixed-arm", serves=ANY)
 class FixedArm(NamedTuple):
     """Pull `arm` (numbered from 0) in every round: the yardstick no learner can rely on [Sani12].
 
@@ -22,8 +23,8 @@ class FixedArm(NamedTuple):
         choose_only(chosen, self.arm)
         return FOREVER
 
-    def tuned(self, horizon: int | None, n_arms: int) -> "FixedArm":
-        check_integer("fixed-arm", "arm", self.arm, low=0, high=n_arms - 1, hint="arms are numbered from 0")
+    def tuned(self, setting: Setting) -> "FixedArm":
+        check_integer("fixed-arm", "arm", self.arm, low=0, high=setting.n_arms - 1, hint="arms are numbered from 0")
         return self
 
     def check(self) -> None:

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from prudent.compiled import helper
 from prudent.errors import check_finite
-from prudent.policies.base import MEAN, Arm, policy
+from prudent.policies.base import MEAN, Arm, policies
 
 
-@policy("kl-ucb", serves=MEAN, rewards=(0.0, 1.0))
+@policies.add("kl-ucb", serves=MEAN, rewards=(0.0, 1.0))
 class KLUCB(NamedTuple):
     """The largest q with s·kl(μ̂, q) ≤ log t + c log log t;  the arm with the largest q is pulled [Garivier11].
 

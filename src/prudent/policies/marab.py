@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.errors import check_finite
-from prudent.policies.base import UNSET, Arm, policy
-from prudent.policies.empirical import check_alpha
+from prudent.policies.base import UNSET, Arm, policies
 
 
-@policy("marab", serves="cvar")
+@policies.add("marab", serves="cvar")
 class MaRaB(NamedTuple):
     """Ĉ − c √(log⌈t α⌉ / ⌈s α⌉), Ĉ the mean of the ⌈s α⌉ worst rewards [Galichet13];  the largest is pulled.
 
@@ -31,5 +30,4 @@ class MaRaB(NamedTuple):
         return float(self.c * math.sqrt(math.log(math.ceil(t * self.alpha)) / worst) - total / worst)
 
     def check(self) -> None:
-        check_alpha("marab", self.alpha)
         check_finite("marab", "c", self.c, low=0.0, hint="0 trusts the estimate")

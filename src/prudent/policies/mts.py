@@ -4,10 +4,11 @@ import math
 from typing import Any, NamedTuple
 
 from prudent.compiled import helper
-from prudent.policies.base import UNSET, Arm, check_rho, mean_variance, policy
+from prudent.policies.base import UNSET, Arm, policies
+from prudent.risk.mean_variance import mean_variance
 
 
-@policy("mts", serves="mean-variance")
+@policies.add("mts", serves="mean-variance")
 class MTS(NamedTuple):
     """Thompson sampling of the mean, the variance as estimated [Zhu20].
 
@@ -20,9 +21,6 @@ class MTS(NamedTuple):
 
     def score(self, arm: Arm, rng: Any) -> float:
         return mean_variance(sampled_mean(arm, rng), arm.variance, self.rho)
-
-    def check(self) -> None:
-        check_rho("mts", self.rho)
 
 
 @helper

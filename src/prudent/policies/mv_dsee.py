@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.errors import PrudentError, check_positive
-from prudent.policies.base import FOREVER, UNSET, Arms, cheapest, check_rho, choose_only, policy
+from prudent.policies.base import FOREVER, UNSET, Arms, Setting, policies
+from prudent.policies.helpers import cheapest, choose_only
 
 RULES = ("two-thirds", "log")
 
 
-@policy("mv-dsee", serves="mean-variance")
+@policies.add("mv-dsee", serves="mean-variance")
 class MVDSEE(NamedTuple):
     """Deterministic sequencing of exploration and exploitation [Vakili16].
 
@@ -29,11 +30,10 @@ class MVDSEE(NamedTuple):
     a: float = 1.0
     rule: str = "two-thirds"
 
-    def tuned(self, horizon: int | None, n_arms: int) -> "_Sequence":
+    def tuned(self, setting: Setting) -> "_Sequence":
         return _Sequence(self.rho, self.a, self.rule == "log")
 
     def check(self) -> None:
-        check_rho("mv-dsee", self.rho)
         check_positive("mv-dsee", "a", self.a)
         if self.rule not in RULES:
             raise PrudentError(f"mv-dsee: rule must be one of {', '.join(RULES)}, got {self.rule!r}")
@@ -59,7 +59,7 @@ class _Sequence(NamedTuple):
         if explored < self.wanted(float(t), n_arms):
             choose_only(chosen, explored % n_arms)
             return 1
-        choose_only(chosen, cheapest(arms, self.rho))
+        choose_only(chosen, cheapest(arms))
         # The next exploration is in the first round s with f(s) > explored; the inverse of f finds it up to rounding.
         ratio = explored / self.a
         inverse = math.exp(min(ratio, 40.0)) if self.logarithmic else ratio * math.sqrt(ratio)

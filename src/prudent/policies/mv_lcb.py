@@ -4,19 +4,13 @@ import math
 from typing import NamedTuple
 
 from prudent.compiled import helper
-from prudent.policies.base import (
-    UNSET,
-    Arm,
-    check_delta,
-    check_rho,
-    check_width,
-    mean_variance,
-    policy,
-    usual_delta,
-)
+from prudent.errors import check_finite
+from prudent.policies.base import UNSET, Arm, Setting, policies
+from prudent.policies.helpers import usual_delta
+from prudent.risk.mean_variance import mean_variance
 
 
-@policy("mv-lcb", serves="mean-variance")
+@policies.add("mv-lcb", serves="mean-variance")
 class MVLCB(NamedTuple):
     """Lower confidence bound on the mean-variance (Fig. 1 of [Sani12]).
 
@@ -33,15 +27,14 @@ class MVLCB(NamedTuple):
     range: float = 1.0
     unbiased: bool = False
 
-    def tuned(self, horizon: int | None, n_arms: int) -> "MVIndex":
-        delta = usual_delta("mv-lcb", self.delta, horizon)
+    def tuned(self, setting: Setting) -> "MVIndex":
+        delta = usual_delta("mv-lcb", self.delta, setting.horizon)
         width = width_factor(self.rho, self.c, self.range) * math.sqrt(math.log(1.0 / delta) / 2.0)
         return MVIndex(self.rho, width, self.unbiased)
 
     def check(self) -> None:
-        check_rho("mv-lcb", self.rho)
-        check_width("mv-lcb", self.c, self.range)
-        check_delta("mv-lcb", self.delta)
+        hint = "5 is the paper's constant, 1 is enough with the unbiased variance"
+        check_finite("mv-lcb", "c", self.c, low=0.0, hint=hint)
 
     @classmethod
     def sharp(cls, rho: float = UNSET) -> "MVLCB":

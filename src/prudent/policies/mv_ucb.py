@@ -4,10 +4,11 @@ import math
 from typing import NamedTuple
 
 from prudent.errors import check_positive
-from prudent.policies.base import UNSET, Arm, check_rho, mean_variance, policy
+from prudent.policies.base import UNSET, Arm, Setting, policies
+from prudent.risk.mean_variance import mean_variance
 
 
-@policy("mv-ucb", serves="mean-variance")
+@policies.add("mv-ucb", serves="mean-variance")
 class MVUCB(NamedTuple):
     """V̂ − ρ μ̂ − b √(log t / s);  the arm with the smallest is pulled [Vakili16].
 
@@ -22,12 +23,11 @@ class MVUCB(NamedTuple):
     def score(self, arm: Arm, t: int) -> float:
         return mean_variance(arm.mean, arm.variance, self.rho) - self.b * math.sqrt(math.log(t) / arm.pulls)
 
-    def tuned(self, horizon: int | None, n_arms: int) -> "MVUCB":
+    def tuned(self, setting: Setting) -> "MVUCB":
         if self.b is not UNSET:
             return self
         return self._replace(b=math.sqrt(1.5) * (1.0 if math.isinf(self.rho) else 2.0 + self.rho))
 
     def check(self) -> None:
-        check_rho("mv-ucb", self.rho)
         if self.b is not UNSET:
             check_positive("mv-ucb", "b", self.b, hint="leave it out for √(3/2) (2 + ρ), enough on [0, 1]")

@@ -2,12 +2,13 @@
 
 from typing import Any, NamedTuple
 
-from prudent.policies.base import UNSET, Arm, check_rho, mean_variance, policy
+from prudent.policies.base import UNSET, Arm, policies
 from prudent.policies.mts import sampled_mean
 from prudent.policies.vts import sampled_variance
+from prudent.risk.mean_variance import mean_variance
 
 
-@policy("mvts", serves="mean-variance")
+@policies.add("mvts", serves="mean-variance")
 class MVTS(NamedTuple):
     """Thompson sampling of mean and variance [Zhu20], for every ρ.
 
@@ -21,6 +22,3 @@ class MVTS(NamedTuple):
     def score(self, arm: Arm, rng: Any) -> float:
         variance = sampled_variance(arm, rng)
         return mean_variance(sampled_mean(arm, rng), variance, self.rho)
-
-    def check(self) -> None:
-        check_rho("mvts", self.rho)

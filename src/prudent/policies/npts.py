@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.errors import check_finite
-from prudent.policies.base import ANY, UNSET, Arm, policy
-from prudent.risk import RiskMeasure
+from prudent.policies.base import ANY, UNSET, Arm, policies
+from prudent.risk.base import RiskMeasure
 
 
-@policy("npts", serves=ANY)
+@policies.add("npts", serves=ANY)
 class NPTS(NamedTuple):
     """ρ-NPTS: the risk of the rewards, weighted at random ([Chang22]; for the mean [Riou20]).
 

@@ -6,12 +6,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.errors import check_finite
-from prudent.policies.base import UNSET, Arm, check_delta, policy, usual_delta
-from prudent.policies.empirical import check_alpha
+from prudent.policies.base import UNSET, Arm, Setting, policies
+from prudent.policies.helpers import usual_delta
 
 
-@policy("quantile-ucb", serves="var")
+@policies.add("quantile-ucb", serves="var")
 class QuantileUCB(NamedTuple):
     """The empirical quantile at α + ε, ε = √(log(2/δ) / 2s);  the arm with the largest is pulled.
 
@@ -29,10 +28,5 @@ class QuantileUCB(NamedTuple):
         rank = math.ceil((self.alpha + shift) * arm.pulls)
         return float(-rewards[rank - 1]) if rank <= arm.pulls else -self.high
 
-    def tuned(self, horizon: int | None, n_arms: int) -> "QuantileUCB":
-        return self._replace(delta=usual_delta("quantile-ucb", self.delta, horizon))
-
-    def check(self) -> None:
-        check_alpha("quantile-ucb", self.alpha)
-        check_finite("quantile-ucb", "high", self.high, hint="the largest reward possible")
-        check_delta("quantile-ucb", self.delta)
+    def tuned(self, setting: Setting) -> "QuantileUCB":
+        return self._replace(delta=usual_delta("quantile-ucb", self.delta, setting.horizon))

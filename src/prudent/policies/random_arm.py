@@ -5,10 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.policies.base import ANY, FOREVER, Arms, choose_only, policy
+from prudent.policies.base import ANY, FOREVER, Arms, policies
+from prudent.policies.helpers import choose_only
 
 
-@policy("random-arm", serves=ANY)
+@policies.add("random-arm", serves=ANY)
 class RandomArm(NamedTuple):
     """A₂ of the paper's discussion [Sani12]: pick an arm at random, stay with it.
 

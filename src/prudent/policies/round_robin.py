@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.policies.base import ANY, FOREVER, Arms, policy
+from prudent.policies.base import ANY, FOREVER, Arms, policies
 
 
-@policy("round-robin", serves=ANY)
+@policies.add("round-robin", serves=ANY)
 class RoundRobin(NamedTuple):
     """A₁ of the paper's discussion [Sani12]: arm 1, 2, …, K, 1, 2, … Steady over runs, unsteady within each.
 

@@ -4,10 +4,10 @@ import math
 from typing import Any, NamedTuple
 
 from prudent.errors import check_positive
-from prudent.policies.base import MEAN, Arm, policy
+from prudent.policies.base import MEAN, Arm, policies
 
 
-@policy("thompson", serves=MEAN)
+@policies.add("thompson", serves=MEAN)
 class Thompson(NamedTuple):
     """θ ~ N(μ̂, σ²/s), the posterior under a flat prior;  the largest is pulled [Thompson33]. Ignores risk.
 

@@ -6,12 +6,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.errors import check_positive
-from prudent.policies.base import UNSET, Arm, policy
-from prudent.policies.empirical import check_alpha, lower_tail_mean
+from prudent.policies.base import UNSET, Arm, policies
+from prudent.policies.empirical import lower_tail_mean
 
 
-@policy("u-ucb", serves="cvar")
+@policies.add("u-ucb", serves="cvar")
 class UUCB(NamedTuple):
     """Ĉ + (b/α) √(log t / s), Ĉ the mean of the worst α-fraction of the rewards [Cassel18];  the largest is pulled.
 
@@ -25,7 +24,3 @@ class UUCB(NamedTuple):
     def score(self, arm: Arm, t: int, rewards: NDArray[np.float64]) -> float:
         tail_mean = lower_tail_mean(rewards, self.alpha, 0.0, 0.0)
         return -tail_mean - self.range / self.alpha * math.sqrt(math.log(t) / arm.pulls)
-
-    def check(self) -> None:
-        check_alpha("u-ucb", self.alpha)
-        check_positive("u-ucb", "range", self.range, hint="pass the largest minus the smallest possible reward")

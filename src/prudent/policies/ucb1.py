@@ -3,11 +3,10 @@
 import math
 from typing import NamedTuple
 
-from prudent.errors import check_positive
-from prudent.policies.base import MEAN, Arm, policy
+from prudent.policies.base import MEAN, Arm, policies
 
 
-@policy("ucb1", serves=MEAN)
+@policies.add("ucb1", serves=MEAN)
 class UCB1(NamedTuple):
     """Upper confidence bound on the mean, μ̂ + b√(2 log t / s) [Auer02]; the largest is pulled. Ignores risk.
 
@@ -18,6 +17,3 @@ class UCB1(NamedTuple):
 
     def score(self, arm: Arm, t: int) -> float:
         return -arm.mean - self.range * math.sqrt(2.0 * math.log(t) / arm.pulls)
-
-    def check(self) -> None:
-        check_positive("ucb1", "range", self.range)

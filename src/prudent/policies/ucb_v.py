@@ -3,11 +3,11 @@
 import math
 from typing import NamedTuple
 
-from prudent.errors import check_number, check_positive
-from prudent.policies.base import MEAN, Arm, policy
+from prudent.errors import check_number
+from prudent.policies.base import MEAN, Arm, policies
 
 
-@policy("ucb-v", serves=MEAN)
+@policies.add("ucb-v", serves=MEAN)
 class UCBV(NamedTuple):
     """μ̂ + √(2 V̂ ζ log t / s) + 3 b ζ log t / s [Audibert09]; the largest is pulled. Ignores risk; needs ζ > 1.
 
@@ -23,4 +23,3 @@ class UCBV(NamedTuple):
 
     def check(self) -> None:
         check_number("ucb-v", "zeta", self.zeta, low=1.0, open_low=True, open_high=True, hint="1.2 is usual")
-        check_positive("ucb-v", "range", self.range)

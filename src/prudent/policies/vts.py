@@ -3,10 +3,11 @@
 from typing import Any, NamedTuple
 
 from prudent.compiled import helper
-from prudent.policies.base import UNSET, Arm, check_rho, mean_variance, policy
+from prudent.policies.base import UNSET, Arm, policies
+from prudent.risk.mean_variance import mean_variance
 
 
-@policy("vts", serves="mean-variance")
+@policies.add("vts", serves="mean-variance")
 class VTS(NamedTuple):
     """Thompson sampling of the variance, the mean as estimated [Zhu20].
 
@@ -19,9 +20,6 @@ class VTS(NamedTuple):
 
     def score(self, arm: Arm, rng: Any) -> float:
         return mean_variance(arm.mean, sampled_variance(arm, rng), self.rho)
-
-    def check(self) -> None:
-        check_rho("vts", self.rho)
 
 
 @helper

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from prudent.errors import PrudentError
 from prudent.portfolio.laws import JointLaw
 from prudent.portfolio.program import Mix, solve
-from prudent.risk import MeanVariance
+from prudent.risk.mean_variance import MeanVariance
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from prudent.errors import PrudentError
 from prudent.portfolio.bandit import PortfolioBandit
 from prudent.portfolio.policies import PortfolioPolicy
 from prudent.portfolio.program import Mix
-from prudent.risk import MeanVariance
+from prudent.risk.mean_variance import MeanVariance
 from prudent.runs import mean_and_se
 
 Array = NDArray[np.float64]

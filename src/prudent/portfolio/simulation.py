@@ -16,7 +16,7 @@ from prudent.portfolio.policies import Explore, Observation, PortfolioPolicy, Ta
 from prudent.portfolio.policies.base import Play
 from prudent.portfolio.program import Mix, bounds
 from prudent.portfolio.runs import PortfolioRuns
-from prudent.risk import MeanVariance
+from prudent.risk.mean_variance import MeanVariance
 
 Array = NDArray[np.float64]
 

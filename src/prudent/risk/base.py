@@ -20,14 +20,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from prudent.arms import Law
+from prudent.arms.base import Law
 from prudent.compiled import helper, tuple_form
-from prudent.errors import PrudentError, as_float, check_number
-from prudent.registry import Registry
+from prudent.errors import PrudentError
+from prudent.parameters import PARAMETERS, check_parameter, check_support
+from prudent.registry import Registry, named
 
 Array = NDArray[np.float64]
-
-registry = Registry("risk", "prudent.risks")
 
 INTERPRETED = frozenset({"cost", "sample_cost", "stats_cost", "interval", "compiled"})
 """The methods that stay outside kernels."""
@@ -41,12 +40,21 @@ class Interval(NamedTuple):
 
 
 class RiskMeasure(ABC):
-    """A cost of reward laws. Subclass it, give it a `name`, and add it to `prudent.risk.registry`."""
+    """A cost of reward laws. Subclass it as a frozen dataclass, and register it: `@risks.add("my-measure")`."""
 
     name: ClassVar[str]
     by_moments: ClassVar[bool] = False
     additive: ClassVar[bool] = False
     """The cost of a sum of independent rewards is the sum of their costs."""
+
+    def __post_init__(self) -> None:
+        """Check the parameters of prudent.parameters by their names. A measure with others checks them after this."""
+        shared = [field.name for field in fields(self) if field.name in PARAMETERS]  # type: ignore[arg-type]
+        self._set(**{name: check_parameter(self.name, name, getattr(self, name)) for name in shared})
+
+    def _set(self, **values: float) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     @abstractmethod
     def cost(self, law: Law) -> float:
@@ -75,8 +83,7 @@ class RiskMeasure(ABC):
 
         `support` is the interval that rewards cannot leave; each measure's docstring says what it assumes.
         """
-        hint = "for 95 % confidence pass 0.95"
-        level = check_number(self.name, "level", level, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)
+        level = check_parameter(self.name, "level", level)
         x, _ = check_sample(self.name, rewards, None)
         low, high = (-math.inf, math.inf) if support is None else check_support(self.name, support)
         if x.min() < low or x.max() > high:
@@ -88,11 +95,23 @@ class RiskMeasure(ABC):
 
     def compiled(self) -> Any:
         """The measure as kernels take it."""
-        return tuple_form(self, INTERPRETED)
+        made = tuple_form(self, INTERPRETED)
+        type(made).by_moments = self.by_moments
+        return made
 
     def __str__(self) -> str:
         """The spec from which the registry builds this measure again."""
         return f"{self.name}({', '.join(f'{f.name}={getattr(self, f.name)}' for f in fields(self))})"  # type: ignore[arg-type]
+
+
+risks = Registry(
+    "risk",
+    "prudent.risks",
+    "prudent.risk",
+    wanted="a risk measure such as MeanVariance(1.0), or its name",
+    of=RiskMeasure,
+    prepare=named,
+)
 
 
 @helper
@@ -110,18 +129,6 @@ def check_sample(owner: str, rewards: ArrayLike, weights: ArrayLike | None) -> t
     if w.size != x.size or not np.isfinite(w).all() or w.min() < 0.0 or w.sum() <= 0.0:
         raise PrudentError(f"{owner}: weights must be {x.size} finite numbers ≥ 0, not all 0; give one per reward")
     return x, w / w.sum()
-
-
-def check_support(owner: str, support: Sequence[float]) -> tuple[float, float]:
-    """The stated range of rewards; either end may be infinite."""
-    try:
-        first, second = support
-    except (TypeError, ValueError):
-        raise PrudentError(f"{owner}: support must be a pair (low, high), got {support!r}") from None
-    low, high = as_float(owner, "support", first), as_float(owner, "support", second)
-    if not low < high:
-        raise PrudentError(f"{owner}: support must be a pair (low, high) with low < high, got ({low}, {high})")
-    return low, high
 
 
 def _numbers(owner: str, name: str, values: ArrayLike) -> Array:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prudent.arms import Law
+from prudent.arms.base import Law
 from prudent.arms.quadrature import integrals
 from prudent.compiled import kernel
 from prudent.errors import PrudentError, check_finite, check_number, check_positive
-from prudent.risk.base import Array, RiskMeasure, registry
+from prudent.risk.base import Array, RiskMeasure, risks
 from prudent.risk.intervals import distorted, distorted_bounds, levels_of
 
 
@@ -66,45 +66,43 @@ class Spectral(Distortion):
     """
 
 
+@risks.add("exponential-spectrum")
 @dataclass(frozen=True)
 class ExponentialSpectrum(Spectral):
-    """The spectrum φ(u) = k e^(−ku)/(1 − e^(−k)) [Acerbi02]; a larger k minds the worst rewards more.
+    """The spectrum φ(u) = k e^(−ku)/(1 − e^(−k)) [Acerbi02]; the worst rewards count more for a larger k.
 
     Assumes independent rewards in [low, high] for its intervals.
     """
 
     k: float = 5.0
 
-    name = "exponential-spectrum"
-
     def __post_init__(self) -> None:
         hint = "k is the aversion to risk; near 0 only the mean counts"
-        object.__setattr__(self, "k", check_positive(self.name, "k", self.k, hint=hint))
+        self._set(k=check_positive(self.name, "k", self.k, hint=hint))
 
     def distort(self, p: Array) -> Array:
         return np.expm1(-self.k * p) / np.expm1(-self.k)
 
 
+@risks.add("proportional-hazard")
 @dataclass(frozen=True)
 class ProportionalHazard(Spectral):
-    """g(p) = p^r [Wang95]; r = 1 is the mean, a smaller r minds the worst rewards more.
+    """g(p) = p^r [Wang95]; r = 1 is the mean, the worst rewards count more for a smaller r.
 
     Assumes independent rewards in [low, high] for its intervals.
     """
 
     r: float = 0.5
 
-    name = "proportional-hazard"
-
     def __post_init__(self) -> None:
         hint = "r = 1 is the mean, and a smaller r is more averse to risk"
-        r = check_number(self.name, "r", self.r, low=0.0, high=1.0, open_low=True, hint=hint)
-        object.__setattr__(self, "r", r)
+        self._set(r=check_number(self.name, "r", self.r, low=0.0, high=1.0, open_low=True, hint=hint))
 
     def distort(self, p: Array) -> Array:
         return p**self.r
 
 
+@risks.add("wang")
 @dataclass(frozen=True)
 class Wang(Spectral):
     """g(p) = Φ(Φ⁻¹(p) + λ), Wang's transform [Wang00]: −μ + λσ for Gaussian rewards.
@@ -114,11 +112,10 @@ class Wang(Spectral):
 
     lam: float = 0.5
 
-    name = "wang"
-
     def __post_init__(self) -> None:
+        # Here λ may be 0, which is the mean.
         hint = "λ is a price of risk; 0 is the mean"
-        object.__setattr__(self, "lam", check_finite(self.name, "lam", self.lam, low=0.0, hint=hint))
+        self._set(lam=check_finite(self.name, "lam", self.lam, low=0.0, hint=hint))
 
     def distort(self, p: Array) -> Array:
         return wang_transform(p, self.lam)
@@ -151,7 +148,3 @@ def _lower_quantile(p: float) -> float:
         if abs(step) <= 1e-14 * (1.0 - z):
             break
     return z
-
-
-for _risk in (ExponentialSpectrum, ProportionalHazard, Wang):
-    registry.add(_risk.name, _risk)

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prudent.arms import Gaussian, Law, Mixture
-from prudent.errors import check_positive
-from prudent.risk.base import Array, RiskMeasure, registry, total
+from prudent.arms.base import Law
+from prudent.arms.continuous import Gaussian
+from prudent.arms.mixture import Mixture
+from prudent.risk.base import Array, RiskMeasure, risks, total
 from prudent.risk.intervals import mean_bounds
 
 
+@risks.add("entropic")
 @dataclass(frozen=True)
 class Entropic(RiskMeasure):
     """λ⁻¹ log E e^(−λX), a cost [Follmer02]; near λ = 0 it is −μ + λσ²/2, as it is for every λ if rewards are Gaussian.
@@ -24,12 +26,7 @@ class Entropic(RiskMeasure):
 
     lam: float = 1.0
 
-    name = "entropic"
     additive = True
-
-    def __post_init__(self) -> None:
-        hint = "λ is the aversion to risk; for the mean take mean-variance(inf)"
-        object.__setattr__(self, "lam", check_positive(self.name, "lam", self.lam, hint=hint))
 
     def cost(self, law: Law) -> float:
         if isinstance(law, Gaussian):
@@ -58,6 +55,3 @@ class Entropic(RiskMeasure):
         least, most = mean_bounds(pulls, scaled.mean(), scaled.var(), failure, floor, 1.0)
         cheapest = math.log(least) / self.lam - low if least > 0.0 else -high
         return cheapest, math.log(most) / self.lam - low
-
-
-registry.add(Entropic.name, Entropic)

@@ -6,30 +6,32 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prudent.arms import Law
-from prudent.errors import check_number
-from prudent.risk.base import Array, RiskMeasure, registry, total
+from prudent.arms.base import Law
+from prudent.compiled import helper
+from prudent.risk.base import Array, RiskMeasure, risks, total
 from prudent.risk.intervals import mean_bounds, variance_bounds
 
 
+@helper
+def mean_variance(mean: float, variance: float, rho: float) -> float:
+    """σ² − ρ μ; −μ when ρ is infinite."""
+    return -mean if math.isinf(rho) else variance - rho * mean
+
+
+@risks.add("mean-variance")
 @dataclass(frozen=True)
 class MeanVariance(RiskMeasure):
     """σ² − ρ μ, a cost (Definition 1 of [Sani12]); variances are divided by the number of samples.
 
-    ρ ≥ 0 is the tolerance for risk: 0 minds only the variance. ρ = ∞ means "mean only": the cost is −μ, the limit of
+    ρ ≥ 0 is the tolerance for risk: 0 counts only the variance. ρ = ∞ means "mean only": the cost is −μ, the limit of
     (σ² − ρ μ)/ρ. Intervals: bounded differences, and the intervals of mean and variance, half of the failure each.
     Assumes independent rewards in [low, high].
     """
 
     rho: float = 1.0
 
-    name = "mean-variance"
     by_moments = True
     additive = True
-
-    def __post_init__(self) -> None:
-        hint = "ρ is a tolerance for risk: 0 minds only the variance, inf only the mean"
-        object.__setattr__(self, "rho", check_number(self.name, "rho", self.rho, low=0.0, hint=hint))
 
     @property
     def variance_weight(self) -> float:
@@ -49,7 +51,7 @@ class MeanVariance(RiskMeasure):
         return self.estimate(mean, total(weights * (values - mean) ** 2), values)
 
     def estimate(self, mean: float, variance: float, rewards: Array) -> float:
-        return -mean if math.isinf(self.rho) else variance - self.rho * mean
+        return mean_variance(mean, variance, self.rho)
 
     def stats_cost(self, mean: ArrayLike, variance: ArrayLike) -> Array:
         return self.variance_weight * np.asarray(variance, float) - self.mean_weight * np.asarray(mean, float)
@@ -71,6 +73,7 @@ class MeanVariance(RiskMeasure):
         return max(centre - width, calm - self.rho * most), min(centre + width, wild - self.rho * least)
 
 
+@risks.add("variance")
 def variance() -> MeanVariance:
     """The variance as a cost [Markowitz52]: mean-variance without tolerance for risk.
 
@@ -79,14 +82,10 @@ def variance() -> MeanVariance:
     return MeanVariance(0.0)
 
 
+@risks.add("mean")
 def mean() -> MeanVariance:
     """Minus the mean, a cost: mean-variance that tolerates every risk [Sani12].
 
     Assumes independent rewards in [low, high] for its intervals.
     """
     return MeanVariance(math.inf)
-
-
-registry.add(MeanVariance.name, MeanVariance)
-registry.add("variance", variance)
-registry.add("mean", mean)

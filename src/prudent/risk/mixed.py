@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prudent.arms import Law
+from prudent.arms.base import Law
 from prudent.errors import check_finite
-from prudent.risk.base import Array, RiskMeasure, registry, total
+from prudent.risk.base import Array, RiskMeasure, risks, total
 from prudent.risk.intervals import distorted, distorted_bounds, levels_of, variance_bounds
-from prudent.risk.tails import set_alpha
 
 
+@risks.add("mixed")
 @dataclass(frozen=True)
 class Mixed(RiskMeasure):
     """variance · σ² − mean · μ − tail · (mean of the best α-fraction), a cost; the measure of [Chang22]'s experiments.
@@ -28,13 +28,11 @@ class Mixed(RiskMeasure):
     tail: float = 1.0
     alpha: float = 0.05
 
-    name = "mixed"
-
     def __post_init__(self) -> None:
-        for weight in ("mean", "variance", "tail"):
-            hint = "weights say how much each part counts"
-            object.__setattr__(self, weight, check_finite(self.name, weight, getattr(self, weight), low=0.0, hint=hint))
-        set_alpha(self)
+        super().__post_init__()
+        hint = "weights say how much each part counts"
+        for name in ("mean", "variance", "tail"):
+            self._set(**{name: check_finite(self.name, name, getattr(self, name), low=0.0, hint=hint)})
 
     def cost(self, law: Law) -> float:
         worse = 1.0 - self.alpha
@@ -58,6 +56,3 @@ class Mixed(RiskMeasure):
             smallest += self.variance * calm
             largest += self.variance * wild
         return smallest, largest
-
-
-registry.add(Mixed.name, Mixed)

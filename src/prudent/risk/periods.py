@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
-from prudent.arms import Gaussian, Law
+from prudent.arms.base import Law
+from prudent.arms.continuous import Gaussian
 from prudent.errors import PrudentError, check_integer
 from prudent.risk.base import RiskMeasure
 

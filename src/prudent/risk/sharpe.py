@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prudent.arms import Law
+from prudent.arms.base import Law
 from prudent.errors import check_positive
-from prudent.risk.base import Array, RiskMeasure, registry, total
+from prudent.risk.base import Array, RiskMeasure, risks, total
 from prudent.risk.intervals import mean_bounds, variance_bounds
 
 
+@risks.add("sharpe")
 @dataclass(frozen=True)
 class Sharpe(RiskMeasure):
     """−μ/√(ε₀ + σ²), a cost: minus the ratio of [Sharpe66], with ε₀ > 0 so that it is finite for sure rewards.
@@ -25,12 +26,11 @@ class Sharpe(RiskMeasure):
 
     epsilon: float = 0.01
 
-    name = "sharpe"
     by_moments = True
 
     def __post_init__(self) -> None:
         hint = "it keeps the ratio finite where the variance is 0"
-        object.__setattr__(self, "epsilon", check_positive(self.name, "epsilon", self.epsilon, hint=hint))
+        self._set(epsilon=check_positive(self.name, "epsilon", self.epsilon, hint=hint))
 
     def cost(self, law: Law) -> float:
         return float(self.stats_cost(law.mean, law.variance))
@@ -56,6 +56,3 @@ class Sharpe(RiskMeasure):
         # Variance lowers the cost of a negative mean, and raises that of a positive one.
         cheapest = self.estimate(most, calm if most > 0.0 else wild, rewards)
         return cheapest, self.estimate(least, wild if least > 0.0 else calm, rewards)
-
-
-registry.add(Sharpe.name, Sharpe)

@@ -8,16 +8,16 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from prudent.arms import Law
+from prudent.arms.base import Law
 from prudent.errors import PrudentError, check_number
-from prudent.risk.base import Array, RiskMeasure, registry
+from prudent.risk.base import Array, risks
 from prudent.risk.distortion import Distortion, Spectral
 
 
+@risks.add("var")
 @dataclass(frozen=True)
 class VaR(Distortion):
     """Value at risk [Morgan96], a cost: minus the α-quantile of rewards, the smallest x with P(X ≤ x) ≥ α.
@@ -27,11 +27,6 @@ class VaR(Distortion):
     """
 
     alpha: float = 0.05
-
-    name = "var"
-
-    def __post_init__(self) -> None:
-        set_alpha(self)
 
     def cost(self, law: Law) -> float:
         quantile = law.quantile(self.alpha)
@@ -44,6 +39,7 @@ class VaR(Distortion):
         return np.where(p >= self.alpha * (1.0 - 1e-12), 1.0, 0.0)
 
 
+@risks.add("cvar")
 @dataclass(frozen=True)
 class CVaR(Spectral):
     """Conditional value at risk [Rockafellar00], a cost: minus the mean of the worst α-fraction of rewards.
@@ -55,11 +51,6 @@ class CVaR(Spectral):
     """
 
     alpha: float = 0.05
-
-    name = "cvar"
-
-    def __post_init__(self) -> None:
-        set_alpha(self)
 
     def cost(self, law: Law) -> float:
         return -law.lower_tail_mean(self.alpha)
@@ -80,6 +71,7 @@ class CVaR(Spectral):
         return max(cost - below, -high), min(cost + above, -low)
 
 
+@risks.add("mean-cvar")
 @dataclass(frozen=True)
 class MeanCVaR(Spectral):
     """(1 − weight) · (−μ) + weight · CVaR_α, a cost [Rockafellar00].
@@ -90,28 +82,13 @@ class MeanCVaR(Spectral):
     alpha: float = 0.05
     weight: float = 0.5
 
-    name = "mean-cvar"
-
     def __post_init__(self) -> None:
-        set_alpha(self)
+        super().__post_init__()
         hint = "0 is the mean, 1 is cvar"
-        weight = check_number(self.name, "weight", self.weight, low=0.0, high=1.0, hint=hint)
-        object.__setattr__(self, "weight", weight)
+        self._set(weight=check_number(self.name, "weight", self.weight, low=0.0, high=1.0, hint=hint))
 
     def cost(self, law: Law) -> float:
         return -(1.0 - self.weight) * law.mean - self.weight * law.lower_tail_mean(self.alpha)
 
     def distort(self, p: Array) -> Array:
         return (1.0 - self.weight) * p + self.weight * np.minimum(p / self.alpha, 1.0)
-
-
-def set_alpha(risk: RiskMeasure) -> None:
-    """α is the mass of a tail, in (0, 1]."""
-    given: Any = risk
-    hint = "for the worst 5 % pass 0.05"
-    alpha = check_number(risk.name, "alpha", given.alpha, low=0.0, high=1.0, open_low=True, hint=hint)
-    object.__setattr__(risk, "alpha", alpha)
-
-
-for _risk in (VaR, CVaR, MeanCVaR):
-    registry.add(_risk.name, _risk)

@@ -11,9 +11,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from prudent.arms import Law
-from prudent.errors import check_finite, check_positive
-from prudent.risk.base import Array, RiskMeasure, registry, total
+from prudent.arms.base import Law
+from prudent.errors import check_finite
+from prudent.risk.base import Array, RiskMeasure, risks, total
 from prudent.risk.intervals import mean_bounds
 
 
@@ -44,6 +44,7 @@ class ExpectedUtility(RiskMeasure):
         return 0.0 - most, 0.0 - least
 
 
+@risks.add("exponential-utility")
 @dataclass(frozen=True)
 class ExponentialUtility(ExpectedUtility):
     """u(x) = (1 − e^(−λx))/λ: constant absolute aversion λ to risk [Pratt64].
@@ -53,15 +54,11 @@ class ExponentialUtility(ExpectedUtility):
 
     lam: float = 1.0
 
-    name = "exponential-utility"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "lam", check_positive(self.name, "lam", self.lam, hint="λ is the aversion to risk"))
-
     def utility(self, x: Array) -> Array:
         return -np.expm1(-self.lam * x) / self.lam
 
 
+@risks.add("loss-averse")
 @dataclass(frozen=True)
 class LossAverse(ExpectedUtility):
     """u(x) = x − reference, and `aversion` times that for a loss; 2.25 is the median of [Tversky92].
@@ -72,18 +69,17 @@ class LossAverse(ExpectedUtility):
     aversion: float = 2.25
     reference: float = 0.0
 
-    name = "loss-averse"
-
     def __post_init__(self) -> None:
         hint = "how much more a loss hurts than a gain pleases"
-        object.__setattr__(self, "aversion", check_finite(self.name, "aversion", self.aversion, low=1.0, hint=hint))
-        object.__setattr__(self, "reference", check_finite(self.name, "reference", self.reference))
+        self._set(aversion=check_finite(self.name, "aversion", self.aversion, low=1.0, hint=hint))
+        self._set(reference=check_finite(self.name, "reference", self.reference))
 
     def utility(self, x: Array) -> Array:
         gain = x - self.reference
         return np.minimum(gain, self.aversion * gain)
 
 
+@risks.add("semivariance")
 @dataclass(frozen=True)
 class Semivariance(ExpectedUtility):
     """E[(target − X)⁺²], a cost [Markowitz59]: only rewards below the target count.
@@ -93,15 +89,10 @@ class Semivariance(ExpectedUtility):
 
     target: float = 0.0
 
-    name = "semivariance"
     moment = "second moment below the target"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "target", check_finite(self.name, "target", self.target))
+        self._set(target=check_finite(self.name, "target", self.target))
 
     def utility(self, x: Array) -> Array:
         return -(np.maximum(self.target - x, 0.0) ** 2)
-
-
-for _risk in (ExponentialUtility, LossAverse, Semivariance):
-    registry.add(_risk.name, _risk)

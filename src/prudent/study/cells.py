@@ -10,8 +10,8 @@ import polars as pl
 from prudent.bandit import Bandit
 from prudent.compiled import fingerprint
 from prudent.errors import PrudentError
-from prudent.policies import Policy, spec
-from prudent.risk import RiskMeasure
+from prudent.policies.base import Policy, spec
+from prudent.risk.base import RiskMeasure
 
 Path = tuple[str | int, ...]
 """Where in a study something stands: ("policies", 2)."""

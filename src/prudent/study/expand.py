@@ -8,14 +8,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from prudent.arms import registry as arm_registry
+from prudent.arms.base import arms as arm_registry
 from prudent.bandit import Bandit
-from prudent.engine import choose_engine
+from prudent.engine.simulation import choose_engine
 from prudent.errors import PrudentError, check_integer, near
-from prudent.policies import Policy, bind, check_rewards
-from prudent.policies import registry as policy_registry
-from prudent.risk import RiskMeasure
-from prudent.risk import registry as risk_registry
+from prudent.policies.base import Policy
+from prudent.policies.base import policies as policy_registry
+from prudent.policies.binding import bind, check_rewards
+from prudent.risk.base import RiskMeasure
+from prudent.risk.base import risks as risk_registry
 from prudent.study.cells import Cell, Entry, Path, Problem
 from prudent.study.ranges import assignments, filled, holes, values_of
 

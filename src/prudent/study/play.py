@@ -10,10 +10,10 @@ import polars as pl
 
 import prudent
 from prudent.compiled import kernels_digest
-from prudent.engine import simulate
+from prudent.engine.simulation import simulate
 from prudent.errors import PrudentError
 from prudent.regret import exploration_risk, gap_regret
-from prudent.risk import MeanVariance
+from prudent.risk.mean_variance import MeanVariance
 from prudent.runs import Runs
 from prudent.study.cells import Cell
 

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from prudent.bandit import Bandit
-from prudent.policies import Policy, spec
-from prudent.risk import RiskMeasure
+from prudent.policies.base import Policy, spec
+from prudent.risk.base import RiskMeasure
 from prudent.study.cells import Entry, StudyError
 from prudent.study.expand import Expansion, whole_horizons
 from prudent.study.ranges import values_of

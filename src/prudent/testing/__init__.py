@@ -9,10 +9,8 @@ A check raises `ConformanceError`, an AssertionError that names the broken rule 
 so a check passes always or never.
 """
 
-from prudent.testing.arms import check_arm
-from prudent.testing.policies import check_policy
-from prudent.testing.risks import check_risk
-from prudent.testing.rules import ConformanceError
-from prudent.testing.strategies import check_strategy
-
-__all__ = ["ConformanceError", "check_arm", "check_policy", "check_risk", "check_strategy"]
+from prudent.testing.arms import check_arm as check_arm
+from prudent.testing.policies import check_policy as check_policy
+from prudent.testing.risks import check_risk as check_risk
+from prudent.testing.rules import ConformanceError as ConformanceError
+from prudent.testing.strategies import check_strategy as check_strategy

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.arms import Law, encode, registry, sampling
+from prudent.arms import sampling
+from prudent.arms.base import Law, encode
+from prudent.arms.base import arms as registered
 from prudent.testing.rules import SEED, answers, check_value, refuses, require
 
 Array = NDArray[np.float64]
@@ -29,7 +31,7 @@ def check_arm(law: Law, *, printable: bool = True) -> None:
     `printable=False` is for a law whose text is a digest and no spec, such as a long `Empirical`.
     """
     require(isinstance(law, Law), repr(law), "an arm must be a Law", "subclass prudent.arms.Law")
-    check_value(law, registry if printable else None)
+    check_value(law, registered if printable else None)
     with answers(law, "must know its distribution function, quantiles and tail means"):
         quantiles = np.array([law.quantile(float(alpha)) for alpha in LEVELS])
         _check_quantiles(law, quantiles)

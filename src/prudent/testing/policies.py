@@ -9,14 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.arms import Bernoulli, Deterministic, Gaussian, Law, Uniform, encode
+from prudent.arms.base import Law, encode
+from prudent.arms.continuous import Gaussian, Uniform
+from prudent.arms.discrete import Bernoulli, Deterministic
 from prudent.bandit import Bandit
-from prudent.compiled import kernel, needs_no_clock, rewards_of, score_inputs, score_of
+from prudent.compiled import kernel
 from prudent.engine import stepping
-from prudent.engine.record import Record
-from prudent.policies import Arm, Arms, Policy, bind, registry, spec
-from prudent.risk import MeanVariance, RiskMeasure
-from prudent.testing.rules import SEED, answers, check_parameters, check_spec, close, compiles, require
+from prudent.engine.record import COMPLAINTS, FINE, Record, Statistics
+from prudent.policies.base import Arm, Policy, Setting, policies, spec
+from prudent.policies.binding import bind
+from prudent.policies.scoring import costs_need_rewards, needs_no_clock, rewards_of, score_inputs, score_of
+from prudent.risk.base import RiskMeasure
+from prudent.risk.mean_variance import MeanVariance
+from prudent.testing.rules import SEED, Watched, answers, check_parameters, check_spec, close, compiles, require
 
 
 def check_policy(
@@ -36,11 +41,11 @@ def check_policy(
     named = isinstance(policy, tuple) and hasattr(policy, "_fields")
     require(named, repr(policy), "a policy must be a NamedTuple", "write class Mine(NamedTuple) and pass Mine()")
     name = spec(policy)
-    if name.split("(")[0] in registry:
-        check_spec(policy, name, registry)
+    if name.split("(")[0] in policies:
+        check_spec(policy, name, policies)
     check_parameters(name, policy)
     with answers(name, "must bind to a bandit"):
-        ready: Any = bind(policy, risk, horizon, max(arms))
+        ready: Any = bind(policy, Setting(max(arms), risk, horizon))
     _check_signature(name, ready)
     if hasattr(ready, "score"):
         _check_scores(name, ready, rewards)
@@ -49,7 +54,7 @@ def check_policy(
     for laws, rounds in _games(arms, horizon, rewards):
         bandit = Bandit(laws)
         with answers(name, f"must bind to {len(bandit)} arms and {rounds} rounds"):
-            ready = bind(policy, risk, rounds, len(bandit))
+            ready = bind(policy, Setting(len(bandit), risk, rounds))
         _check_play(f"{name} on {bandit!r} for {rounds} rounds", ready, bandit, bandit.best(risk), rounds)
 
 
@@ -67,9 +72,8 @@ def _check_signature(name: str, ready: Any) -> None:
 
 def _check_scores(name: str, ready: Any, rewards: tuple[float, float]) -> None:
     """No NaN on a grid of statistics, no memory, and the same numbers compiled."""
-    cls: Any = type(ready)
     points, kept = _grid(rewards), np.empty((0, 0))
-    if "rewards" in score_inputs(cls):
+    if "rewards" in score_inputs(type(ready)):
         points, kept = _samples(rewards)
     tables: list[list[float]] = []
     for _ in range(2):
@@ -81,7 +85,7 @@ def _check_scores(name: str, ready: Any, rewards: tuple[float, float]) -> None:
             require(not math.isnan(value), name, f"score is NaN for {arm} at t={t}", "0/0, ∞ − ∞ or log 0 inside?")
             tables[-1].append(value)
     require(tables[0] == tables[1], name, "score must depend on its arguments alone", "keep nothing between calls")
-    statistics = Arms(*(np.array(column) for column in zip(*(arm for arm, _ in points), strict=True)))
+    statistics = Statistics(*(np.array(column) for column in zip(*(arm for arm, _ in points), strict=True)))
     compiled = np.empty(len(points))
     with compiles(name, ready):
         clocks = np.array([t for _, t in points])
@@ -136,7 +140,7 @@ def _samples(rewards: tuple[float, float]) -> tuple[list[tuple[Arm, int]], NDArr
 @kernel
 def _score_table(
     policy: Any,
-    arms: Arms,
+    arms: Statistics,
     t: NDArray[np.int64],
     kept: NDArray[np.float64],
     scores: NDArray[np.float64],
@@ -171,8 +175,7 @@ def _unit(rewards: tuple[float, float]) -> tuple[float, float]:
 
 def _check_play(name: str, ready: Any, bandit: Bandit, best: int, rounds: int) -> None:
     """Interpreted play keeps the rules; compiled play is the same, with the same stream."""
-    cls: Any = type(ready)
-    clock_free = hasattr(ready, "score") and needs_no_clock(cls)
+    clock_free = hasattr(ready, "score") and needs_no_clock(type(ready))
     with answers(name, "must play interpreted"):
         # First, since an arm out of range is an IndexError here and a crash compiled.
         plain = _play(name, ready, bandit, best, rounds, clock_free, interpreted=True)
@@ -199,31 +202,12 @@ def _play(
     loop: Any = stepping.step_scores if scores else stepping.step_phases
     if interpreted:
         loop = loop.py_func
-        ready = ready if scores else _Watched(name, ready)
-    status = loop(ready, clock_free, rounds, *problem) if scores else loop(ready, *problem)
-    require(status != stepping.BAD_SCORE, name, "score is NaN", "0/0, ∞ − ∞ or log 0 inside?")
-    require(status != stepping.BAD_PHASE, name, "phase must choose an arm and at least one repetition")
+        ready = ready if scores else Watched(name, ready)
+    room = rounds if scores or costs_need_rewards(ready) else 0
+    status = loop(ready, clock_free, room, *problem) if scores else loop(ready, room, *problem)
+    require(status == FINE, name, COMPLAINTS.get(status, ""))
     require((record.pulls.sum(-1) == snapshots).all(), name, "each round must pull one arm")
     return record
-
-
-class _Watched:
-    """A policy of phases that is caught when it writes where it should only read."""
-
-    def __init__(self, name: str, policy: Any) -> None:
-        self.name, self.policy = name, policy
-
-    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
-        """The policy's phase, watched."""
-        before = [array.copy() for array in arms]
-        repeats = self.policy.phase(arms, t, chosen, rng)
-        kept = all(map(np.array_equal, before, arms))
-        require(kept, self.name, "phase must not change the arms' statistics", "write to `chosen` only, or copy first")
-        whole = isinstance(repeats, (int, np.integer)) and not isinstance(repeats, bool)
-        require(whole, self.name, f"phase must return a whole number of repetitions, not {repeats!r}", "return int(…)")
-        require(repeats >= 1, self.name, f"phase must return at least 1 repetition, not {repeats}", "or FOREVER")
-        require(chosen.any(), self.name, f"phase chose no arm at t={t}", "mark at least one arm in `chosen`")
-        return int(repeats)
 
 
 def _same(one: Record, other: Record) -> bool:

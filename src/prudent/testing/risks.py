@@ -7,10 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.arms import Bernoulli, Beta, Deterministic, Empirical, Gaussian, Mixture, Uniform
+from prudent.arms.continuous import Beta, Gaussian, Uniform
+from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
+from prudent.arms.mixture import Mixture
 from prudent.compiled import kernel
 from prudent.errors import PrudentError
-from prudent.risk import Distortion, ExpectedUtility, RiskMeasure, Spectral, registry
+from prudent.risk.base import RiskMeasure
+from prudent.risk.base import risks as registered
+from prudent.risk.distortion import Distortion, Spectral
+from prudent.risk.utility import ExpectedUtility
 from prudent.testing.rules import SEED, answers, check_value, close, refuses, require
 
 Array = NDArray[np.float64]
@@ -23,7 +28,7 @@ def check_risk(risk: RiskMeasure) -> None:
     as they say is for a test of the measure's own.
     """
     require(isinstance(risk, RiskMeasure), repr(risk), "must be a RiskMeasure", "subclass prudent.risk.RiskMeasure")
-    check_value(risk, registry)
+    check_value(risk, registered)
     with answers(risk, "must price ordinary laws and samples"):
         _check_shape(risk)
         _check_cost(risk)

@@ -8,10 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from prudent.arms import Law
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.arms.base import Law
 from prudent.errors import PrudentError
+from prudent.parameters import check_fields
+from prudent.policies.base import Arms, policies, strategies
 from prudent.registry import Registry
-from prudent.risk import RiskMeasure
+from prudent.risk.base import RiskMeasure
 
 SEED = 2012
 
@@ -80,9 +85,10 @@ def close(a: float, b: float, near: float = 1e-9) -> bool:
 def check_parameters(name: str, subject: Any, given: Collection[str] = ()) -> None:
     """Whoever checks parameters stops NaN, which would travel far; those `given` by the problem are checked there."""
     kind = type(subject)
-    if hasattr(kind, "check"):
+    registered = any(registry.entry_of(subject) for registry in (policies, strategies))
+    if hasattr(kind, "check") or registered:
         with answers(name, "check must accept what it belongs to"):
-            subject.check()
+            check_fields(name, subject)
         for field, hint in get_type_hints(kind).items():
             if hint in (int, float) and field not in given:
                 bad = {**subject._asdict(), field: math.nan}
@@ -90,7 +96,7 @@ def check_parameters(name: str, subject: Any, given: Collection[str] = ()) -> No
 
 
 def _make_and_check(kind: Any, parameters: dict[str, Any]) -> None:
-    kind(**parameters).check()
+    check_fields(kind.__name__, kind(**parameters))
 
 
 @contextmanager
@@ -114,3 +120,28 @@ def _refused(error: Exception, ready: Any) -> str:
         if line.startswith("File ") and f'{home}"' in line and "^" in report[at:]:
             return f"{line.removesuffix(':')}: {report[report.index('^', at) - 1]}"
     return report[0] if report else type(error).__name__
+
+
+class Watched:
+    """A policy of phases that is caught when it writes where it should only read."""
+
+    def __init__(self, name: str, policy: Any) -> None:
+        self.name, self.policy = name, policy
+
+    def __getattr__(self, field: str) -> Any:
+        return getattr(self.policy, field)
+
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        """The policy's phase, watched."""
+        before = Arms._make(array.copy() for array in arms)
+        repeats = self.policy.phase(arms, t, chosen, rng)
+        kept = all(map(partial(np.array_equal, equal_nan=True), before._replace(alive=arms.alive), arms))
+        require(kept, self.name, "phase must not change the arms' statistics", "write to `chosen` and `alive` only")
+        revived = (arms.alive & ~before.alive).any()
+        require(not revived, self.name, "an arm struck out must stay out", "never set `alive` to true")
+        whole = isinstance(repeats, (int, np.integer)) and not isinstance(repeats, bool)
+        require(whole, self.name, f"phase must return a whole number of repetitions, not {repeats!r}", "return int(…)")
+        require(repeats >= 0, self.name, f"phase must return 0 or more repetitions, not {repeats}", "0 means done")
+        fix = "mark at least one arm in `chosen`, or return 0"
+        require(repeats == 0 or chosen.any(), self.name, f"phase chose no arm at t={t}", fix)
+        return int(repeats)

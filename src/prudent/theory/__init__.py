@@ -1,7 +1,7 @@
 """The paper's lemmas and theorems as values with their conditions, as printed and as corrected (docs/theory.md)."""
 
 from prudent.bandit import Bandit
-from prudent.risk import MeanVariance
+from prudent.risk.mean_variance import MeanVariance
 from prudent.theory.bound import Bound, Condition, largest_pseudo_regret, largest_regret
 from prudent.theory.exp_exp import theorem2
 from prudent.theory.lower_bounds import lower_bound_rates

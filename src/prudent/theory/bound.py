@@ -11,15 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.bandit import Bandit
+from prudent.bandit import ROUNDING, Bandit
 from prudent.errors import PrudentError, check_integer, check_number
-from prudent.policies.base import check_delta
-from prudent.risk import MeanVariance
+from prudent.parameters import check_parameter
+from prudent.risk.mean_variance import MeanVariance
 
 Array = NDArray[np.float64]
-
-ROUNDING = 1e-12
-"""Gaps below this share of the costs are rounding: 0.28 − 0.59 and 0.24 − 0.55 are one cost, two floats."""
 
 
 class Condition(NamedTuple):
@@ -61,7 +58,7 @@ class Bound:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Instance:
     """A bandit as the theorems see it. Arrays leave the best arm out; differences of means are squared."""
 
     n_arms: int
@@ -74,7 +71,7 @@ class Problem:
     largest_pseudo_regret: float
 
     @classmethod
-    def of(cls, owner: str, bandit: Bandit, risk: MeanVariance, horizon: int) -> "Problem":
+    def of(cls, owner: str, bandit: Bandit, risk: MeanVariance, horizon: int) -> "Instance":
         """The numbers the theorems need, or an error for what they cannot treat."""
         if not isinstance(risk, MeanVariance):
             raise PrudentError(f"{owner}: risk must be a mean-variance, got {risk}; [Sani12] proves nothing for others")
@@ -83,8 +80,6 @@ class Problem:
         n = check_integer(owner, "horizon", horizon, low=1)
         best = bandit.best(risk)
         gaps = bandit.gaps(risk)
-        scale = float(np.max(bandit.variances + rho * np.abs(bandit.means)))
-        gaps[gaps <= ROUNDING * scale] = 0.0
         squared = bandit.mean_differences**2
         rest = np.arange(len(bandit)) != best
         low, high = bandit.support
@@ -106,8 +101,7 @@ class Problem:
 
     def level(self, owner: str, delta: float | None) -> float:
         """δ, by default Theorem 1's 1/n²."""
-        check_delta(owner, delta)
-        return float(self.horizon**-2.0 if delta is None else delta)
+        return float(self.horizon**-2.0 if delta is None else check_parameter(owner, "delta", delta))
 
     def informative(self, delta: float) -> Condition:
         failure = 6.0 * self.horizon * self.n_arms * delta
@@ -120,7 +114,7 @@ def largest_pseudo_regret(bandit: Bandit, risk: MeanVariance) -> float:
     It is max_p Σ p_i Δ_i + 4 Var_p(μ) = min_c max_i Δ_i + 4 (μ_i − c)², since Var_p(μ) = min_c Σ p_i (μ_i − c)². The
     minimum over c lies at a vertex or where two of these parabolas cross, so two arms at most share the worst p.
     """
-    return Problem.of("largest_pseudo_regret", bandit, risk, 1).largest_pseudo_regret
+    return Instance.of("largest_pseudo_regret", bandit, risk, 1).largest_pseudo_regret
 
 
 def largest_regret(rho: float, span: float = 1.0) -> float:

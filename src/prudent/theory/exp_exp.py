@@ -5,8 +5,9 @@ import math
 from prudent.bandit import Bandit
 from prudent.errors import PrudentError
 from prudent.policies.exp_exp import RULES
-from prudent.risk import MeanVariance
-from prudent.theory.bound import Bound, Condition, Problem, judge
+from prudent.policies.helpers import exploring_pulls
+from prudent.risk.mean_variance import MeanVariance
+from prudent.theory.bound import Bound, Condition, Instance, judge
 
 PRINTED = {"theorem": 2.0, "appendix": 3.0}
 """The constant before K/n^{1/3}: with τ = K(n/14)^{2/3} in sec. 4, with τ = K(n/4)^{2/3} in App. C."""
@@ -20,9 +21,9 @@ def theorem2(bandit: Bandit, risk: MeanVariance, horizon: int, rule: str = "theo
     """
     if rule not in PRINTED:
         raise PrudentError(f"theorem2: rule must be one of {', '.join(PRINTED)}, got {rule!r}")
-    problem = Problem.of("theorem2", bandit, risk, horizon)
-    n, k, rho = problem.horizon, problem.n_arms, problem.rho
-    each = min(math.ceil((n / RULES[rule]) ** (2.0 / 3.0)), n // k)
+    instance = Instance.of("theorem2", bandit, risk, horizon)
+    n, k, rho = instance.horizon, instance.n_arms, instance.rho
+    each = exploring_pulls(n, k, RULES[rule])
     printed = PRINTED[rule] * k / n ** (1.0 / 3.0)
     corrected = explore_then_commit(n, k, rho, each) if each else None
     safe = rho == 0.0 or (corrected is not None and corrected <= printed)
@@ -34,9 +35,9 @@ def theorem2(bandit: Bandit, risk: MeanVariance, horizon: int, rule: str = "theo
         printed,
         corrected,
         correction="the deviation, bias and gaps of the mean-variance for those of the variance; m as it is rounded",
-        conditions=(problem.bounded, problem.playable),
+        conditions=(instance.bounded, instance.playable),
         as_printed=(Condition("ρ = 0, or the corrected value is no larger", safe),),
-        limit=problem.largest_pseudo_regret,
+        limit=instance.largest_pseudo_regret,
         limit_is="the pseudo-regret of these arms",
     )
 

@@ -3,8 +3,8 @@
 import math
 
 from prudent.bandit import Bandit
-from prudent.risk import MeanVariance
-from prudent.theory.bound import Bound, Condition, Problem, judge
+from prudent.risk.mean_variance import MeanVariance
+from prudent.theory.bound import Bound, Condition, Instance, judge
 
 
 def lower_bound_rates(bandit: Bandit, risk: MeanVariance, horizon: int) -> tuple[Bound, Bound]:
@@ -13,16 +13,16 @@ def lower_bound_rates(bandit: Bandit, risk: MeanVariance, horizon: int) -> tuple
     [Vakili16] counts regret over all rounds, Ω(log n) and Ω(n^{2/3}); here regret is per round, as in [Sani12]. ExpExp
     meets the second rate, which answers the question that the conclusion of [Sani12] leaves open.
     """
-    problem = Problem.of("lower_bound_rates", bandit, risk, horizon)
-    n = problem.horizon
-    choice = Condition("K ≥ 2", problem.n_arms > 1)
-    instance = judge(
+    instance = Instance.of("lower_bound_rates", bandit, risk, horizon)
+    n = instance.horizon
+    choice = Condition("K ≥ 2", instance.n_arms > 1)
+    one = judge(
         "Lower bound, one bandit",
         "expected regret of any consistent policy, up to a constant of the arms",
         "[Vakili16]",
         math.log(n) / n,
         None,
-        conditions=(choice, problem.unique),
+        conditions=(choice, instance.unique),
         note="a rate; MV-LCB has it (Theorem 1)",
     )
     worst = judge(
@@ -34,4 +34,4 @@ def lower_bound_rates(bandit: Bandit, risk: MeanVariance, horizon: int) -> tuple
         conditions=(choice,),
         note="a rate; ExpExp has it (Theorem 2), MV-LCB does not (Remark 2)",
     )
-    return instance, worst
+    return one, worst

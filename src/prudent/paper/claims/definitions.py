@@ -2,15 +2,19 @@
 
 import numpy as np
 
-from prudent.arms import Bernoulli, Deterministic, Empirical, Gaussian
+from prudent.arms.continuous import Gaussian
+from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
 from prudent.bandit import Bandit
-from prudent.engine import simulate
+from prudent.engine.simulation import simulate
 from prudent.paper.claims.ledger import Evidence, claim, judged, mean_se, pm
 from prudent.paper.measure import Desk
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2, FIGURE_2
-from prudent.policies import MVLCB, FixedArm, RandomArm, RoundRobin
+from prudent.policies.fixed_arm import FixedArm
+from prudent.policies.mv_lcb import MVLCB
+from prudent.policies.random_arm import RandomArm
+from prudent.policies.round_robin import RoundRobin
 from prudent.regret import exploration_risk
-from prudent.risk import MeanVariance
+from prudent.risk.mean_variance import MeanVariance
 from prudent.runs import Runs
 
 BOTH = (CONFIGURATION_1, CONFIGURATION_2)

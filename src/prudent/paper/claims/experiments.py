@@ -5,14 +5,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from prudent.arms import Gaussian
+from prudent.arms.continuous import Gaussian
 from prudent.bandit import Bandit
 from prudent.paper.claims.definitions import play
 from prudent.paper.claims.ledger import OUTSIDE, Evidence, claim, judged, mean_se
 from prudent.paper.measure import Desk
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2, FIGURE_2, grid_bandit
-from prudent.policies import MVLCB, ExpExp, Policy
-from prudent.risk import MeanVariance
+from prudent.policies.base import Policy
+from prudent.policies.exp_exp import ExpExp
+from prudent.policies.mv_lcb import MVLCB
+from prudent.risk.mean_variance import MeanVariance
 from prudent.theory import theorem1_expectation
 
 RHOS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 7.0, 10.0)

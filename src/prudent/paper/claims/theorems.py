@@ -5,14 +5,19 @@ import math
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from prudent.arms import Bernoulli, Deterministic
+from prudent.arms.discrete import Bernoulli, Deterministic
 from prudent.bandit import Bandit
 from prudent.paper.claims.definitions import play
 from prudent.paper.claims.ledger import CORRECTED, FAILS, HOLDS, Evidence, claim, judged, mean_se, pm
 from prudent.paper.measure import Desk
 from prudent.paper.problems import CONFIGURATION_1, FIGURE_2
-from prudent.policies import MVLCB, UCB1, AnytimeMVLCB, Arm, BernsteinMVLCB, ExpExp
-from prudent.risk import MeanVariance
+from prudent.policies.anytime_mv_lcb import AnytimeMVLCB
+from prudent.policies.base import Arm
+from prudent.policies.bernstein_mv_lcb import BernsteinMVLCB
+from prudent.policies.exp_exp import ExpExp
+from prudent.policies.mv_lcb import MVLCB
+from prudent.policies.ucb1 import UCB1
+from prudent.risk.mean_variance import MeanVariance
 from prudent.theory import (
     Bound,
     corollary,

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from prudent.errors import PrudentError
-from prudent.policies import Arm, bind
-from prudent.policies import registry as arm_policies
+from prudent.policies.base import Arm
+from prudent.policies.base import policies as arm_policies
+from prudent.policies.binding import bind
 from prudent.portfolio.laws import Block
 from prudent.portfolio.policies.base import Play, PortfolioPolicy, Task, registry
-from prudent.risk import MeanVariance
+from prudent.risk.mean_variance import MeanVariance
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 from scipy import special
 
 from prudent.bandit import Bandit
-from prudent.errors import PrudentError, check_number
-from prudent.identification.base import Strategy
-from prudent.policies import spec
-from prudent.risk import RiskMeasure
+from prudent.errors import PrudentError
+from prudent.parameters import check_parameter
+from prudent.policies.base import Policy, strategies
+from prudent.risk.base import RiskMeasure
 from prudent.runs import mean_and_se
 
 Array = NDArray[np.float64]
 
 NO_ARM = -1
-"""The answer "no arm will do"."""
+"""The answer "no arm meets the conditions"."""
 
 
 class Share(NamedTuple):
@@ -31,15 +31,15 @@ class Share(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Identifications:
+class Searches:
     """Many searches for the best arm of one bandit. `pulls` is (run, arm); methods give one value per run.
 
-    `recommended` is the arm found, or −1 for "no arm will do"; where `decided` is false the search met `most_pulls` and
-    recommends what looked best then.
+    `recommended` is the arm found, or −1 for "no arm meets the conditions"; where `decided` is false the search reached
+    `most_pulls` and recommends what looked best then.
     """
 
     bandit: Bandit
-    strategy: Strategy
+    policy: Policy
     risk: RiskMeasure
     budget: int | None
     delta: float | None
@@ -54,7 +54,7 @@ class Identifications:
         return len(self.recommended)
 
     def __repr__(self) -> str:
-        return f"<Identifications: {spec(self.strategy)}, {self.setting()}, {len(self)} runs, seed {self.seed}>"
+        return f"<Searches: {strategies.spec(self.policy)}, {self.setting()}, {len(self)} runs, seed {self.seed}>"
 
     def setting(self) -> str:
         """`budget 1,000` or `delta 0.05`."""
@@ -72,7 +72,7 @@ class Identifications:
 
     def error_probability(self, level: float = 0.95) -> Share:
         """The share of runs that gave a wrong answer; an undecided one gave none."""
-        level = check_number("error_probability", "level", level, low=0.0, high=1.0, open_low=True, open_high=True)
+        level = check_parameter("error_probability", "level", level)
         runs, errors, tail = len(self), int(self.wrong().sum()), 0.5 * (1.0 - level)
         value = errors / runs
         low = float(special.betaincinv(errors, runs - errors + 1, tail)) if errors else 0.0
@@ -81,10 +81,10 @@ class Identifications:
 
     def simple_regret(self) -> Array:
         """The true cost of the recommended arm minus that of the best."""
-        if hasattr(self.strategy, "feasible"):
+        if hasattr(self.policy, "feasible"):
             raise PrudentError(
-                f"simple_regret: {spec(self.strategy)} may answer with no arm or one beyond its limit, which have no"
-                " regret; use error_probability()"
+                f"simple_regret: {strategies.spec(self.policy)} may answer with no arm or one beyond its limit, which"
+                " have no regret; use error_probability()"
             )
         return self.bandit.gaps(self.risk)[self.recommended]
 
@@ -96,11 +96,11 @@ class Identifications:
     def summary(self) -> dict[str, Any]:
         """Means and standard errors, as the command line prints them."""
         return {
-            "strategy": spec(self.strategy),
+            "strategy": strategies.spec(self.policy),
             "seconds": self.seconds,
             "error_probability": self.error_probability()._asdict(),
             "undecided": float((~self.decided).mean()),
-            "simple_regret": None if hasattr(self.strategy, "feasible") else mean_and_se(self.simple_regret()),
+            "simple_regret": None if hasattr(self.policy, "feasible") else mean_and_se(self.simple_regret()),
             "stopping_time": mean_and_se(self.stopping_time()),
             "recommended": [float((self.recommended == arm).mean()) for arm in range(len(self.bandit))],
             "no_arm": float((self.recommended == NO_ARM).mean()),
@@ -108,6 +108,6 @@ class Identifications:
         }
 
     def _feasible(self) -> NDArray[np.bool_]:
-        strategy: Any = self.strategy
+        strategy: Any = self.policy
         everything: NDArray[np.bool_] = np.full(len(self.bandit), True)
         return strategy.feasible(self.bandit) if hasattr(strategy, "feasible") else everything

@@ -11,19 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.arms.sampling import Laws, draw, draw_block, include, merge
-from prudent.compiled import insert, kernel
-from prudent.identification.base import Evidence, cheapest
+from prudent.compiled import kernel
+from prudent.engine.record import BAD_COST, BAD_PHASE, FINE, clear_arms, no_arms
+from prudent.policies.base import Arms
+from prudent.policies.helpers import cheapest
+from prudent.policies.scoring import cost_of, insert
 
-FINE, BAD_COST, BAD_PHASE = range(3)
 FIRST_ROOM = 256
 
 
 class Found(NamedTuple):
-    """What a search leaves: per run the answer (−1: no arm will do), whether it was sure, and the pulls of each arm."""
+    """What a search leaves: per run the answer (−1: no arm), whether it was sure, and the pulls of each arm."""
 
     recommended: NDArray[np.int64]
     decided: NDArray[np.bool_]
     pulls: NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, runs: int, n_arms: int) -> "Found":
+        return cls(np.empty(runs, np.int64), np.empty(runs, np.bool_), np.empty((runs, n_arms), np.int64))
 
     def part(self, runs: slice) -> "Found":
         """A view of some of the runs."""
@@ -31,23 +37,20 @@ class Found(NamedTuple):
 
 
 @kernel
-def explore(strategy: Any, risk: Any, by_moments: bool, laws: Laws, most_pulls: int, found: Found, rng: Any) -> int:
-    """Search in every run until the strategy ends, or would exceed `most_pulls` and stays undecided."""
+def search(strategy: Any, keep: bool, laws: Laws, most_pulls: int, found: Found, rng: Any) -> int:
+    """Search in every run until the strategy ends, or would exceed `most_pulls` and stays undecided.
+
+    `keep` says whether costs need single rewards.
+    """
     n_runs, n_arms = found.pulls.shape
-    rewards = np.empty((n_arms, 0 if by_moments else FIRST_ROOM))
-    mean, variance, cost = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
-    chosen, alive = np.empty(n_arms, np.bool_), np.empty(n_arms, np.bool_)
+    arms = no_arms(n_arms, FIRST_ROOM if keep else 0)
+    chosen = np.empty(n_arms, np.bool_)
     for run in range(n_runs):
-        pulls = found.pulls[run]
-        pulls[:] = 0
-        mean[:] = 0.0
-        variance[:] = 0.0
-        cost[:] = math.inf
-        alive[:] = True
-        arms = Evidence(pulls, mean, variance, cost, alive, rewards)
+        clear_arms(arms)
+        chosen[:] = True
         rounds, total = 0, 0
         while True:
-            repeats = strategy.phase(arms, rounds, chosen)
+            repeats = strategy.phase(arms, rounds + 1, chosen, rng)
             if repeats == 0:
                 break
             if repeats < 0 or not chosen.any():
@@ -55,46 +58,46 @@ def explore(strategy: Any, risk: Any, by_moments: bool, laws: Laws, most_pulls: 
             total += repeats * chosen.sum()
             if total > most_pulls:
                 break
-            if not by_moments and rounds + repeats > rewards.shape[1]:
-                rewards = _grown(rewards, rounds + repeats)
-                arms = Evidence(pulls, mean, variance, cost, alive, rewards)
+            if keep and rounds + repeats > arms.rewards.shape[1]:
+                arms = _with_room(arms, rounds + repeats)
             for i in range(n_arms):
                 if chosen[i]:
-                    _pull(arms, by_moments, laws, i, repeats, rng)
-                    cost[i] = risk.estimate(mean[i], variance[i], rewards[i, : pulls[i]])
-                    if math.isnan(cost[i]):
+                    _pull(arms, keep, laws, i, repeats, rng)
+                    arms.cost[i] = cost_of(strategy, arms, i)
+                    if math.isnan(arms.cost[i]):
                         return BAD_COST
             rounds += repeats
+        found.pulls[run] = arms.pulls
         found.recommended[run] = cheapest(arms)
         found.decided[run] = total <= most_pulls
     return FINE
 
 
 @kernel
-def _pull(arms: Evidence, by_moments: bool, laws: Laws, i: int, times: int, rng: Any) -> None:
+def _pull(arms: Arms, keep: bool, laws: Laws, i: int, times: int, rng: Any) -> None:
     """Pull arm i and note what it gave."""
     before = arms.pulls[i]
     arms.pulls[i] += times
-    if by_moments and times > 1:
+    if not keep and times > 1:
         mean, variance = draw_block(laws, i, times, rng)
         arms.mean[i], arms.variance[i] = merge(before, arms.mean[i], arms.variance[i], times, mean, variance)
         return
     for s in range(before, before + times):
         reward = draw(laws, i, rng)
         arms.mean[i], arms.variance[i] = include(s + 1, arms.mean[i], arms.variance[i], reward)
-        if not by_moments:
+        if keep:
             if times == 1:
                 insert(arms.rewards, i, s, reward)
             else:
                 arms.rewards[i, s] = reward
-    if not by_moments and times > 1:  # cheaper than as many insertions
+    if keep and times > 1:  # cheaper than as many insertions
         arms.rewards[i, : before + times].sort()
 
 
 @kernel
-def _grown(rewards: NDArray[np.float64], needed: int) -> NDArray[np.float64]:
-    """More room for rewards, at least twice as much."""
-    room = rewards.shape[1]
-    larger = np.empty((rewards.shape[0], max(2 * room, needed)))
-    larger[:, :room] = rewards
-    return larger
+def _with_room(arms: Arms, needed: int) -> Arms:
+    """The same arms with more room for rewards, at least twice as much."""
+    room = arms.rewards.shape[1]
+    larger = np.empty((arms.rewards.shape[0], max(2 * room, needed)))
+    larger[:, :room] = arms.rewards
+    return Arms(arms.pulls, arms.mean, arms.variance, arms.cost, arms.alive, larger)

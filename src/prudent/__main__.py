@@ -1,4 +1,4 @@
-"""`python -m prudent.cli`."""
+"""`python -m prudent`."""
 
 from prudent.cli import main
 

@@ -1,0 +1,110 @@
+"""identify(): many searches for the best arm of a bandit."""
+
+from collections.abc import Callable
+from typing import Any
+
+from prudent.arms.base import encode
+from prudent.bandit import Bandit
+from prudent.engine.scaffold import LONGEST, Job
+from prudent.errors import PrudentError, check_integer
+from prudent.identification import BUDGET, DELTA
+from prudent.identification.kernel import Found, search
+from prudent.identification.runs import Searches
+from prudent.parameters import check_parameter
+from prudent.policies.base import Policy, Setting, strategies
+from prudent.policies.binding import bind
+from prudent.policies.scoring import costs_need_rewards
+from prudent.risk.base import RiskMeasure, risks
+
+MOST_PULLS = 10_000_000
+
+
+def identify(
+    bandit: Bandit,
+    strategy: Policy | str,
+    *,
+    risk: RiskMeasure | str,
+    budget: int | None = None,
+    delta: float | None = None,
+    runs: int,
+    seed: int = 0,
+    most_pulls: int | None = None,
+    workers: int | None = None,
+    progress: Callable[[int], Any] | None = None,
+) -> Searches:
+    """Search for the arm of smallest cost, `runs` times.
+
+    Parameters
+    ----------
+    bandit
+        The arms, two or more.
+    strategy
+        A strategy, its spec such as `"successive-rejects"`, or one of your own (prudent/identification/__init__.py).
+    risk
+        The risk measure whose cost is to be smallest, or its spec.
+    budget, delta
+        Either the number of pulls a search may make, or the probability with which its answer may be wrong.
+    runs, seed, workers, progress
+        As for `simulate`.
+    most_pulls
+        With a `delta`, the pulls after which a search ends undecided; ten million by default.
+
+    Examples
+    --------
+    >>> from prudent import Bandit, Bernoulli, identify
+    >>> bandit = Bandit([Bernoulli(0.9), Bernoulli(0.4)])
+    >>> identify(bandit, "successive-rejects", risk="mean", budget=60, runs=100).error_probability().value
+    0.0
+    """
+    if not isinstance(bandit, Bandit):
+        raise PrudentError(f"identify: bandit must be a Bandit, got {bandit!r}; pass Bandit([arm, arm])")
+    strategy, risk = strategies.make("identify", strategy), risks.make("identify", risk)
+    job = Job.checked("identify", runs, seed, workers, progress)
+    bandit.costs(risk)  # a law without the moment it takes is refused now, not when errors are counted
+    setting = _setting(bandit, risk, budget, delta)
+    ready = _ready(strategy, setting)
+    cap = _cap(setting, most_pulls)
+    found, laws, keep = Found.empty(job.runs, len(bandit)), encode(bandit.arms), costs_need_rewards(ready)
+    text = strategies.spec(strategy)
+    cell = f"{bandit!r} | {risk} | {text} | {setting.budget} {setting.delta} {cap}"
+    seconds = job.run(cell, text, lambda part, rng: search(ready, keep, laws, cap, found.part(part), rng))
+    if setting.budget is not None and not found.decided.all():
+        raise PrudentError(f"{text}: asks for more pulls than the budget, {setting.budget}; correct its phase")
+    facts: dict[str, Any] = {"bandit": bandit, "policy": strategy, "risk": risk, "seed": job.seed, "seconds": seconds}
+    asked = {"budget": setting.budget, "delta": setting.delta, "most_pulls": cap}
+    return Searches(**facts, **asked, **found._asdict())
+
+
+def _setting(bandit: Bandit, risk: RiskMeasure, budget: int | None, delta: float | None) -> Setting:
+    if (budget is None) == (delta is None):
+        given = "neither" if budget is None else "both"
+        raise PrudentError(f"identify: pass either budget=… (pulls) or delta=… (failure probability), got {given}")
+    if len(bandit) < 2:
+        raise PrudentError("identify: bandit must have at least 2 arms, got 1; there is nothing to find out")
+    if budget is not None:
+        budget = check_integer("identify", BUDGET, budget, low=len(bandit), high=LONGEST, hint="every arm is pulled")
+    delta = None if delta is None else check_parameter("identify", DELTA, delta)
+    return Setting(len(bandit), risk, None, bandit.support, budget, delta, bandit)
+
+
+def _ready(strategy: Any, setting: Setting) -> Any:
+    asked = BUDGET if setting.delta is None else DELTA
+    needs = strategies.facts_of(strategy).get("needs", asked)
+    if needs != asked:
+        others = ", ".join(entry.name for entry in strategies.entries() if entry.facts.get("needs") == asked)
+        raise PrudentError(
+            f"{strategies.spec(strategy)}: needs {needs}=…, got {asked}; with a {asked} take one of {others}"
+        )
+    ready = bind(strategy, setting)
+    if not (hasattr(ready, "phase") and hasattr(ready, "risk")):
+        raise PrudentError(f"strategy must be a NamedTuple with a method phase and a field risk, got {strategy!r}")
+    return ready
+
+
+def _cap(setting: Setting, most_pulls: int | None) -> int:
+    if setting.budget is not None:
+        if most_pulls is not None:
+            raise PrudentError("identify: most_pulls goes with delta; the budget already limits the pulls")
+        return setting.budget
+    least = 2 * setting.n_arms
+    return MOST_PULLS if most_pulls is None else check_integer("identify", "most_pulls", most_pulls, low=least)

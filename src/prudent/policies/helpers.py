@@ -1,0 +1,69 @@
+"""What policies share: functions for scores and phases, compiled with them, and for tuning."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prudent.compiled import helper
+from prudent.errors import PrudentError
+from prudent.policies.base import UNSET, Arm, Arms
+
+
+@helper
+def corner_bound(scorer: Any, low: Arm, high: Arm) -> float:
+    """The largest score at the corners of the box: a bound for every score monotone in pulls, in mean, in variance."""
+    bound = -math.inf
+    for pulls in (low.pulls, high.pulls):
+        for mean in (low.mean, high.mean):
+            for variance in (low.variance, high.variance):
+                bound = max(bound, scorer.score(Arm(pulls, mean, variance)))
+    return bound
+
+
+@helper
+def cheapest(arms: Arms) -> int:
+    """The arm of smallest estimated cost among those alive, ties to the lowest number; −1 if none is."""
+    best, best_cost = -1, math.inf
+    for i in range(len(arms.pulls)):
+        if arms.alive[i] and (best < 0 or arms.cost[i] < best_cost):
+            best, best_cost = i, arms.cost[i]
+    return best
+
+
+@helper
+def strike_worst(arms: Arms) -> None:
+    """Strike out the arm of largest estimated cost among those alive; of equal ones the highest number goes."""
+    worst, worst_cost = -1, -math.inf
+    for i in range(len(arms.pulls)):
+        if arms.alive[i] and arms.cost[i] >= worst_cost:
+            worst, worst_cost = i, arms.cost[i]
+    arms.alive[worst] = False
+
+
+@helper
+def choose_only(chosen: NDArray[np.bool_], arm: int) -> None:
+    """Leave one arm chosen."""
+    chosen[:] = False
+    chosen[arm] = True
+
+
+def usual_delta(owner: str, delta: float, horizon: int | None) -> float:
+    """δ as given, else 1/n²; at n = 1 that would be 1, yet the single pull is forced anyway."""
+    return min(0.5, need_horizon(owner, horizon) ** -2.0) if delta is UNSET else delta
+
+
+def need_horizon(owner: str, horizon: int | None, n_arms: int = 1) -> int:
+    """The horizon, for a policy that needs one, and one that pulls every arm."""
+    if horizon is None:
+        raise PrudentError(f"{owner}: needs the horizon; pass horizon=…, or take an anytime policy")
+    if horizon < n_arms:
+        hint = "it pulls every arm at least once"
+        raise PrudentError(f"{owner}: horizon must be at least the number of arms, {n_arms}, got {horizon}; {hint}")
+    return horizon
+
+
+def exploring_pulls(horizon: int, n_arms: int, constant: float = 14.0) -> int:
+    """⌈(n/14)^{2/3}⌉ pulls of each arm to explore (Theorem 2 of [Sani12]), at most ⌊n/K⌋."""
+    return min(math.ceil((horizon / constant) ** (2.0 / 3.0)), horizon // n_arms)
