@@ -22,7 +22,7 @@ from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 from numba import njit, types
-from numba.extending import models, overload_method, register_jitable, register_model, typeof_impl
+from numba.extending import models, overload, overload_method, register_jitable, register_model, typeof_impl
 from numba.misc.special import typeof
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -47,6 +47,16 @@ def helper(function: F) -> F:
     """A function that runs as Python and inside kernels alike."""
     marked: F = register_jitable(function)
     return marked
+
+
+def in_kernels(plain: Callable[..., Any]) -> Callable[[F], F]:
+    """Inside kernels `plain` is what the function below returns, which is called with the types of its arguments."""
+
+    def register(choose: F) -> F:
+        overload(plain, strict=False)(choose)
+        return choose
+
+    return register
 
 
 class PolicyType(types.NamedTuple):  # type: ignore[misc]

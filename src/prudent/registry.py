@@ -14,11 +14,12 @@ import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from prudent.errors import PrudentError, near
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 KEY = re.compile(r"\[([A-Z][A-Za-z]+\d\d)\]")
 
@@ -58,7 +59,7 @@ class Entry(NamedTuple):
         return " ".join((inspect.getdoc(self.factory) or "").split())
 
 
-class Registry:
+class Registry(Generic[T]):
     """Things of one `kind` by name.
 
     `wanted` describes one in errors and `of` is their class, if they have one in common. What a spec holds in its
@@ -73,12 +74,12 @@ class Registry:
         *,
         wanted: str = "",
         of: type = object,
-        parts: "Registry | None" = None,
+        parts: "Registry[Any] | None" = None,
         prepare: Callable[[Any, str], Any] = lambda factory, name: None,
     ) -> None:
         self.kind, self.group = kind, group
         self._home, self._wanted, self._of, self._prepare = home, wanted, of, prepare
-        self._parts = self if parts is None else parts
+        self._parts: Registry[Any] = self if parts is None else parts
         self._entries: dict[str, Entry] = {}
         self._of_factory: dict[Any, Entry] = {}
         self._loaded = False
@@ -132,9 +133,9 @@ class Registry:
         entry = self.entry_of(thing)
         return entry.facts if entry else {}
 
-    def make(self, owner: str, given: Any) -> Any:
+    def make(self, owner: str, given: T | str) -> T:
         """`given`, built if it is a spec; an error that names the `owner` if it is not of this kind."""
-        made = self.parse(given) if isinstance(given, str) else given
+        made: T = self.parse(given) if isinstance(given, str) else given
         if not isinstance(made, self._of):
             raise PrudentError(f"{owner}: {self.kind} must be {self._wanted}, got {given!r}")
         return made
@@ -150,7 +151,7 @@ class Registry:
         name = entry.name if entry else cls.__name__
         return f"{name}({', '.join(shown)})" if shown else name
 
-    def parse(self, text: str) -> Any:
+    def parse(self, text: str) -> T:
         """Build from a spec such as `mv-lcb(c=1, rho=0.5)`; a bare name takes the defaults."""
         # Inside names a dash is part of the name, so it must not parse as a minus; quoted text stays as it is.
         source = re.sub(r"""('[^']*'|"[^"]*")|(?<=\w)-(?=[A-Za-z])""", lambda m: m[1] or "_", text.strip())
@@ -158,7 +159,8 @@ class Registry:
             tree = ast.parse(source, mode="eval").body
         except (SyntaxError, ValueError):
             raise self._unreadable(text) from None
-        return self._build(tree if isinstance(tree, ast.Call) else ast.Call(tree, [], []), text)
+        made: T = self._build(tree if isinstance(tree, ast.Call) else ast.Call(tree, [], []), text)
+        return made
 
     def _unreadable(self, text: str) -> PrudentError:
         return PrudentError(f"cannot read {self.kind} {text!r}; write it as name or name(value, key=value)")

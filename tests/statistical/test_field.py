@@ -91,7 +91,7 @@ LEARNERS = [
     *((name, BETAS, 300) for name in ("npts", "kl-ucb", "rho-mts(support=[0, 0.2, 0.4, 0.6, 0.8, 1])")),
     *((f"{name}(alpha=0.5)", COINS, 300) for name in ("b-cvts", "m-cvts", "cvar-ucb", "u-ucb", "quantile-ucb")),
     *((f"{name}(alpha=0.3)", BETAS, 300) for name in ("b-cvts", "cvar-ucb", "quantile-ucb")),
-    ("m-cvts(alpha=0.5, support=[0, 0.5, 1])", STEPS, 300),
+    ("m-cvts(alpha=0.5, values=[0, 0.5, 1])", STEPS, 300),
     ("u-ucb(alpha=0.3)", BETAS, 1_000),  # its width carries 1/α
     *(("entropic-lcb(lam=2)", bandit, 300) for bandit in (COINS, BETAS)),
 ]
@@ -100,7 +100,7 @@ NO_LEARNERS = {"fixed-arm", "random-arm", "round-robin", "epsilon-greedy", "mara
 
 
 def test_every_policy_that_learns_is_tried() -> None:
-    ours = {name for name in registry.names() if registry.get(name).__module__.startswith("prudent.")}
+    ours = {name for name in registry.names() if registry.get(name).factory.__module__.startswith("prudent.")}
     assert {name.split("(")[0] for name, _, _ in LEARNERS} == ours - NO_LEARNERS
 
 

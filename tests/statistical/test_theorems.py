@@ -27,7 +27,7 @@ from prudent import (
     Uniform,
     simulate,
 )
-from prudent.policies.base import Arm
+from prudent.policies.base import Arm, Setting
 from prudent.theory import (
     corollary,
     largest_pseudo_regret,
@@ -73,7 +73,7 @@ def paths():
 
 def widths(policy: MVLCB) -> np.ndarray:
     """The policy's own confidence width after s samples: minus the score of an arm whose mean-variance is 0."""
-    index = policy.tuned(HORIZON, 1)
+    index = policy.tuned(Setting(1, MeanVariance(policy.rho), HORIZON))
     return np.array([-index.score(Arm(s, 0.0, 0.0)) for s in range(1, HORIZON + 1)])
 
 
@@ -121,7 +121,7 @@ def crossing_probability(success: float, excessive: np.ndarray) -> float:
 
 def index_table(policy, horizon: int) -> np.ndarray:
     """The policy's score after s Bernoulli samples of which k are ones, as table[s, k]."""
-    index = policy.tuned(horizon, 1)
+    index = policy.tuned(Setting(1, MeanVariance(policy.rho), horizon))
     table = np.full((horizon + 1, horizon + 1), -np.inf)
     for s in range(1, horizon + 1):
         for k in range(s + 1):

@@ -36,7 +36,7 @@ KEEPERS = ["b-cvts", "cvar-ucb", "entropic-lcb", "m-cvts", "marab", "npts", "qua
 
 COINS = encode([Bernoulli(0.6), Bernoulli(0.5), Bernoulli(0.4)])
 # Other tests may register policies of their own.
-OURS = [name for name in registry.names() if registry.get(name).__module__.startswith("prudent.")]
+OURS = [name for name in registry.names() if registry.get(name).factory.__module__.startswith("prudent.")]
 NAMES = [name for name in OURS if name not in KEEPERS]
 VARIANTS = [
     "mv-lcb(rho=inf)",
@@ -672,7 +672,7 @@ def test_bad_calls_are_refused_and_change_nothing(call, message):
     assert agent.ask() == 1
 
 
-@pytest.mark.parametrize("policy", [name for name in NAMES if "range" in registry.get(name)._fields])
+@pytest.mark.parametrize("policy", [name for name in NAMES if "range" in registry.get(name).factory._fields])
 def test_a_range_nobody_gave_must_reach_over_the_support(policy):
     with pytest.raises(PrudentError, match=rf"{policy}.*: range is 1, its default, .*\(-1.0, 2.0\); pass range=3"):
         Agent(policy, 2, horizon=10, support=(-1, 2))

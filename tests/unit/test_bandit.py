@@ -81,8 +81,8 @@ def test_arms_are_numbered_unless_named() -> None:
     ("arms", "names", "message"),
     [
         ([], None, "at least one arm, got none; pass e.g."),
-        ([0.5], None, "arms must be laws such as .* got 0.5"),
-        ([Gaussian], None, "arms must be laws"),
+        ([0.5], None, "arm must be a law such as .* got 0.5"),
+        ([Gaussian], None, "arm must be a law"),
         ("gaussian(0, 1)", None, "arms must be a list of arms.* brackets"),
         (Gaussian(0, 1), None, "arms must be a list of arms"),
         (["gausian(0, 1)"], None, "did you mean gaussian"),

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from prudent import MVLCB, Bandit, Bernoulli, Deterministic, Gaussian, MeanVariance, PrudentError, simulate
-from prudent.policies.base import FOREVER, Arm, Arms, spec
+from prudent.policies.base import FOREVER, Arm, Arms, Setting, spec
 from prudent.policies.base import policies as registry
 from prudent.policies.best_of_both import BestOfBoth
 from prudent.policies.binding import bind
@@ -20,7 +20,7 @@ FALSE_ALARM = 1e-9
 
 
 def bound(policy=None, horizon=1_000, n_arms=2, risk=RISK):
-    return bind(BestOfBoth() if policy is None else policy, risk, horizon, n_arms)
+    return bind(BestOfBoth() if policy is None else policy, Setting(n_arms, risk, horizon))
 
 
 def phase(ready, pulls, variance, mean=None):

@@ -16,7 +16,7 @@ from prudent.arms.base import Law
 from prudent.errors import PrudentError
 from prudent.policies.anytime_mv_lcb import AnytimeMVLCB
 from prudent.policies.b_cvts import BCVTS
-from prudent.policies.base import FOREVER, UNSET, Arm, Arms, spec
+from prudent.policies.base import FOREVER, UNSET, Arm, Arms, Setting, spec
 from prudent.policies.base import policies as registry
 from prudent.policies.bernoulli_mvts import BernoulliMVTS
 from prudent.policies.bernoulli_thompson import BernoulliThompson
@@ -65,7 +65,7 @@ class WorstHalf(RiskMeasure):
 
 
 def bound(policy: Any, risk: RiskMeasure = RISK, horizon: int | None = 100, n_arms: int = 2) -> Any:
-    return bind(policy, risk, horizon, n_arms)
+    return bind(policy, Setting(n_arms, risk, horizon))
 
 
 def seen(rewards: Any) -> Arm:
@@ -329,12 +329,12 @@ def test_the_bounds_hold_with_their_probability(p: float, pulls: int) -> None:
 # Text and errors
 
 
-OURS = [name for name in registry.names() if registry.get(name).__module__.startswith("prudent.")]
+OURS = [name for name in registry.names() if registry.get(name).factory.__module__.startswith("prudent.")]
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_every_policy_cites_its_paper_and_says_what_it_assumes(name: str) -> None:
-    text = registry.get(name).__doc__ or ""
+    text = registry.get(name).factory.__doc__ or ""
     papers = re.findall(r"\[[A-Z][a-z]+\d\d\]", text)
     assert papers
     assert all(f"\n{paper} " in (prudent.policies.__doc__ or "") for paper in papers)
@@ -361,7 +361,7 @@ def test_a_support_survives_its_text() -> None:
     assert spec(policy) == "rho-mts(support=(0, 0.5, 1))"
     assert registry.parse(spec(policy)) == policy
     assert registry.parse("m-cvts(0.1, [0, 1, 2])") == MCVTS(0.1, (0, 1, 2))
-    assert hash(policy) == hash(registry.parse("rho-mts(support=[0, 0.5, 1])"))
+    assert hash(policy) == hash(registry.parse("rho-mts(values=[0, 0.5, 1])"))
 
 
 @pytest.mark.parametrize(

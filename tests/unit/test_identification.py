@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from prudent.identification import Problem, bind
 from scipy.stats import binom
 
 from prudent import Bandit, Bernoulli, Beta, Deterministic, Gaussian, MeanVariance, PrudentError, Uniform, identify
 from prudent.engine.streams import CHUNK
-from prudent.identification import exploring
+from prudent.identification import kernel, simulation
 from prudent.identification.fixed_budget import UCBE, SuccessiveRejects
 from prudent.identification.fixed_confidence import LUCB, VALUCB
-from prudent.policies.base import spec
+from prudent.identification.runs import Searches
+from prudent.policies.base import Setting, spec
 from prudent.policies.base import strategies as registry
+from prudent.policies.binding import bind
 from prudent.risk.base import RiskMeasure
 from prudent.risk.base import risks as risk_registry
 
@@ -125,7 +126,7 @@ def test_successive_rejects_with_a_pull_for_every_arm_pulls_every_arm() -> None:
     assert (identify(THREE, SuccessiveRejects(), risk=MEAN, budget=3, runs=4).pulls == 1).all()
 
 
-def test_sure_arms_are_told_apart_and_a_tie_goes_to_the_lowest() -> None:
+def test_the_best_of_sure_arms_is_found_and_a_tie_goes_to_the_lowest() -> None:
     bandit = Bandit([Deterministic(value) for value in (0.2, 0.9, 0.5, 0.9)])
     for strategy in BUDGETED:
         found = identify(bandit, strategy, risk=MEAN, budget=20, runs=3)
@@ -136,9 +137,9 @@ def test_sure_arms_are_told_apart_and_a_tie_goes_to_the_lowest() -> None:
 def test_ucb_e_takes_its_width_from_the_hardness() -> None:
     gaps = THREE.gaps(MEAN)
     hardness = (1.0 / np.delete(gaps, 2) ** 2).sum() + 1.0 / np.sort(gaps)[1] ** 2
-    problem = Problem(THREE, MEAN, 60, None)
+    setting = Setting(3, MEAN, budget=60, bandit=THREE)
     for made_from, value in ((UCBE(), 48.0), (UCBE(hardness=10), 10.0), (UCBE(hardness="oracle"), hardness)):
-        assert bind(made_from, problem).a == pytest.approx(25 * (60 - 3) / (36 * value))
+        assert bind(made_from, setting).a == pytest.approx(25 * (60 - 3) / (36 * value))
     assert (identify(THREE, UCBE(a=1e6), risk=MEAN, budget=60, runs=10).pulls == 20).all()
 
 
@@ -156,8 +157,8 @@ def test_workers_do_not_change_the_result(name: str) -> None:
 def test_interpreted_and_compiled_searches_are_one(name: str, risk, monkeypatch) -> None:
     problem = {**asked(name), "runs": 3, **({"risk": risk} if risk else {})}
     compiled = identify(THREE, name, **problem)
-    monkeypatch.setattr(exploring, "explore", exploring.explore.py_func)
-    monkeypatch.setattr(exploring, "_pull", exploring._pull.py_func)
+    monkeypatch.setattr(simulation, "search", kernel.search.py_func)
+    monkeypatch.setattr(kernel, "_pull", kernel._pull.py_func)
     assert same(compiled, identify(THREE, name, **problem))
 
 
@@ -172,7 +173,7 @@ def test_rewards_read_in_order_or_by_their_moments_give_one_answer(name: str) ->
 
 @pytest.mark.parametrize("name", risk_registry.names())
 def test_every_registered_risk_with_an_interval_serves_lucb(name: str, monkeypatch) -> None:
-    monkeypatch.setattr(exploring, "explore", exploring.explore.py_func)  # saves compiling it for every measure
+    monkeypatch.setattr(simulation, "search", kernel.search.py_func)  # saves compiling it for every measure
     risk = risk_registry.parse(name)
     if not hasattr(risk, "bounds"):
         with pytest.raises(PrudentError, match="no confidence interval"):
@@ -187,16 +188,16 @@ def test_every_registered_risk_with_an_interval_serves_lucb(name: str, monkeypat
 class Coin(NamedTuple):
     """A strategy of a user's own: every arm once, then stop."""
 
-    def phase(self, arms, rounds, chosen):
+    def phase(self, arms, t, chosen, rng):
         chosen[:] = True
-        return 1 - rounds
+        return 2 - t
 
 
 def test_a_strategy_of_ones_own_runs_in_both_settings() -> None:
     for setting in ({"budget": 3}, {"delta": 0.1}):
         found = identify(THREE, Coin(), risk=MEAN, runs=2, **setting)
         assert (found.pulls == 1).all()
-        assert spec(found.strategy) == "Coin"
+        assert spec(found.policy) == "Coin"
 
 
 # Fixed confidence
@@ -237,7 +238,9 @@ def made(recommended, decided=True, strategy=None, bandit=THREE) -> Searches:
     answers = np.array(recommended)
     pulls = np.ones((len(answers), len(bandit)), np.int64)
     sure = np.broadcast_to(decided, answers.shape)
-    return Searches(bandit, strategy or Coin(), MEAN, 3, None, 3, 0, 0.0, answers, sure, pulls)
+    facts = {"bandit": bandit, "policy": strategy or Coin(), "risk": MEAN, "seed": 0, "seconds": 0.0}
+    asked = {"budget": 3, "delta": None, "most_pulls": 3}
+    return Searches(**facts, **asked, recommended=answers, decided=sure, pulls=pulls)
 
 
 @pytest.mark.parametrize("errors", [0, 1, 7, 20])
@@ -279,8 +282,8 @@ def test_one_run_has_a_summary() -> None:
         ({"budget": None}, "either budget=… .* or delta=… .*, got neither"),
         ({"budget": 2}, "budget must be a whole number from 3 .*, got 2"),
         ({"budget": 10.5}, "budget must be a whole number, got 10.5"),
-        ({"budget": None, "delta": 5}, r"delta must lie in \(0, 1\), got 5; for a 5 % failure rate pass 0.05"),
-        ({"budget": None, "delta": 5.0}, "got 5.0; for a 5 % failure rate pass 0.05"),
+        ({"budget": None, "delta": 5}, r"delta must lie in \(0, 1\), got 5; for 5 % pass 0.05"),
+        ({"budget": None, "delta": 5.0}, "got 5.0; for 5 % pass 0.05"),
         ({"budget": None, "delta": 0.0}, r"delta must lie in \(0, 1\)"),
         ({"budget": None, "delta": 0.1}, "uniform: needs budget=…, got delta; with a delta take one of lucb, va-lucb"),
         ({"strategy": "lucb"}, "lucb: needs delta=…, got budget; with a budget take one of sequential-halving"),
@@ -288,7 +291,7 @@ def test_one_run_has_a_summary() -> None:
         ({"strategy": "successive-reject"}, "did you mean successive-rejects"),
         ({"strategy": "uniform(budget=3)"}, "give budget to identify"),
         ({"strategy": SuccessiveRejects}, r"pass SuccessiveRejects\(\)"),
-        ({"strategy": (1, 2)}, "must be a NamedTuple with a method phase"),
+        ({"strategy": (1, 2)}, "must be a NamedTuple with a method score or phase"),
         ({"strategy": "ucb-e(a=-1)"}, r"ucb-e: a must lie in \[0, ∞\), got -1"),
         ({"strategy": "ucb-e(a=1, hardness=2)"}, "ucb-e: give a or hardness, not both"),
         ({"strategy": "ucb-e(hardness=0)"}, "ucb-e: hardness must lie in .*oracle"),
@@ -296,8 +299,8 @@ def test_one_run_has_a_summary() -> None:
         ({"bandit": Bandit(["bernoulli(0.5)"])}, "at least 2 arms, got 1"),
         ({"most_pulls": 100}, "most_pulls goes with delta"),
         ({"bandit": [Bernoulli(0.5)] * 3}, r"bandit must be a Bandit, got .*; pass Bandit\(\[arm, arm\]\)"),
-        ({"risk": None}, "risk must be a risk measure or its name, got None"),
-        ({"risk": MeanVariance}, "risk must be a risk measure or its name, got <class"),
+        ({"risk": None}, "risk must be a risk measure such as .*, got None"),
+        ({"risk": MeanVariance}, "risk must be a risk measure such as .*, got <class"),
         (
             {"bandit": Bandit(["student-t(1)", "student-t(1, 1)", "student-t(3)"])},
             r"student-t\(1.0, .*: it has no mean",
@@ -328,13 +331,13 @@ def test_what_confidence_cannot_do_is_refused(strategy, risk, arms, message) -> 
 
 
 class Spendthrift(NamedTuple):
-    def phase(self, arms, rounds, chosen):
+    def phase(self, arms, t, chosen, rng):
         chosen[:] = True
         return 1
 
 
 class Idle(NamedTuple):
-    def phase(self, arms, rounds, chosen):
+    def phase(self, arms, t, chosen, rng):
         chosen[:] = False
         return 1
 

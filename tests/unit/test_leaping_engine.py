@@ -35,8 +35,9 @@ from prudent import (
 from prudent.arms.sampling import include
 from prudent.engine import levels, passage
 from prudent.engine.blocks import MEAN, SIZE, sources, split
+from prudent.engine.record import no_statistics
 from prudent.engine.streams import CHUNK
-from prudent.policies.base import Arm, Arms
+from prudent.policies.base import Arm, Setting
 from prudent.policies.binding import bind
 
 RISK = MeanVariance(0.0)
@@ -87,7 +88,7 @@ class Logged:
 def consumed(bandit, ready, rounds, rng, monkeypatch):
     """Play one run with the engine's own search for the level; its pulls at each of `rounds`, and each arm's blocks."""
     n_arms, src = len(bandit), sources(bandit.arms)
-    arms, saved = (Arms(np.zeros(n_arms, np.int64), np.zeros(n_arms), np.zeros(n_arms)) for _ in range(2))
+    arms, saved = no_statistics(n_arms), no_statistics(n_arms)
     scores, level = np.full(n_arms, -math.inf), -math.inf
     stacks, log = passage.make_stacks(src, passage.ROOM), Logged(n_arms)
     monkeypatch.setattr(levels, "advance", log)
@@ -171,7 +172,7 @@ PATHWISE = {
 def test_stepping_through_the_same_rewards_makes_the_same_pulls(name, policy, monkeypatch):
     """Every block refined to single rewards, in exact mode: the pulls agree at the snapshot and at the end."""
     (bandit, rho), rounds = PATHWISE[name], [600, 900]
-    ready, src = bind(policy, MeanVariance(rho), rounds[-1], len(bandit)), sources(bandit.arms)
+    ready, src = bind(policy, Setting(len(bandit), MeanVariance(rho), rounds[-1])), sources(bandit.arms)
     whole, short = 0, 0
     for run in range(200):
         rng = np.random.default_rng([run, 12])
@@ -189,7 +190,7 @@ def test_stepping_through_the_same_rewards_makes_the_same_pulls(name, policy, mo
 def test_a_bad_guess_of_the_level_costs_time_not_truth(monkeypatch):
     """Guesses far too high and too low, for rough levels too: runs go back or start over, and the pulls are right."""
     (bandit, rho), rounds = PATHWISE["2 Gaussians"], [600, 900]
-    ready, src = bind(MVLCB(), MeanVariance(rho), rounds[-1], len(bandit)), sources(bandit.arms)
+    ready, src = bind(MVLCB(), Setting(len(bandit), MeanVariance(rho), rounds[-1])), sources(bandit.arms)
     guess, start_over, starts = levels.guess_level, levels.start_over, []
     chance = np.random.default_rng(3)
     monkeypatch.setattr(levels, "guess_level", lambda *known: guess(*known) + chance.normal(0.0, 0.3))
@@ -379,9 +380,9 @@ def test_there_is_never_more_room_than_stated():
 def test_without_room_the_run_is_still_played_to_its_end():
     """With room for hardly a block the level cannot rise; what is left is played in its order."""
     bandit, rounds = Bandit(ARMS["equal Gaussians"]), 20_000
-    ready, src = bind(MVLCB(), RISK, rounds, 3), sources(bandit.arms)
+    ready, src = bind(MVLCB(), Setting(3, RISK, rounds)), sources(bandit.arms)
     for room in (passage.ROOM, 160):
-        arms, saved = (Arms(np.zeros(3, np.int64), np.zeros(3), np.zeros(3)) for _ in range(2))
+        arms, saved = no_statistics(3), no_statistics(3)
         scores, stacks, rng = np.full(3, -math.inf), passage.make_stacks(src, room), np.random.default_rng(1)
         level, full = levels.raise_level(ready, src, 0.0, rounds, -math.inf, arms, scores, saved, stacks, rng)
         assert full == (room == 160)

@@ -12,9 +12,10 @@ from prudent import simulate
 from prudent.arms.continuous import Gaussian
 from prudent.arms.discrete import Bernoulli
 from prudent.bandit import Bandit
+from prudent.engine.stepping import next_phase
 from prudent.errors import PrudentError
 from prudent.policies.anytime_mv_lcb import AnytimeMVLCB
-from prudent.policies.base import FOREVER, UNSET, Arm, Arms, spec
+from prudent.policies.base import FOREVER, UNSET, Arm, Arms, Setting, spec
 from prudent.policies.base import policies as registry
 from prudent.policies.bernstein_mv_lcb import BernsteinMVLCB
 from prudent.policies.binding import bind
@@ -44,7 +45,7 @@ SPECS = {
         "exp-exp(explore=successive-rejects)",
         "exp-exp(explore=successive-rejects, rule=appendix, rho=0)",
         "exp-exp(explore=ucb-e)",
-        "exp-exp(explore=ucb-e, hardness=2.0, rho=inf)",
+        "exp-exp(explore='ucb-e(hardness=2)', rho=inf)",
     ],
     "fixed-arm": ["fixed-arm", "fixed-arm(arm=1)"],
     "mv-lcb": [
@@ -73,11 +74,11 @@ BOUNDED = {
     "cvar-ucb": ["cvar-ucb(alpha=0.2)", "cvar-ucb(alpha=1, delta=0.1)"],
     "entropic-lcb": ["entropic-lcb(lam=2)", "entropic-lcb(lam=50, low=-1, high=20)"],
     "kl-ucb": ["kl-ucb", "kl-ucb(c=3)"],
-    "m-cvts": ["m-cvts(alpha=0.3)", "m-cvts(alpha=1, support=[0, 0.5, 1])"],
+    "m-cvts": ["m-cvts(alpha=0.3)", "m-cvts(alpha=1, values=[0, 0.5, 1])"],
     "marab": ["marab(alpha=0.1)", "marab(alpha=1, c=0)"],
     "npts": ["npts", "npts(best=0)"],
     "quantile-ucb": ["quantile-ucb(alpha=0.25)", "quantile-ucb(alpha=1, delta=0.1)"],
-    "rho-mts": ["rho-mts", "rho-mts(support=[0, 0.5, 1])"],
+    "rho-mts": ["rho-mts", "rho-mts(values=[0, 0.5, 1])"],
     "u-ucb": ["u-ucb(alpha=0.2)", "u-ucb(alpha=1, range=5)"],
 }
 """Policies of rewards in [0, 1]."""
@@ -95,7 +96,7 @@ def test_every_registered_policy_keeps_the_contract(name: str) -> None:
 
 
 def bound(policy: Any, horizon: int | None = 100, n_arms: int = 2, risk: RiskMeasure = RISK) -> Any:
-    return bind(policy, risk, horizon, n_arms)
+    return bind(policy, Setting(n_arms, risk, horizon))
 
 
 # Scores
@@ -175,13 +176,14 @@ def test_ucb1_and_ucb_v(arm: Arm, t: int, b: float, zeta: float) -> None:
 
 def statistics(pulls: list[int], mean: list[float] | None = None, variance: list[float] | None = None) -> Arms:
     zeros = [0.0] * len(pulls)
-    return Arms(np.array(pulls), np.array(mean or zeros), np.array(variance or zeros))
+    seen = np.array(pulls), np.array(mean or zeros), np.array(variance or zeros)
+    return Arms(*seen, np.full(len(pulls), INF), np.ones(len(pulls), bool), np.empty((len(pulls), 0)))
 
 
-def phase(policy: Any, arms: Arms, chosen: list[bool] | None = None, t: int | None = None) -> tuple[list[bool], int]:
+def phase(policy: Any, arms: Arms, chosen: list[bool] | None = None) -> tuple[list[bool], int]:
     """What the policy chooses, and how many times."""
     marks = np.array(chosen or [True] * len(arms.pulls))
-    repeats = policy.phase(arms, int(arms.pulls.sum()) + 1 if t is None else t, marks, np.random.default_rng(0))
+    repeats = next_phase(policy, arms, int(arms.pulls.sum()) + 1, marks, np.random.default_rng(0))
     return marks.tolist(), repeats
 
 
@@ -200,7 +202,7 @@ def phase(policy: Any, arms: Arms, chosen: list[bool] | None = None, t: int | No
 )
 def test_exp_exp_explores_each_arm_m_times(policy: ExpExp, horizon: int, n_arms: int, each: int) -> None:
     ready = bound(policy, horizon, n_arms)
-    assert ready.each == each
+    assert ready.budget == each * n_arms
     assert phase(ready, statistics([0] * n_arms)) == ([True] * n_arms, each)
 
 
@@ -241,12 +243,12 @@ def test_successive_rejects_keeps_the_lowest_of_equals() -> None:
 def test_ucb_e() -> None:
     ready = bound(ExpExp(rho=1.0, explore="ucb-e", tau=40), 100, 2)
     assert (ready.budget, ready.a) == (40, pytest.approx(25.0 * 38.0 / (36.0 * 32.0)))
-    assert bound(ExpExp(explore="ucb-e", tau=40, hardness=2.0), 100, 2).a == pytest.approx(25.0 * 38.0 / 72.0)
+    assert bound(ExpExp(explore="ucb-e(hardness=2)", tau=40), 100, 2).a == pytest.approx(25.0 * 38.0 / 72.0)
     assert phase(ready, statistics([1, 0])) == ([False, True], 1)
     arms = statistics([4, 16], [0.5, 0.9], [0.2, 0.1])
     scores = [0.2 - 0.5 - math.sqrt(ready.a / 4), 0.1 - 0.9 - math.sqrt(ready.a / 16)]
     assert phase(ready, arms) == ([scores[0] <= scores[1], scores[0] > scores[1]], 1)
-    assert phase(ready, arms, t=41) == ([False, True], FOREVER)
+    assert phase(ready, statistics([4, 36], [0.5, 0.9], [0.2, 0.1])) == ([False, True], FOREVER)
 
 
 def test_epsilon_greedy() -> None:
@@ -257,7 +259,7 @@ def test_epsilon_greedy() -> None:
     rng = np.random.default_rng(0)
     counts = np.zeros(3)
     for _ in range(300):
-        assert random.phase(statistics([1, 1, 1]), 4, marks, rng) == 1
+        assert next_phase(random, statistics([1, 1, 1]), 4, marks, rng) == 1
         counts += marks
     assert counts.sum() == 300
     assert counts.min() > 50  # 7 standard deviations below 100
@@ -312,8 +314,8 @@ def test_a_spec_builds_the_same_policy(policy: MVLCB) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: MVLCB(delta=5), r"mv-lcb: delta must lie in \(0, 1\), got 5; for a 5 % failure rate pass 0.05"),
-        (lambda: MVLCB(delta=0.0), r"mv-lcb: delta must lie in \(0, 1\), got 0.0$"),
+        (lambda: MVLCB(delta=5), r"mv-lcb: delta must lie in \(0, 1\), got 5; for 5 % pass 0.05"),
+        (lambda: MVLCB(delta=0.0), r"mv-lcb: delta must lie in \(0, 1\), got 0.0; δ is the probability of failure"),
         (lambda: MVLCB(delta=1), "mv-lcb: delta"),
         (lambda: MVLCB(delta="small"), "mv-lcb: delta must be a number"),
         (lambda: MVLCB(rho=-1), "mv-lcb: rho must lie in .* tolerance for risk"),
@@ -333,11 +335,12 @@ def test_a_spec_builds_the_same_policy(policy: MVLCB) -> None:
         (lambda: UCBV(zeta=0), "ucb-v: zeta"),
         (lambda: UCBV(range=INF), "ucb-v: range"),
         (lambda: ExpExp(rule="lemma"), "exp-exp: rule must be one of theorem, appendix, got 'lemma'"),
-        (lambda: ExpExp(explore="luck"), "exp-exp: explore must be one of round-robin, successive-rejects, ucb-e"),
+        (lambda: ExpExp(explore="luck"), "unknown strategy 'luck'; known: lucb, sequential-halving"),
         (lambda: ExpExp(tau=0), "exp-exp: tau"),
         (lambda: ExpExp(tau=1.5), "exp-exp: tau must be a whole number"),
         (lambda: ExpExp(rho=-1), "exp-exp: rho"),
-        (lambda: ExpExp(hardness=0), "exp-exp: hardness"),
+        (lambda: ExpExp(explore="ucb-e(hardness=0)"), "ucb-e: hardness"),
+        (lambda: ExpExp(explore="lucb"), "exp-exp: explore must be a strategy with a budget, got 'lucb'"),
         (lambda: FixedArm(-1), "fixed-arm: arm .* numbered from 0"),
         (lambda: FixedArm(0.5), "fixed-arm: arm must be a whole number"),
     ],

@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -14,6 +14,7 @@ from prudent.arms.base import arms
 from prudent.arms.continuous import Gaussian, TruncatedGaussian
 from prudent.arms.mixture import Mixture
 from prudent.errors import PrudentError
+from prudent.parameters import checked
 from prudent.policies.base import policies
 from prudent.policies.exp_exp import ExpExp
 from prudent.policies.fixed_arm import FixedArm
@@ -31,8 +32,8 @@ def remember(*args: Any, **kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]
 @pytest.fixture
 def things() -> Registry:
     registry = Registry("thing", "prudent.no-such-group")
-    registry.add("note-book", remember)
-    registry.add("pen", lambda color, width=1.0: (color, width))
+    registry.add("note-book")(remember)
+    registry.add("pen")(lambda color, width=1.0: (color, width))
     return registry
 
 
@@ -91,7 +92,7 @@ def test_quoted_text_stays_as_it_is(things: Registry) -> None:
 @given(st.lists(st.floats(allow_nan=False)))
 def test_every_float_is_read_to_its_last_digit(numbers: list[float]) -> None:
     registry = Registry("thing", "prudent.no-such-group")
-    registry.add("note", remember)
+    registry.add("note")(remember)
     assert registry.parse(f"note({', '.join(map(str, numbers))})")[0] == tuple(numbers)
 
 
@@ -153,9 +154,9 @@ def test_a_bad_value_keeps_its_own_message() -> None:
 
 def test_a_name_is_given_once(things: Registry) -> None:
     with pytest.raises(PrudentError, match="thing 'pen' is registered twice; choose another name"):
-        things.add("pen", remember)
+        things.add("pen")(remember)
     with pytest.raises(PrudentError, match="registered twice"):
-        things.add("Note_Book", remember)
+        things.add("Note_Book")(print)
     assert things.names() == ["note-book", "pen"]
     assert "Note_Book" in things
     assert "book" not in things
@@ -189,8 +190,8 @@ def install(monkeypatch: pytest.MonkeyPatch, *points: Point) -> list[str]:
 def test_other_packages_add_names_when_first_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = install(monkeypatch, Point("Ball_Pen", lambda: remember))
     registry = Registry("thing", "prudent.things")
-    registry.add("pen", remember)
-    assert registry.get("pen") is remember
+    registry.add("pen")(remember)
+    assert registry.get("pen").factory is remember
     assert asked == []
     assert registry.parse("ball-pen(1)") == ((1,), {})
     assert registry.names() == ["ball-pen", "pen"]
@@ -199,8 +200,26 @@ def test_other_packages_add_names_when_first_needed(monkeypatch: pytest.MonkeyPa
 
 def test_a_package_may_register_its_name_while_loading(monkeypatch: pytest.MonkeyPatch) -> None:
     registry = Registry("thing", "prudent.things")
-    install(monkeypatch, Point("pen", lambda: registry.add("pen", remember)))
+    install(monkeypatch, Point("pen", lambda: registry.add("pen")(remember)))
     assert registry.names() == ["pen"]
+
+
+class Cautious(NamedTuple):
+    """A policy of another package, without a decorator."""
+
+    rho: float = 0.5
+
+    def score(self, arm: Any) -> float:
+        return arm.variance - self.rho * arm.mean
+
+
+def test_a_policy_of_another_package_round_trips_through_its_spec(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, Point("cautious", lambda: Cautious))
+    registry = Registry("policy", "prudent.policies", prepare=checked)
+    assert registry.spec(Cautious()) == "cautious"
+    assert registry.parse(registry.spec(Cautious(rho=0.25))) == Cautious(rho=0.25)
+    with pytest.raises(PrudentError, match="cautious: rho must lie in"):
+        registry.parse("cautious(rho=-1)")
 
 
 def broken() -> None:
@@ -220,7 +239,7 @@ def test_a_broken_package_takes_no_other_names_away(monkeypatch: pytest.MonkeyPa
 def test_a_package_cannot_take_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, Point("pen", lambda: print))
     registry = Registry("thing", "prudent.things")
-    registry.add("pen", remember)
-    with pytest.warns(UserWarning, match="is left out: the name is taken"):
+    registry.add("pen")(remember)
+    with pytest.warns(UserWarning, match="is left out: thing 'pen' is registered twice"):
         registry.names()
-    assert registry.get("pen") is remember
+    assert registry.get("pen").factory is remember

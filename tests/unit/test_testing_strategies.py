@@ -21,9 +21,9 @@ def test_every_registered_strategy_passes(name: str) -> None:
 class Once(NamedTuple):
     """Every arm once."""
 
-    def phase(self, arms, rounds, chosen):
+    def phase(self, arms, t, chosen, rng):
         chosen[:] = True
-        return 1 - rounds
+        return 2 - t
 
 
 def test_a_good_stranger_passes() -> None:
@@ -35,13 +35,13 @@ class NoMethod(NamedTuple):
 
 
 class Spendthrift(NamedTuple):
-    def phase(self, arms, rounds, chosen):
+    def phase(self, arms, t, chosen, rng):
         chosen[:] = True
         return 1
 
 
 class Idle(NamedTuple):
-    def phase(self, arms, rounds, chosen):
+    def phase(self, arms, t, chosen, rng):
         chosen[:] = False
         return 1
 
@@ -49,46 +49,46 @@ class Idle(NamedTuple):
 class Hasty(NamedTuple):
     """Answers before the first pull."""
 
-    def phase(self, arms, rounds, chosen):
+    def phase(self, arms, t, chosen, rng):
         return 0
 
 
 class Half(NamedTuple):
-    def phase(self, arms, rounds, chosen):
+    def phase(self, arms, t, chosen, rng):
         chosen[:] = True
         return 0.5
 
 
 class Backwards(NamedTuple):
-    def phase(self, arms, rounds, chosen):
+    def phase(self, arms, t, chosen, rng):
         chosen[:] = True
         return -1
 
 
 class Forges(NamedTuple):
-    def phase(self, arms, rounds, chosen):
+    def phase(self, arms, t, chosen, rng):
         chosen[:] = True
         arms.cost[0] = -1.0
-        return 1 - rounds
+        return 2 - t
 
 
 class Revives(NamedTuple):
-    def phase(self, arms, rounds, chosen):
+    def phase(self, arms, t, chosen, rng):
         chosen[:] = True
-        arms.alive[:] = rounds != 1
-        return 1 if rounds < 3 else 0
+        arms.alive[:] = t != 2
+        return 1 if t < 4 else 0
 
 
-class KeepsTheDearest(NamedTuple):
-    def phase(self, arms, rounds, chosen):
+class KeepsTheWorst(NamedTuple):
+    def phase(self, arms, t, chosen, rng):
         chosen[:] = True
-        if rounds == 1:
+        if t == 2:
             arms.alive[:] = arms.cost == arms.cost.max()
-        return 1 - rounds
+        return 2 - t
 
 
 class OutOfRange(NamedTuple):
-    def phase(self, arms, rounds, chosen):
+    def phase(self, arms, t, chosen, rng):
         chosen[:] = False
         chosen[len(chosen)] = True
         return 1
@@ -97,32 +97,32 @@ class OutOfRange(NamedTuple):
 class WrapsAround(NamedTuple):
     """2**63 is negative in compiled integers."""
 
-    def phase(self, arms, rounds, chosen):
+    def phase(self, arms, t, chosen, rng):
         chosen[:] = True
-        if rounds > 0:
+        if t > 1:
             return 0
-        return 1 if (rounds + 2**62) * 2 > 0 else 2
+        return 1 if (t - 1 + 2**62) * 2 > 0 else 2
 
 
 class Counts(NamedTuple):
     """Searches differ as time goes by."""
 
-    def phase(self, arms, rounds, chosen):
+    def phase(self, arms, t, chosen, rng):
         chosen[:] = True
-        return 0 if rounds > 0 else 1 + next(CALLS) % 2
+        return 0 if t > 1 else 1 + next(CALLS) % 2
 
 
 CALLS = itertools.count()
 
 
 class PythonOnly(NamedTuple):
-    def phase(self, arms, rounds, chosen):
+    def phase(self, arms, t, chosen, rng):
         chosen[:] = True
-        return max(0, 1 - rounds, key=abs)
+        return max(0, 2 - t, key=abs)
 
 
 class ShortPhase(NamedTuple):
-    def phase(self, arms, rounds):
+    def phase(self, arms, t):
         return 0
 
 
@@ -136,28 +136,28 @@ class Unchecked(NamedTuple):
         if self.width < 0.0:
             check_positive("unchecked", "width", self.width)
 
-    def phase(self, arms, rounds, chosen):
+    def phase(self, arms, t, chosen, rng):
         chosen[:] = True
-        return 1 - rounds
+        return 2 - t
 
 
 BROKEN: dict[str, tuple[Any, str]] = {
     "no tuple": (object(), "a strategy must be a NamedTuple; write class"),
     "no instance": (Once, "a strategy must be a NamedTuple.* pass Mine"),
-    "no method": (NoMethod(), "must bind to 2 arms, but raised PrudentError: strategy must be .* phase"),
+    "no method": (NoMethod(), "must bind to 2 arms, but raised PrudentError: policy must be .* phase"),
     "budget": (Spendthrift(), "may pull 60 times, its budget, and asks for more; return 0"),
-    "nobody": (Idle(), "phase chose no arm after 0 rounds; mark at least one"),
+    "nobody": (Idle(), "phase chose no arm at t=1; mark at least one"),
     "hasty": (Hasty(), "recommends an arm it never pulled"),
     "half": (Half(), "whole number of repetitions, not 0.5"),
     "backwards": (Backwards(), "0 or more repetitions, not -1"),
     "forges": (Forges(), "must not change the arms' statistics; write to `chosen` and `alive` only"),
     "revives": (Revives(), "an arm struck out must stay out"),
-    "dearest": (KeepsTheDearest(), "rewards are sure, yet it recommends arm 1; strike out"),
+    "worst": (KeepsTheWorst(), "rewards are sure, yet it recommends arm 1; strike out"),
     "out of range": (OutOfRange(), "must search interpreted, but raised IndexError"),
     "wraps around": (WrapsAround(), "must search the same compiled, but pulls .* interpreted, but .* compiled"),
     "state": (Counts(), "equal streams must give equal searches; keep nothing"),
     "Python only": (PythonOnly(), r'must compile, but Numba refuses File ".*test_testing_strategies.py", line \d+'),
-    "short phase": (ShortPhase(), r"phase must take \(self, arms, rounds, chosen\)"),
+    "short phase": (ShortPhase(), r"phase must take \(self, arms, t, chosen, rng\)"),
     "NaN accepted": (Unchecked(), "check with width=nan must raise PrudentError, but was accepted"),
 }
 
@@ -177,5 +177,5 @@ def test_a_measure_that_is_no_number_is_caught() -> None:
         def estimate(self, mean: float, variance: float, rewards: Any) -> float:
             return math.nan
 
-    with pytest.raises(ConformanceError, match=r"the estimated .* is NaN"):
+    with pytest.raises(ConformanceError, match=r"an estimated cost is not a number"):
         check_strategy(Once(), risk=Nowhere(0.5))

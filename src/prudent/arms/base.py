@@ -103,7 +103,7 @@ class Law(ABC):
         return check_parameter(self.name, "alpha", alpha)
 
 
-arms = Registry(
+arms: Registry[Law] = Registry(
     "arm", "prudent.arms", "prudent.arms", wanted="a law such as Gaussian(1.0, 0.05)", of=Law, prepare=named
 )
 

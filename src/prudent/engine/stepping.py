@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.arms.sampling import GAUSSIAN, Laws, draw, include
-from prudent.compiled import kernel
+from prudent.compiled import helper, kernel
 from prudent.engine.record import BAD_PHASE, BAD_SCORE, FINE, Record, Statistics, clear, clear_arms, no_arms, write_down
 from prudent.policies.base import FOREVER, Arm, Arms
-from prudent.policies.helpers import cheapest, choose_only
+from prudent.policies.helpers import answer, choose_only
 from prudent.policies.scoring import cost_of, insert, keep, rewards_of, score_of
 
 
@@ -76,7 +76,7 @@ def step_scores(
     return FINE
 
 
-@kernel
+@helper
 def next_phase(policy: Any, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
     """Ask the policy for its next phase; returns the repetitions, fewer than 1 if something is wrong.
 
@@ -88,9 +88,9 @@ def next_phase(policy: Any, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: 
             arms.cost[i] = cost_of(policy, arms, i)
     repeats = policy.phase(arms, t, chosen, rng)
     if repeats == 0:
-        answer = cheapest(arms)
-        if answer >= 0 and arms.cost[answer] < math.inf:
-            choose_only(chosen, answer)
+        best = answer(arms)
+        if best >= 0:
+            choose_only(chosen, best)
             return FOREVER
     return repeats if chosen.any() else -1
 

@@ -2,8 +2,8 @@
 
 A strategy is a policy of phases (prudent/policies/base.py) that stops: its phase returns 0 when it has seen enough, and
 the arm of smallest cost among those still alive is its answer; none alive means that no arm meets the conditions. It
-needs a field `risk`, by which costs are estimated, and takes a `budget` or a failure probability `delta` into fields of
-those names. Optional: `feasible(self, bandit)` says which arms may be the answer at all. Register it by
+takes a `budget` or a failure probability `delta` into fields of those names, and with a field `risk` it can explore for
+`exp-exp` too. Optional: `feasible(self, bandit)` says which arms may be the answer at all. Register it by
 `@strategies.add("name", needs=BUDGET)` or `needs=DELTA`.
 """
 

@@ -15,7 +15,7 @@ from prudent.compiled import kernel
 from prudent.engine.record import BAD_COST, BAD_PHASE, FINE, clear_arms, no_arms
 from prudent.policies.base import Arms
 from prudent.policies.helpers import cheapest
-from prudent.policies.scoring import cost_of, insert
+from prudent.policies.scoring import insert
 
 FIRST_ROOM = 256
 
@@ -37,10 +37,10 @@ class Found(NamedTuple):
 
 
 @kernel
-def search(strategy: Any, keep: bool, laws: Laws, most_pulls: int, found: Found, rng: Any) -> int:
+def search(strategy: Any, risk: Any, keep: bool, laws: Laws, most_pulls: int, found: Found, rng: Any) -> int:
     """Search in every run until the strategy ends, or would exceed `most_pulls` and stays undecided.
 
-    `keep` says whether costs need single rewards.
+    Costs are estimated by `risk`; `keep` says whether that takes single rewards.
     """
     n_runs, n_arms = found.pulls.shape
     arms = no_arms(n_arms, FIRST_ROOM if keep else 0)
@@ -63,7 +63,7 @@ def search(strategy: Any, keep: bool, laws: Laws, most_pulls: int, found: Found,
             for i in range(n_arms):
                 if chosen[i]:
                     _pull(arms, keep, laws, i, repeats, rng)
-                    arms.cost[i] = cost_of(strategy, arms, i)
+                    arms.cost[i] = risk.estimate(arms.mean[i], arms.variance[i], arms.rewards[i, : arms.pulls[i]])
                     if math.isnan(arms.cost[i]):
                         return BAD_COST
             rounds += repeats

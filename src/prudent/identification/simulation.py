@@ -13,7 +13,6 @@ from prudent.identification.runs import Searches
 from prudent.parameters import check_parameter
 from prudent.policies.base import Policy, Setting, strategies
 from prudent.policies.binding import bind
-from prudent.policies.scoring import costs_need_rewards
 from prudent.risk.base import RiskMeasure, risks
 
 MOST_PULLS = 10_000_000
@@ -62,17 +61,17 @@ def identify(
     job = Job.checked("identify", runs, seed, workers, progress)
     bandit.costs(risk)  # a law without the moment it takes is refused now, not when errors are counted
     setting = _setting(bandit, risk, budget, delta)
-    ready = _ready(strategy, setting)
-    cap = _cap(setting, most_pulls)
-    found, laws, keep = Found.empty(job.runs, len(bandit)), encode(bandit.arms), costs_need_rewards(ready)
+    ready, cap = _ready(strategy, setting), _cap(setting, most_pulls)
+    measure = getattr(ready, "risk", risk.compiled())
+    found, laws, keep = Found.empty(job.runs, len(bandit)), encode(bandit.arms), not measure.by_moments
     text = strategies.spec(strategy)
     cell = f"{bandit!r} | {risk} | {text} | {setting.budget} {setting.delta} {cap}"
-    seconds = job.run(cell, text, lambda part, rng: search(ready, keep, laws, cap, found.part(part), rng))
+    seconds = job.run(cell, text, lambda part, rng: search(ready, measure, keep, laws, cap, found.part(part), rng))
     if setting.budget is not None and not found.decided.all():
         raise PrudentError(f"{text}: asks for more pulls than the budget, {setting.budget}; correct its phase")
     facts: dict[str, Any] = {"bandit": bandit, "policy": strategy, "risk": risk, "seed": job.seed, "seconds": seconds}
-    asked = {"budget": setting.budget, "delta": setting.delta, "most_pulls": cap}
-    return Searches(**facts, **asked, **found._asdict())
+    facts |= {"budget": setting.budget, "delta": setting.delta, "most_pulls": cap}
+    return Searches(**facts, **found._asdict())
 
 
 def _setting(bandit: Bandit, risk: RiskMeasure, budget: int | None, delta: float | None) -> Setting:
@@ -96,8 +95,8 @@ def _ready(strategy: Any, setting: Setting) -> Any:
             f"{strategies.spec(strategy)}: needs {needs}=…, got {asked}; with a {asked} take one of {others}"
         )
     ready = bind(strategy, setting)
-    if not (hasattr(ready, "phase") and hasattr(ready, "risk")):
-        raise PrudentError(f"strategy must be a NamedTuple with a method phase and a field risk, got {strategy!r}")
+    if not hasattr(ready, "phase"):
+        raise PrudentError(f"strategy must be a NamedTuple with a method phase, got {strategy!r}")
     return ready
 
 

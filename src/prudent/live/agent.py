@@ -23,7 +23,7 @@ from prudent.live.state import ArmState, State, ordered, read, write
 from prudent.parameters import check_parameter, check_support
 from prudent.policies.base import FOREVER, Arm, Arms, Policy, Setting, policies, spec
 from prudent.policies.binding import bind, check_rewards, served_risk
-from prudent.policies.helpers import cheapest, choose_only
+from prudent.policies.helpers import answer, choose_only
 from prudent.policies.scoring import cost_of, costs_need_rewards, score_inputs, score_of
 from prudent.risk.base import RiskMeasure, risks
 
@@ -256,11 +256,11 @@ class Agent:
     def _phase(self, ready: Any, numbers: list[int], chosen: NDArray[np.bool_], alive: NDArray[np.bool_]) -> int:
         """Ask the policy, ready for these arms, for a phase: it marks those chosen, and the repetitions return."""
         seen = _seen([self._arms[i] for i in numbers], alive)
-        for i in np.flatnonzero(seen.pulls):
+        for i in np.flatnonzero(seen.pulls).tolist():
             seen.cost[i] = cost_of(ready, seen, i)
         repeats = int(ready.phase(seen, self._round, chosen, self._rng))
-        if repeats == 0 and seen.cost[answer := cheapest(seen)] < math.inf:
-            choose_only(chosen, answer)
+        if repeats == 0 and (best := answer(seen)) >= 0:
+            choose_only(chosen, best)
             return FOREVER
         if repeats < 1 or not chosen.any():
             raise PrudentError(f"{spec(self.policy)}: {COMPLAINTS[BAD_PHASE]}")

@@ -23,7 +23,7 @@ that is monotone in each of the three, return `corner_bound(self, low, high)` of
 """
 
 import math
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,9 +45,10 @@ MEAN, ANY = "mean", "any risk"
 class Policy(Protocol):
     """Any `NamedTuple`; `bind` checks that it has a score or a phase."""
 
-    _fields: ClassVar[tuple[str, ...]]
-    _field_defaults: ClassVar[dict[str, Any]]
-
+    @property
+    def _fields(self) -> tuple[str, ...]: ...
+    @property
+    def _field_defaults(self) -> dict[str, Any]: ...
     def _replace(self, *args: Any, **kwargs: Any) -> Any: ...
     def _asdict(self) -> dict[str, Any]: ...
 
@@ -87,8 +88,10 @@ class Setting(NamedTuple):
     bandit: Bandit | None = None
 
 
-policies = Registry("policy", "prudent.policies", "prudent.policies", parts=risks, prepare=checked)
-strategies = Registry("strategy", "prudent.strategies", "prudent.identification", parts=risks, prepare=checked)
+policies: Registry[Policy] = Registry("policy", "prudent.policies", "prudent.policies", parts=risks, prepare=checked)
+strategies: Registry[Policy] = Registry(
+    "strategy", "prudent.strategies", "prudent.identification", parts=risks, prepare=checked
+)
 """Policies that stop, for `identify`."""
 
 spec = policies.spec

@@ -31,8 +31,7 @@ def served_risk(policy: Policy) -> RiskMeasure:
     """The risk measure a policy serves, with the policy's parameters where it has them."""
     own = getattr(policy, "risk", UNSET)
     if own is not UNSET:
-        made: RiskMeasure = risks.make(spec(policy), own)
-        return made
+        return risks.make(spec(policy), own)
     name = serves(policy) if serves(policy) in risks else MeanVariance.name
     wanted = inspect.signature(risks.get(name).factory).parameters
     given = {field: getattr(policy, field, UNSET) for field in wanted}
@@ -92,7 +91,8 @@ def bind(given: Policy, setting: Setting) -> Any:
     if hasattr(ready, "score"):
         _check_score(given, ready, setting)
     ready = _as_annotated(ready)
-    compilable(type(ready))
+    cls: Any = type(ready)
+    compilable(cls)
     return ready
 
 

@@ -33,6 +33,13 @@ def cheapest(arms: Arms) -> int:
 
 
 @helper
+def answer(arms: Arms) -> int:
+    """The cheapest arm alive; −1 if there is none, or several and no costs to choose by."""
+    best = cheapest(arms)
+    return best if best >= 0 and (arms.cost[best] < math.inf or arms.alive.sum() == 1) else -1
+
+
+@helper
 def strike_worst(arms: Arms) -> None:
     """Strike out the arm of largest estimated cost among those alive; of equal ones the highest number goes."""
     worst, worst_cost = -1, -math.inf
@@ -66,4 +73,4 @@ def need_horizon(owner: str, horizon: int | None, n_arms: int = 1) -> int:
 
 def exploring_pulls(horizon: int, n_arms: int, constant: float = 14.0) -> int:
     """⌈(n/14)^{2/3}⌉ pulls of each arm to explore (Theorem 2 of [Sani12]), at most ⌊n/K⌋."""
-    return min(math.ceil((horizon / constant) ** (2.0 / 3.0)), horizon // n_arms)
+    return min(math.ceil(math.pow(horizon / constant, 2.0 / 3.0)), horizon // n_arms)

@@ -5,9 +5,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
 
-from prudent.compiled import helper
+from prudent.compiled import helper, in_kernels
 from prudent.policies.base import Arms
 from prudent.risk.mean_variance import mean_variance
 
@@ -15,9 +14,13 @@ SCORE_INPUTS = ("arm", "t", "rng", "rewards")
 """What a policy's `score` may ask for, by name and in this order."""
 
 
-@cache
 def score_inputs(policy: Any) -> tuple[str, ...]:
     """Which of SCORE_INPUTS the `score` of a policy class asks for."""
+    return _score_inputs(policy)
+
+
+@cache
+def _score_inputs(policy: Any) -> tuple[str, ...]:
     return tuple(inspect.signature(vars(policy)["score"]).parameters)[1:]
 
 
@@ -32,7 +35,7 @@ def score_of(policy: Any, arm: Any, t: int, rng: Any, rewards: Any) -> float:
     return float(policy.score(*(given[name] for name in score_inputs(type(policy)))))
 
 
-@overload(score_of, strict=False)
+@in_kernels(score_of)
 def _score_of(policy: Any, arm: Any, t: Any, rng: Any, rewards: Any) -> Any:
     return {
         ("arm",): lambda policy, arm, t, rng, rewards: policy.score(arm),
@@ -51,7 +54,7 @@ def rewards_of(policy: Any, kept: Any, i: int, pulls: int) -> Any:
     return kept[i, :pulls] if "rewards" in score_inputs(type(policy)) else None
 
 
-@overload(rewards_of, strict=False)
+@in_kernels(rewards_of)
 def _rewards_of(policy: Any, kept: Any, i: Any, pulls: Any) -> Any:
     if "rewards" in score_inputs(policy.instance_class):
         return lambda policy, kept, i, pulls: kept[i, :pulls]
@@ -64,7 +67,7 @@ def keep(policy: Any, kept: Any, i: int, pulls: int, reward: float) -> None:
         insert(kept, i, pulls, reward)
 
 
-@overload(keep, strict=False)
+@in_kernels(keep)
 def _keep(policy: Any, kept: Any, i: Any, pulls: Any, reward: Any) -> Any:
     if "rewards" in score_inputs(policy.instance_class):
         return lambda policy, kept, i, pulls, reward: insert(kept, i, pulls, reward)
@@ -88,7 +91,7 @@ def cost_of(policy: Any, arms: Arms, i: int) -> float:
     return mean_variance(arms.mean[i], arms.variance[i], policy.rho) if hasattr(policy, "rho") else float(arms.cost[i])
 
 
-@overload(cost_of, strict=False)
+@in_kernels(cost_of)
 def _cost_of(policy: Any, arms: Any, i: Any) -> Any:
     if "risk" in policy.instance_class._fields:
         return lambda policy, arms, i: policy.risk.estimate(

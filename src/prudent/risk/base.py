@@ -104,7 +104,7 @@ class RiskMeasure(ABC):
         return f"{self.name}({', '.join(f'{f.name}={getattr(self, f.name)}' for f in fields(self))})"  # type: ignore[arg-type]
 
 
-risks = Registry(
+risks: Registry[RiskMeasure] = Registry(
     "risk",
     "prudent.risks",
     "prudent.risk",

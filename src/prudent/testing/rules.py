@@ -55,7 +55,7 @@ def refuses(subject: object, asked: str, call: Callable[[], Any]) -> None:
     raise ConformanceError(f"{subject}: {asked} must raise PrudentError, but {found}; prudent.errors has the checks")
 
 
-def check_value(thing: Law | RiskMeasure, registry: Registry | None) -> None:
+def check_value(thing: Law | RiskMeasure, registry: Registry[Any] | None) -> None:
     """Hashable, immutable, and built again by its own text."""
     with answers(repr(thing), "must be printable and hashable"):
         text = str(thing)
@@ -70,7 +70,7 @@ def check_value(thing: Law | RiskMeasure, registry: Registry | None) -> None:
         check_spec(thing, text, registry)
 
 
-def check_spec(thing: object, text: str, registry: Registry) -> None:
+def check_spec(thing: object, text: str, registry: Registry[Any]) -> None:
     """The text of a registered thing builds it again."""
     with answers(text, "its text must be a spec that the registry reads"):
         again = registry.parse(text)

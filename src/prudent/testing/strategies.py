@@ -16,7 +16,6 @@ from prudent.identification import BUDGET, DELTA
 from prudent.identification.kernel import Found, search
 from prudent.policies.base import Policy, Setting, strategies
 from prudent.policies.binding import bind
-from prudent.policies.scoring import costs_need_rewards
 from prudent.risk.base import RiskMeasure
 from prudent.risk.mean_variance import MeanVariance
 from prudent.testing.rules import SEED, Watched, answers, check_parameters, check_spec, compiles, require
@@ -49,14 +48,13 @@ def check_strategy(
     confident = hasattr(strategy, DELTA)
     for laws in _games(arms):
         bandit = Bandit(laws)
-        asked = (None, delta) if confident else (budget, None)
-        setting = Setting(len(laws), risk, None, bandit.support, *asked, bandit)
+        setting = Setting(len(laws), risk, None, bandit.support, bandit=bandit)
+        setting = setting._replace(delta=delta) if confident else setting._replace(budget=budget)
         with answers(name, f"must bind to {len(laws)} arms"):
             ready = bind(strategy, setting)
         taken = inspect.signature(ready.phase).parameters.values()
         plain = len(taken) == 4 and all(p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in taken)
         require(plain, name, "phase must take (self, arms, t, chosen, rng)", "no defaults, no *args, nothing else")
-        require(hasattr(ready, "risk"), name, "must have a field risk", "costs are estimated by it")
         _check_search(f"{name} on {bandit!r}", strategy, ready, setting)
 
 
@@ -99,7 +97,8 @@ def _search(name: str, ready: Any, setting: Setting, loop: Any) -> Found:
     """Three searches."""
     found, laws = Found.empty(3, setting.n_arms), encode(setting.bandit.arms if setting.bandit else ())
     most = MOST_PULLS if setting.budget is None else setting.budget
-    status = loop(ready, costs_need_rewards(ready), laws, most, found, np.random.default_rng(SEED))
+    risk = getattr(ready, "risk", setting.risk.compiled())
+    status = loop(ready, risk, not risk.by_moments, laws, most, found, np.random.default_rng(SEED))
     require(status == FINE, name, COMPLAINTS.get(status, ""))
     return found
 
