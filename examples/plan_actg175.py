@@ -9,8 +9,6 @@ give up 40 cells of the mean for a variance smaller by (89 cells)².
 
 Assumes that patients of an arm are independent draws, with replacement, from those the trial gave it, and that an
 outcome is known before the next patient comes. No medical advice.
-
-[Hammer96] Hammer et al. A trial comparing nucleoside monotherapy with combination therapy. N. Engl. J. Med. 335, 1996.
 """
 
 from collections.abc import Sequence

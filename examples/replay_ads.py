@@ -7,10 +7,6 @@ pass on. What it was told is then a fair sample of its own rounds, since the log
 ads, and so, too, among `eligible` ads that are the one shown and others drawn at random. With m eligible ads one event
 in m is kept. Assumes uniform logging and visitors independent of each other. Finite logs have a price: the policy is
 judged by its first kept rounds, where it knows little, and how many there are is random.
-
-[Li11] Li, Chu, Langford, Wang. Unbiased offline evaluation of contextual-bandit-based news article recommendation
-algorithms. WSDM 2011.
-[Saito21] Saito, Aihara, Matsutani, Narita. Open Bandit Dataset and Pipeline. NeurIPS Datasets and Benchmarks 2021.
 """
 
 import math

@@ -6,8 +6,6 @@ The outcome is the change of the CD4 count after 20 weeks. The treatment of best
 matters what a policy minds. Assumes what a simulation assumes: patients of an arm are drawn independently, with
 replacement, from those the trial gave it, and the outcome is known before the next patient comes. No medical advice:
 one early marker, in units of 200 cells, of treatments long since replaced.
-
-[Hammer96] Hammer et al. A trial comparing nucleoside monotherapy with combination therapy. N. Engl. J. Med. 335, 1996.
 """
 
 import math

@@ -1,9 +1,4 @@
-"""Measures that distort the distribution function: they weigh rewards by rank, the worst most.
-
-[Acerbi02] Acerbi. Spectral measures of risk: a coherent representation of subjective risk aversion. 2002.
-[Wang95] Wang. Insurance pricing and increased limits ratemaking by proportional hazards transforms. 1995.
-[Wang00] Wang. A class of distortion operators for pricing financial and insurance risks. 2000.
-"""
+"""Measures that distort the distribution function: they weigh rewards by rank, the worst most."""
 
 import math
 from abc import abstractmethod

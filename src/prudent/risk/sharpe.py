@@ -1,7 +1,4 @@
-"""The Sharpe ratio as a cost.
-
-[Sharpe66] Sharpe. Mutual fund performance. Journal of Business 1966.
-"""
+"""The Sharpe ratio as a cost."""
 
 import math
 from dataclasses import dataclass

@@ -1,9 +1,4 @@
-"""Expected utility, and what is one in disguise: semivariance.
-
-[Pratt64] Pratt. Risk aversion in the small and in the large. Econometrica 1964.
-[Markowitz59] Markowitz. Portfolio selection: efficient diversification of investments. 1959 (chapter 9).
-[Tversky92] Tversky, Kahneman. Advances in prospect theory. 1992.
-"""
+"""Expected utility, and what is one in disguise: semivariance."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -86,7 +81,7 @@ class LossAverse(ExpectedUtility):
 
 @dataclass(frozen=True)
 class Semivariance(ExpectedUtility):
-    """E[(target − X)⁺²], a cost [Markowitz59]: only rewards below the target count.
+    """E[(target − X)⁺²], a cost (chapter 9 of [Markowitz59]): only rewards below the target count.
 
     Assumes independent rewards in [low, high] for its intervals; `high` may be infinite.
     """
