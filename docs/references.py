@@ -26,11 +26,13 @@ def page() -> str:
 def line(text: str) -> str:
     """Authors, title, place and year of a BibTeX entry."""
     fields = {name: plain(value) for name, value in re.findall(r"^  (\w+) = \{(.*)\},?$", text, flags=re.MULTILINE)}
-    authors = [" ".join(reversed(name.split(", "))) for name in fields["author"].split(" and ")]
-    place = next((fields[kind] for kind in ("journal", "booktitle", "publisher", "institution") if kind in fields), "")
-    volume = fields.get("volume", "") + (f"({fields['number']})" if "number" in fields else "")
+    authors = ", ".join(" ".join(reversed(name.split(", "))) for name in fields["author"].split(" and "))
+    place = next(fields[kind] for kind in ("journal", "booktitle", "publisher", "institution") if kind in fields)
+    volume = f" {fields['volume']}" if "volume" in fields else ""
+    number = f"({fields['number']})" if "number" in fields else ""
     pages = f", {fields['pages']}" if "pages" in fields else ""
-    return f"{', '.join(authors).replace(', others', ' et al')}. *{fields['title']}*. {place}{' ' * bool(volume)}{volume}{pages}, {fields['year']}."
+    authors = authors.replace(", others", " et al")
+    return f"{authors}. *{fields['title']}*. {place}{volume}{number}{pages}, {fields['year']}."
 
 
 def plain(value: str) -> str:
