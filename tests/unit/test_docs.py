@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from prudent import catalogue
+from prudent.arms import registry as arms
 from prudent.policies import registry
 from prudent.study import load, run
 
@@ -17,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 NUMBER = r"-?\d+\.?\d*(?:e-?\d+)?"
 PAGES = [
     "README.md",
+    "docs/arms.md",
     "docs/identification.md",
     "docs/leaping.md",
     "docs/plan.md",
@@ -57,6 +59,11 @@ def test_another_print_is_noticed():
 def test_the_page_of_policies_names_them_all():
     page = (ROOT / "docs/policies.md").read_text()
     assert all(f"`{name}`" in page for name in registry.names() if registry.get(name).__module__.startswith("prudent."))
+
+
+def test_the_page_of_arms_names_them_all():
+    page = (ROOT / "docs/arms.md").read_text()
+    assert all(f"| `{name}(" in page for name in arms.names() if arms.get(name).__module__.startswith("prudent."))
 
 
 def test_the_study_of_the_docs_runs(tmp_path):
