@@ -56,7 +56,7 @@ def compare(policy: tuple, risk: RiskMeasure, returns: np.ndarray, runs: int) ->
 
 
 def draw(dates: np.ndarray, returns: np.ndarray, resampled: np.ndarray, true: np.ndarray) -> Figure:
-    """How the tails of industries drift, and how often B-CVTS, which minds the tail, held each one."""
+    """How the tails of industries drift, and how often B-CVTS, which optimises the tail, held each one."""
     figure = Figure(figsize=(10.0, 4.2), layout="tight")
     drift, held = figure.subplots(1, 2)
     for i, name in enumerate((*STEADIEST, "Hlth")):

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list instead of a table.")
 def policies(as_json: bool) -> None:
-    """List the policies: what they mind, their papers, assumptions, parameters, and the engine that plays them."""
+    """List the policies: the risk they optimise, their engines, assumptions, parameters and papers."""
     from prudent import catalogue
     from prudent.policies import registry
 
-    more: dict[str, Callable[[str], str]] = {"minds": catalogue.minds, "engine": catalogue.engine}
+    more: dict[str, Callable[[str], str]] = {"risk": catalogue.minds, "engine": catalogue.engine}
     print_entries("policies", catalogue.entries(registry), as_json, more)
 
 

@@ -1,4 +1,4 @@
-"""Engines: they play policies on bandits."""
+"""Engines: they run policies on bandits."""
 
 from prudent.engine.simulation import choose_engine, simulate
 

@@ -46,13 +46,13 @@ def simulate(
     bound_failure: float = 0.0,
     progress: Callable[[int], Any] | None = None,
 ) -> Runs:
-    """Play `policy` on `bandit` for `horizon` rounds, `runs` times.
+    """Simulate `policy` on `bandit` for `horizon` rounds, `runs` times.
 
-    The engine "leaping" is exact in law and costs hardly more for a longer horizon (docs/leaping.md); "auto" takes it
-    where it applies, else "stepping". The result is the same for any number of `workers` (threads; all cores by
-    default). `snapshots` are earlier rounds at which to write the statistics down too, see `Runs.at`. A
-    `bound_failure` such as 1e-15 lets leaping use tighter bounds on Gaussian blocks, each of a million of which may be
-    wrong in a run with that probability in all. `progress` is called with the number of runs just finished.
+    The engine "leaping" is exact in law and takes hardly more time for a longer horizon (docs/leaping.md); "auto" takes
+    it where it applies, else "stepping". The result is the same for any number of `workers` (threads; all cores by
+    default). `snapshots` are earlier rounds whose statistics are kept too, see `Runs.at`. A `bound_failure` such as
+    1e-15 lets leaping use tighter bounds on Gaussian blocks; with that probability one of the bounds in a run (of up to
+    a million blocks) is wrong. `progress` is called with the number of runs just finished.
     """
     policy = policy_registry.parse(policy) if isinstance(policy, str) else policy
     risk = risk_registry.parse(risk) if isinstance(risk, str) else risk
@@ -91,7 +91,7 @@ def simulate(
 
 
 def choose_engine(asked: str, bandit: Bandit, policy: Policy, ready: Policy) -> str:
-    """The engine to use; asking for what cannot be done is an error that says why."""
+    """The engine to use; an engine that cannot run this is an error that says why."""
     if asked not in ("auto", "stepping", "leaping"):
         raise PrudentError(f"simulate: engine must be auto, stepping or leaping, got {asked!r}")
     if asked == "stepping":

@@ -29,11 +29,11 @@ class ExpExp(NamedTuple):
     """Explore for τ rounds, then pull the arm with the smallest empirical mean-variance to the end ([Sani12], sec. 4).
 
     The rule gives m = ⌈(n/14)^{2/3}⌉ pulls an arm (`rule="theorem"`, Theorem 2) or ⌈(n/4)^{2/3}⌉ (`"appendix"`), at
-    most ⌊n/K⌋; τ = K m. An explicit `tau` gives ⌊τ/K⌋ pulls an arm. `explore` is how the τ rounds are spent: by
-    round robin, or as Remark 2 suggests by Successive Rejects or UCB-E [Audibert10], there with the smallest
-    empirical mean-variance as the best. UCB-E needs a guess of the problem's `hardness` Σ1/Δ²; 16 K by default, gaps
-    of 1/4, the largest difference of variances on [0, 1]. Assumes rewards in [0, 1], as Theorem 2 does, and a known
-    horizon.
+    most ⌊n/K⌋; τ = K m. An explicit `tau` gives ⌊τ/K⌋ pulls an arm. `explore` says how the τ rounds are spent: by
+    round robin, or, as Remark 2 suggests, by Successive Rejects or UCB-E [Audibert10] with the smallest empirical
+    mean-variance as the best. UCB-E needs a guess of the `hardness` Σ1/Δ² of the problem. The default 16 K stands for
+    gaps of 1/4, the largest difference of variances on [0, 1]. Assumes rewards in [0, 1], as Theorem 2 does, and a
+    known horizon.
     """
 
     rho: float = UNSET

@@ -11,9 +11,9 @@ from prudent.policies.base import ANY, FOREVER, Arms, choose_only, policy
 
 @policy("fixed-arm", serves=ANY)
 class FixedArm(NamedTuple):
-    """Pull `arm` (numbered from 0) in every round: the yardstick no learner can rely on [Sani12].
+    """Pull `arm` (numbered from 0) in every round: a baseline that does not learn [Sani12].
 
-    Assumes that somebody knows which arm to take.
+    Assumes that the user knows which arm to take.
     """
 
     arm: int = 0

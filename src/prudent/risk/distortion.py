@@ -63,7 +63,7 @@ class Spectral(Distortion):
 
 @dataclass(frozen=True)
 class ExponentialSpectrum(Spectral):
-    """The spectrum φ(u) = k e^(−ku)/(1 − e^(−k)) [Acerbi02]; a larger k minds the worst rewards more.
+    """The spectrum φ(u) = k e^(−ku)/(1 − e^(−k)) [Acerbi02]; a larger k gives the worst rewards more weight.
 
     Assumes independent rewards in [low, high] for its intervals.
     """
@@ -82,7 +82,7 @@ class ExponentialSpectrum(Spectral):
 
 @dataclass(frozen=True)
 class ProportionalHazard(Spectral):
-    """g(p) = p^r [Wang95]; r = 1 is the mean, a smaller r minds the worst rewards more.
+    """g(p) = p^r [Wang95]; r = 1 is the mean, a smaller r gives the worst rewards more weight.
 
     Assumes independent rewards in [low, high] for its intervals.
     """

@@ -16,9 +16,9 @@ from prudent.risk.intervals import mean_bounds, variance_bounds
 class MeanVariance(RiskMeasure):
     """σ² − ρ μ, a cost (Definition 1 of [Sani12]); variances are divided by the number of samples.
 
-    ρ ≥ 0 is the tolerance for risk: 0 minds only the variance. ρ = ∞ means "mean only": the cost is −μ, the limit of
-    (σ² − ρ μ)/ρ. Intervals: bounded differences, and the intervals of mean and variance, half of the failure each.
-    Assumes independent rewards in [low, high].
+    ρ ≥ 0 is the tolerance for risk; with ρ = 0 only the variance counts. ρ = ∞ means "mean only": the cost is −μ, the
+    limit of (σ² − ρ μ)/ρ. Intervals: bounded differences, and the intervals of mean and variance, half of the
+    failure each. Assumes independent rewards in [low, high].
     """
 
     rho: float = 1.0
@@ -28,7 +28,7 @@ class MeanVariance(RiskMeasure):
     additive = True
 
     def __post_init__(self) -> None:
-        hint = "ρ is a tolerance for risk: 0 minds only the variance, inf only the mean"
+        hint = "ρ is a tolerance for risk: with 0 only the variance counts, with inf only the mean"
         object.__setattr__(self, "rho", check_number(self.name, "rho", self.rho, low=0.0, hint=hint))
 
     @property

@@ -14,7 +14,7 @@ from prudent.risk.intervals import mean_bounds, variance_bounds
 
 @dataclass(frozen=True)
 class Sharpe(RiskMeasure):
-    """−μ/√(ε₀ + σ²), a cost: minus the ratio of [Sharpe66], with ε₀ > 0 so that it is finite for sure rewards.
+    """−μ/√(ε₀ + σ²), a cost: minus the ratio of [Sharpe66], with ε₀ > 0 so that it is finite for constant rewards.
 
     Intervals: the worst and the best corner of those of mean and variance, each with half of the failure. Assumes
     independent rewards in [low, high], both finite.

@@ -66,7 +66,7 @@ class CVaR(Spectral):
     ) -> tuple[float, float]:
         """The interval of [Brown07], in place of `bounds`, each side with half of the failure.
 
-        Assumes a continuous law besides independent rewards in [low, high].
+        Assumes a continuous law and independent rewards in [low, high].
         """
         cost, reach = self.estimate(mean, variance, rewards), high - low
         below = reach / self.alpha * math.sqrt(math.log(2.0 / failure) / (2.0 * pulls))

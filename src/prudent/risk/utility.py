@@ -1,4 +1,4 @@
-"""Expected utility, and what is one in disguise: semivariance."""
+"""Expected utility, and semivariance, which is an expected utility too."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from prudent.risk.intervals import mean_bounds
 
 
 class ExpectedUtility(RiskMeasure):
-    """−E u(X), a cost. A subclass writes u as `utility`; it must not fall, so that more reward costs no more.
+    """−E u(X), a cost. A subclass writes u as `utility`; it must not decrease, so that larger rewards never cost more.
 
     Intervals: Hoeffding and empirical Bernstein on u(X), which lies in [u(low), u(high)]. Assumes independent rewards
     in [low, high], and that u is finite there; otherwise the interval is as wide as the range of −u.
