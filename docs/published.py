@@ -1,4 +1,4 @@
-"""Print the numbers of the field's papers beside ours: `python docs/published.py` (the tables of docs/policies.md).
+"""Print the numbers of published papers next to ours: `python docs/published.py` (the tables of docs/policies.md).
 
 tests/statistical/test_published.py runs the same experiments, with fewer runs.
 """

@@ -2,10 +2,11 @@
 
     pip install prudent && pip install --no-deps linearmodels && python examples/returns_industries.py
 
-Each policy plays months resampled independently, as every simulation here assumes, and the months as they came, which
-are not independent: means drift, and volatility comes in clusters. There is one true history, so it is compared with
-the spread between resampled ones. Rewards are in tens of percent a month: the variances are below 1, as MVTS assumes. A
-real investor sees all industries, not only the one held (docs/portfolios.md), and pays for every change: no advice.
+Each policy runs on months that are resampled independently, as every simulation here assumes, and on the months in their
+true order. These are not independent, because means drift and volatility comes in clusters. There is one true history,
+so it is compared with the spread between resampled ones. Rewards are in tens of percent a month, so the variances are
+below 1, as MVTS assumes. A real investor sees all industries, not only the one held (docs/portfolios.md), and pays for
+every change. This is no investment advice.
 """
 
 import math

@@ -70,7 +70,7 @@ def forecast(study: Any, out: Path, workers: int | None, backend: str) -> None:
     known = set(Store(out).table(warn).get_column("cell")) if (out / "manifest.json").exists() else set()
     rest = [entry for entry in entries if entry.key not in known]
     left = estimate(rest, default_workers(workers), threads=backend == "threads")
-    click.echo(f"{len(entries):,} cells, {len(entries) - len(rest):,} finished, {left.cells:,} to play")
+    click.echo(f"{len(entries):,} cells, {len(entries) - len(rest):,} finished, {left.cells:,} to run")
     click.echo(f"{left.pulls:,} pulls, about {duration(left.seconds)} with {default_workers(workers)} {backend}")
 
 
