@@ -120,8 +120,8 @@ def print_published() -> None:
     print("| experiment | published | measured here | runs | distance in standard errors |\n|---|---|---|---|---|")
     for what, published, theirs, measure, runs in EXPERIMENTS:
         mean, error = mean_and_error(measure(runs))
-        apart = (mean - published) / math.hypot(error, theirs)
-        print(f"| {what} | {shown(published, theirs)} | {shown(mean, error)} | {runs} | {apart:+.1f} |", flush=True)
+        signed = f"{(mean - published) / math.hypot(error, theirs):+.1f}".replace("-", "−")
+        print(f"| {what} | {shown(published, theirs)} | {shown(mean, error)} | {runs} | {signed} |", flush=True)
 
 
 def print_unsorted() -> None:
