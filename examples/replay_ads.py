@@ -3,10 +3,11 @@
     pip install prudent && pip install --no-deps obp && python examples/replay_ads.py
 
 Replay [Li11] asks the agent at every logged impression. If the agent names the ad that was shown, it receives the
-logged outcome; otherwise the ask is withdrawn. The outcomes it receives are a fair sample of its own rounds, because the
-log chose uniformly at random among all ads. So it did, too, among `eligible` ads, which are the one shown and others
-drawn at random. With m eligible ads one event in m is kept. Assumes uniform logging and visitors independent of each
-other. With a finite log the policy is judged by its first kept rounds, where it knows little, and their number is random.
+logged outcome; otherwise the ask is withdrawn. The outcomes it receives are a fair sample of its own rounds, because
+the log chose uniformly at random among all ads. So it did, too, among `eligible` ads, which are the one shown and
+others drawn at random. With m eligible ads one event in m is kept. Assumes uniform logging and visitors independent
+of each other. With a finite log the policy is judged by its first kept rounds, where it knows little, and their
+number is random.
 """
 
 import math

@@ -115,7 +115,7 @@ class Agent:
         """
         known = self._arms[self._number("tell", arm)]
         low, high = self.support
-        hint = "" if low == -math.inf and high == math.inf else "this is the agent's support"
+        hint = "" if low == -math.inf and high == math.inf else "the agent's support is this interval"
         reward = check_number("tell", "reward", reward, low=low, high=high, open_high=high == math.inf, hint=hint)
         if asked and known.open_asks == 0:
             raise PrudentError(f"tell: arm {arm} has no open ask; for a reward from elsewhere pass asked=False")
