@@ -3,7 +3,7 @@
     python benchmarks/leaping.py
 
 Ratios come from one run; every pair is timed in turns, the best of several; compile time is excluded. At horizons
-where the loop would take minutes it plays fewer runs, since its cost per round does not depend on their number.
+where the loop would take minutes it does fewer runs, because its time for a round does not depend on their number.
 """
 
 import os

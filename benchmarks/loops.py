@@ -1,4 +1,4 @@
-"""Hand-written Numba loops, the yardstick for both engines: nothing in them is general."""
+"""Hand-written Numba loops, to compare both engines with; nothing in them is general."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What a study costs beside its simulations: tiny cells, wall time against the time of bare `simulate` calls, memory.
+"""What a study adds to its simulations: tiny cells, wall time against the time of bare `simulate` calls, memory.
 
     python benchmarks/studies.py [CELLS] [WORKERS]
 

@@ -1,4 +1,4 @@
-"""Print the numbers of the field's papers beside ours: `python docs/published.py` (the tables of docs/policies.md).
+"""Print the numbers of published papers next to ours: `python docs/published.py` (the tables of docs/policies.md).
 
 tests/statistical/test_published.py runs the same experiments, with fewer runs.
 """
@@ -120,8 +120,8 @@ def print_published() -> None:
     print("| experiment | published | measured here | runs | distance in standard errors |\n|---|---|---|---|---|")
     for what, published, theirs, measure, runs in EXPERIMENTS:
         mean, error = mean_and_error(measure(runs))
-        apart = (mean - published) / math.hypot(error, theirs)
-        print(f"| {what} | {shown(published, theirs)} | {shown(mean, error)} | {runs} | {apart:+.1f} |", flush=True)
+        signed = f"{(mean - published) / math.hypot(error, theirs):+.1f}".replace("-", "−")
+        print(f"| {what} | {shown(published, theirs)} | {shown(mean, error)} | {runs} | {signed} |", flush=True)
 
 
 def print_unsorted() -> None:

@@ -2,15 +2,13 @@
 
     pip install prudent && pip install --no-deps lifelines && python examples/plan_actg175.py
 
-A few patients of each treatment are the pilot; `prudent.plan` recommends a policy for the trial to come. That trial is
-then played on patients the pilot did not hold, by the recommended policy, by every other and by uniform randomisation
-(round-robin). Outcomes are changes of the CD4 count after 20 weeks in units of 200 cells, and ρ = 1: who plans would
-give up 40 cells of the mean for a variance smaller by (89 cells)².
+A few patients of each treatment are the pilot, and `prudent.plan` recommends a policy for the trial to come. That trial
+is then simulated on patients who were not in the pilot, with the recommended policy, with every other policy and with
+uniform randomisation (round-robin). Outcomes are changes of the CD4 count after 20 weeks in units of 200 cells. With
+ρ = 1 the planner would give up 40 cells of the mean for a variance smaller by (89 cells)².
 
 Assumes that patients of an arm are independent draws, with replacement, from those the trial gave it, and that an
 outcome is known before the next patient comes. No medical advice.
-
-[Hammer96] Hammer et al. A trial comparing nucleoside monotherapy with combination therapy. N. Engl. J. Med. 335, 1996.
 """
 
 from collections.abc import Sequence

@@ -2,15 +2,12 @@
 
     pip install prudent && pip install --no-deps obp && python examples/replay_ads.py
 
-Replay [Li11]: ask the agent at every logged impression; if it names the ad that was shown, tell it what happened, else
-pass on. What it was told is then a fair sample of its own rounds, since the log chose at random: uniformly among all
-ads, and so, too, among `eligible` ads that are the one shown and others drawn at random. With m eligible ads one event
-in m is kept. Assumes uniform logging and visitors independent of each other. Finite logs have a price: the policy is
-judged by its first kept rounds, where it knows little, and how many there are is random.
-
-[Li11] Li, Chu, Langford, Wang. Unbiased offline evaluation of contextual-bandit-based news article recommendation
-algorithms. WSDM 2011.
-[Saito21] Saito, Aihara, Matsutani, Narita. Open Bandit Dataset and Pipeline. NeurIPS Datasets and Benchmarks 2021.
+Replay [Li11] asks the agent at every logged impression. If the agent names the ad that was shown, it receives the
+logged outcome; otherwise the ask is withdrawn. The outcomes it receives are a fair sample of its own rounds, because
+the log chose uniformly at random among all ads. So it did, too, among `eligible` ads, which are the one shown and
+others drawn at random. With m eligible ads one event in m is kept. Assumes uniform logging and visitors independent
+of each other. With a finite log the policy is judged by its first kept rounds, where it knows little, and their
+number is random.
 """
 
 import math

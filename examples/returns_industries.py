@@ -2,10 +2,11 @@
 
     pip install prudent && pip install --no-deps linearmodels && python examples/returns_industries.py
 
-Each policy plays months resampled independently, as every simulation here assumes, and the months as they came, which
-are not independent: means drift, and volatility comes in clusters. There is one true history, so it is compared with
-the spread between resampled ones. Rewards are in tens of percent a month: the variances are below 1, as MVTS assumes. A
-real investor sees all industries, not only the one held (docs/portfolios.md), and pays for every change: no advice.
+Each policy runs on months that are resampled independently, as every simulation here assumes, and on the months in
+their true order. These are not independent, because means drift and volatility comes in clusters. There is one true
+history, so it is compared with the spread between resampled ones. Rewards are in tens of percent a month, so the
+variances are below 1, as MVTS assumes. A real investor sees all industries, not only the one held
+(docs/portfolios.md), and pays for every change. This is no investment advice.
 """
 
 import math
@@ -56,7 +57,7 @@ def compare(policy: tuple, risk: RiskMeasure, returns: np.ndarray, runs: int) ->
 
 
 def draw(dates: np.ndarray, returns: np.ndarray, resampled: np.ndarray, true: np.ndarray) -> Figure:
-    """How the tails of industries drift, and how often B-CVTS, which minds the tail, held each one."""
+    """How the tails of industries drift, and how often B-CVTS, which optimises the tail, held each one."""
     figure = Figure(figsize=(10.0, 4.2), layout="tight")
     drift, held = figure.subplots(1, 2)
     for i, name in enumerate((*STEADIEST, "Hlth")):
@@ -67,7 +68,7 @@ def draw(dates: np.ndarray, returns: np.ndarray, resampled: np.ndarray, true: np
     places, spread = np.arange(len(INDUSTRIES)), 2.0 * resampled.std(0, ddof=1)
     held.errorbar(places, resampled.mean(0), spread, fmt="o", color=COLOURS[0], label="resampled, ± 2 sd of histories")
     error = 2.0 * true.std(0, ddof=1) / math.sqrt(len(true))
-    held.errorbar(places + 0.25, true.mean(0), error, fmt="s", color=COLOURS[1], label="as they came, ± 2 se of runs")
+    held.errorbar(places + 0.25, true.mean(0), error, fmt="s", color=COLOURS[1], label="in true order, ± 2 se of runs")
     held.set_xticks(places, INDUSTRIES, rotation=60)
     held.set(ylabel="share of months held by B-CVTS", ylim=(0.0, 0.4))
     for ax in (drift, held):
@@ -88,7 +89,7 @@ def main(out: Path, runs: int) -> None:
     for label, policy in policies.items():
         resampled, true = compare(policy, RISKS[label], returns, runs)
         spread, error = resampled.std(0, ddof=1), true.std(0, ddof=1) / math.sqrt(runs)
-        for order, mean, margin in (("resampled", resampled.mean(0), spread), ("as they came", true.mean(0), error)):
+        for order, mean, margin in (("resampled", resampled.mean(0), spread), ("in true order", true.mean(0), error)):
             held = [(name, INDUSTRIES.index(name)) for name in STEADIEST]
             shown = ", ".join(f"{name} {100.0 * mean[i]:4.1f} ± {100.0 * margin[i]:3.1f}" for name, i in held)
             print(f"  {label:21} {order:13} cost {mean[-1]:.3f} ± {margin[-1]:.3f}; {shown}")

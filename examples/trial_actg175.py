@@ -3,11 +3,9 @@
     pip install prudent && pip install --no-deps lifelines && python examples/trial_actg175.py
 
 The outcome is the change of the CD4 count after 20 weeks. The treatment of best mean is not the one of best tail, so it
-matters what a policy minds. Assumes what a simulation assumes: patients of an arm are drawn independently, with
-replacement, from those the trial gave it, and the outcome is known before the next patient comes. No medical advice:
-one early marker, in units of 200 cells, of treatments long since replaced.
-
-[Hammer96] Hammer et al. A trial comparing nucleoside monotherapy with combination therapy. N. Engl. J. Med. 335, 1996.
+matters which risk a policy optimises. Assumes what a simulation assumes: patients of an arm are drawn independently,
+with replacement, from those the trial gave it, and the outcome is known before the next patient comes. No medical
+advice: one early marker, in units of 200 cells, of treatments long since replaced.
 """
 
 import math
@@ -96,13 +94,13 @@ def main(out: Path, runs: int) -> None:
     print(f"worst 10 %, {safe} minus {bold}: {margin:.1f} ± {error:.1f}")
     policies = {
         "uniform randomisation": (RoundRobin(), TAIL),
-        "Thompson, minds the mean": (Thompson(), MEAN),
+        "Thompson, mean": (Thompson(), MEAN),
         "sharp MV-LCB, mean-variance": (MVLCB.sharp()._replace(range=high - low), STEADY),
         "MVTS, mean-variance": (MVTS(), STEADY),
         "CVaR-UCB, worst 10 %": (CVaRUCB(high=high), TAIL),
         "B-CVTS, worst 10 %": (BCVTS(high=high), TAIL),
     }
-    print(f"{runs} trials of {horizon:,} patients; share on the arm best for what the policy minds")
+    print(f"{runs} trials of {horizon:,} patients; share on the arm that is best for the policy's risk")
     points = {}
     for label, (policy, risk) in policies.items():
         shares = simulate(bandit, policy, risk=risk, horizon=horizon, runs=runs).pulls / horizon

@@ -25,14 +25,6 @@ Y. Averaged over q ~ Beta(½, ½) this is the mixture of [Krichevsky81], short o
     n kl(Ȳ, p) ≤ log(2√n/δ),   kl(x, y) = x log(x/y) + (1−x) log((1−x)/(1−y)).
 
 Widths follow √(log n/n). A stitched boundary [Howard21] has the better rate √(log log n/n), with larger constants.
-
-[Fan15] Fan, Grama, Liu. *Exponential inequalities for martingales with applications*. EJP 20, 2015.
-[Howard21] Howard, Ramdas, McAuliffe, Sekhon. *Time-uniform, nonparametric, nonasymptotic confidence sequences*.
-    Annals of Statistics 49, 2021.
-[Howard22] Howard, Ramdas. *Sequential estimation of quantiles with applications to A/B testing and best-arm
-    identification*. Bernoulli 28, 2022.
-[Krichevsky81] Krichevsky, Trofimov. *The performance of universal encoding*. IEEE Trans. Inf. Theory 27, 1981.
-[RyuBhatt22] Ryu, Bhatt. *On confidence sequences for bounded random processes via universal gambling strategies*. 2022.
 """
 
 from collections.abc import Callable

@@ -46,10 +46,10 @@ def folder(tmp_path_factory):
 def test_a_dry_run_says_how_much_and_plays_nothing(tmp_path, folder):
     study = folder.parent / "study.toml"
     result = prudent("run", study, "--out", tmp_path / "none", "--dry-run")
-    assert "24 cells, 0 finished, 24 to play" in result.stdout
+    assert "24 cells, 0 finished, 24 to run" in result.stdout
     assert f"{12 * 20 * 250:,} pulls, about " in result.stdout
     assert not (tmp_path / "none").exists()
-    assert "24 finished, 0 to play" in prudent("run", study, "--out", folder, "--dry-run").stdout
+    assert "24 finished, 0 to run" in prudent("run", study, "--out", folder, "--dry-run").stdout
 
 
 def test_show_prints_all_or_some_cells(folder):

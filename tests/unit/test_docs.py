@@ -4,16 +4,23 @@
 """
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
 
+from prudent import catalogue
+from prudent.arms.base import arms
+from prudent.policies.base import policies
+from prudent.registry import KEY
+from prudent.risk.base import risks
 from prudent.study import load, run
 
 ROOT = Path(__file__).parents[2]
 NUMBER = r"-?\d+\.?\d*(?:e-?\d+)?"
 PAGES = [
     "README.md",
+    "docs/arms.md",
     "docs/identification.md",
     "docs/leaping.md",
     "docs/plan.md",
@@ -51,11 +58,11 @@ def test_another_print_is_noticed():
     assert not same_print("arm 2 0.3", "arms 2 0.3")
 
 
-def test_the_page_of_policies_names_them_all():
-    page = (ROOT / "docs/policies.md").read_text()
-    assert all(
-        f"`{name}`" in page for name in registry.names() if registry.get(name).factory.__module__.startswith("prudent.")
-    )
+@pytest.mark.parametrize(("page", "registry"), [("policies", policies), ("arms", arms), ("risks", risks)])
+def test_the_page_of_a_kind_names_them_all(page, registry):
+    text = (ROOT / f"docs/{page}.md").read_text()
+    ours = [entry.name for entry in registry.entries() if entry.factory.__module__.startswith("prudent.")]
+    assert [name for name in ours if not re.search(rf"`{name}[(`]", text)] == []
 
 
 def test_the_study_of_the_docs_runs(tmp_path):
@@ -64,3 +71,35 @@ def test_the_study_of_the_docs_runs(tmp_path):
     path.write_text(text.replace("runs = 200", "runs = 2").replace("10_000", "1_000"))
     study = load(path)
     assert run(study, tmp_path / "out").table().height == len(study.entries) == (12 + 1) * 3 * 3 * 5
+
+
+def test_the_index_links_every_page():
+    linked = set(re.findall(r"\]\(([\w-]+\.md)\)", (ROOT / "docs/index.md").read_text()))
+    assert linked == {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"}
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in ROOT.glob("docs/*.md"))])
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text()):
+        assert ((ROOT / page).parent / target).exists()
+
+
+def test_the_page_of_references_is_up_to_date():
+    made = runpy.run_path(str(ROOT / "docs/references.py"))["page"]()
+    assert (ROOT / "docs/references.md").read_text() == made
+
+
+def test_every_paper_cited_is_in_the_bibliography_and_the_other_way_round():
+    """Keys are cited in code, examples and docs; only references.bib says what they mean."""
+    texts = [path for folder in ("src", "examples") for path in (ROOT / folder).rglob("*.py")]
+    texts += (ROOT / "docs").glob("*.md")
+    cited = {key for path in texts for key in KEY.findall(path.read_text(encoding="utf-8"))}
+    assert cited == set(catalogue.bibliography())
+
+
+def test_no_reference_is_written_out_by_hand():
+    """A key at the start of a line, then authors and a title, is a copy that would drift."""
+    copied = re.compile(r"^\s*\[[A-Z][A-Za-z]+\d\d\] [A-Z][\w, -]*\. \*?[A-Z]", re.MULTILINE)
+    assert copied.search("[Acerbi02] Acerbi. *Spectral measures of risk*. 2002.")
+    texts = [path for folder in ("src", "examples", "docs") for path in (ROOT / folder).rglob("*.*")]
+    assert not [path for path in texts if path.suffix in (".py", ".md") and copied.search(path.read_text("utf-8"))]

@@ -196,7 +196,7 @@ class Exponential(Law):
 @arms.add("student-t")
 @dataclass(frozen=True)
 class StudentT(Law):
-    """location + scale · T, T of Student's law with `degrees` of freedom: heavy tails.
+    """location + scale · T, where T has Student's law with `degrees` of freedom: heavy tails.
 
     It has no mean for degrees ≤ 1 and no variance for degrees ≤ 2; asking for one of them is then an error.
     """
@@ -208,7 +208,7 @@ class StudentT(Law):
     kind = sampling.STUDENT
 
     def __post_init__(self) -> None:
-        hint = "rewards with fewer leave the range of floats"
+        hint = "with fewer degrees, rewards leave the range of floats"
         degrees = check_finite(self.name, "degrees", self.degrees, low=0.1, hint=hint)
         location = check_finite(self.name, "location", self.location)
         scale = check_positive(self.name, "scale", self.scale)

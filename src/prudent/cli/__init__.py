@@ -1,4 +1,4 @@
-"""The command line. Thin: a module per command reads arguments, calls the library, prints. Heavy imports wait."""
+"""The command line. Each module reads the arguments of a command, calls the library and prints; imports are lazy."""
 
 from typing import Any
 

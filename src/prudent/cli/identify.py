@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 @arms_option
 @click.option("--risk", default="mean-variance(rho=1)", show_default=True, metavar="RISK", help="The risk measure.")
 @click.option("--strategy", "strategies", multiple=True, required=True, metavar="STRATEGY", help="May be repeated.")
-@click.option("--budget", type=float, default=None, metavar="N", help="Pulls in all; or give --delta.")
-@click.option("--delta", type=float, default=None, metavar="D", help="Failure probability; or give --budget.")
+@click.option("--budget", type=float, default=None, metavar="N", help="Number of pulls; or give --delta.")
+@click.option("--delta", type=float, default=None, metavar="D", help="Probability of a wrong answer; or give --budget.")
 @click.option("--runs", type=float, default=500, show_default=True, metavar="RUNS", help="Independent searches.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
 @click.option("--most-pulls", type=float, default=None, help="With --delta, where a search ends undecided; 1e7.")
 @click.option("--workers", type=int, default=None, help="Threads; all cores by default. Never changes the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
 def identify(
     arms: tuple[str, ...], risk: str, strategies: tuple[str, ...], runs: float, as_json: bool, **settings: Any
 ) -> None:
-    """Search for the best arm, and print how often the answer is wrong and what it cost to find."""
+    """Search for the best arm, and print how often the answer is wrong and how many pulls it took."""
     from prudent.bandit import Bandit
     from prudent.identification.simulation import identify as search
     from prudent.policies.base import strategies as strategy_registry

@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--runs", type=int, default=500, show_default=True, help="Runs per point.")
-@click.option("--quick", is_flag=True, help="50 runs per point.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--runs", type=int, default=500, show_default=True, help="Runs for each point.")
+@click.option("--quick", is_flag=True, help="50 runs for each point.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
 @click.option("--workers", type=int, default=None, help="Threads; all cores by default. Never changes the result.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("results/paper"), show_default=True)
 def paper(name: str | None, out: Path, quick: bool, **settings: Any) -> None:
-    """Reproduce the paper: every figure and claim in one report, or one figure by NAME, or `claims`.
+    """Reproduce Sani et al. (2012): every figure and claim in one report, or one figure by NAME, or `claims`.
 
-    `leaderboard`, only by name, compares the field's policies on the paper's configurations.
+    `leaderboard`, only by name, compares the policies of the literature on the paper's configurations.
 
-    Finished parts are kept: run again after an interruption, and it goes on from there.
+    Finished parts are kept, so after an interruption the same command continues from there.
     """
     from prudent import paper as figures
     from prudent.errors import check_integer

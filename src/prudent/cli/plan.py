@@ -10,15 +10,21 @@ from prudent.cli.output import print_table, progress_bar
 
 
 @click.command()
-@click.option("--option", "texts", multiple=True, metavar="GUESS", help='"drug: gaussian(0.3..0.6, 0.1..0.4)".')
-@click.option("--pilot", "data", type=click.Path(path_type=Path), help="CSV, a column of outcomes for each option.")
-@click.option("--accept", nargs=2, type=float, metavar="MEAN VARIANCE", help="Mean you give up for less variance.")
-@click.option("--rho", type=float, default=None, help="Tolerance for risk, instead of --accept.")
-@click.option("--horizon", type=float, required=True, metavar="N", help="Patients, visitors: rounds of the trial.")
-@click.option("--policy", "policies", multiple=True, metavar="POLICY", help="Only these; all suitable by default.")
+@click.option("--option", "texts", multiple=True, metavar="GUESS", help='Such as "drug: gaussian(0.3..0.6, 0.1..0.4)".')
+@click.option("--pilot", "data", type=click.Path(path_type=Path), help="CSV file, one column for each option.")
+@click.option(
+    "--accept",
+    nargs=2,
+    type=float,
+    metavar="MEAN VARIANCE",
+    help="How much mean you would give up for how much less variance; sets ρ = VARIANCE/MEAN.",
+)
+@click.option("--rho", type=float, default=None, help="Tolerance for risk, ρ, instead of --accept.")
+@click.option("--horizon", type=float, required=True, metavar="N", help="Rounds of the trial: patients, visitors.")
+@click.option("--policy", "policies", multiple=True, metavar="POLICY", help="Try only these; by default all suitable.")
 @click.option("--draws", type=int, default=100, show_default=True, help="Bandits drawn from your guesses.")
-@click.option("--runs", type=int, default=20, show_default=True, help="Trials on each.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--runs", type=int, default=20, show_default=True, help="Simulated trials on each bandit.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
 @click.option("--workers", type=int, default=None, help="Threads; all cores by default. Never changes the result.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("results/plan"), show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
@@ -32,9 +38,10 @@ def plan(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Recommend a policy for a trial you have in mind.
+    """Recommend a policy for a trial that you plan.
 
-    For four treatments whose outcomes you guess, 2,000 patients, and giving up 0.2 of the mean for 0.1 less variance:
+    For four treatments with guessed outcomes and 2,000 patients, if you would give up 0.2 of the mean for 0.1 less
+    variance:
 
     prudent plan --option "4 * gaussian(0.3..0.6, 0.1..0.4)" --horizon 2000 --accept 0.2 0.1
     """
@@ -45,7 +52,7 @@ def plan(
     if accept is not None and rho is None:
         rho = tolerance(*accept)
     elif rho is None or accept is not None:
-        raise PrudentError("plan: say what risk is worth to you, either --accept MEAN VARIANCE or --rho")
+        raise PrudentError("plan: give either --accept MEAN VARIANCE or --rho; they say how much risk you tolerate")
     risk = MeanVariance(rho)
     options = [*guesses(texts), *(pilot(data) if data else [])]
     rounds = check_integer("plan", "horizon", horizon, low=1)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 @arms_option
 @click.option("--risk", default="mean-variance(rho=1)", show_default=True, metavar="RISK", help="The risk measure.")
 @click.option("--policy", "policies", multiple=True, required=True, metavar="POLICY", help="A policy; may be repeated.")
-@click.option("--horizon", type=float, required=True, metavar="N", help="Rounds in a run.")
+@click.option("--horizon", type=float, required=True, metavar="N", help="Rounds of a run.")
 @click.option("--runs", type=float, default=500, show_default=True, metavar="RUNS", help="Independent runs.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
 @click.option("--engine", default="auto", show_default=True, help="auto, stepping or leaping.")
 @click.option("--workers", type=int, default=None, help="Threads; all cores by default. Never changes the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
@@ -30,7 +30,7 @@ def simulate(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Play policies on a bandit and print their regret, with error bars."""
+    """Simulate policies on a bandit and print their regret per round, with error bars."""
     from prudent.bandit import Bandit
     from prudent.engine.simulation import simulate as play
     from prudent.policies.base import policies as policy_registry
@@ -85,12 +85,12 @@ def summary_row(bandit: "Bandit", summary: dict[str, Any]) -> dict[str, str]:
 
 @click.command()
 @arms_option
-@click.option("--rho", type=float, default=1.0, show_default=True, help="Tolerance for risk.")
+@click.option("--rho", type=float, default=1.0, show_default=True, help="Tolerance for risk, ρ.")
 @click.option("--horizon", type=float, required=True, metavar="N", help="Rounds in a run.")
 @click.option("--delta", type=float, default=None, help="Failure probability; 1/n² by default.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
 def bounds(arms: tuple[str, ...], rho: float, horizon: float, delta: float | None, as_json: bool) -> None:
-    """Print the paper's lemmas and theorems for given arms, as printed there and corrected."""
+    """Print the lemmas and theorems of Sani et al. (2012) for given arms, as printed there and as corrected."""
     from prudent.bandit import Bandit
     from prudent.risk.mean_variance import MeanVariance
     from prudent.theory import bounds as all_bounds
@@ -107,7 +107,7 @@ def print_bounds(values: list[Any]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title="Bounds as printed in the paper, and corrected", show_lines=True)
+    table = Table(title="Bounds as printed in the paper, and as corrected", show_lines=True)
     for column in ("result", "bounds", "as printed", "corrected", "remarks"):
         table.add_column(column, justify="right" if column in ("as printed", "corrected") else "left")
     for value in values:

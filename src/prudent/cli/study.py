@@ -38,13 +38,13 @@ def filters(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command()
 @click.argument("study", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), default=None, help="Its folder; results/STUDY by default.")
+@click.option("--out", type=click.Path(path_type=Path), default=None, help="The folder; results/STUDY by default.")
 @click.option("--workers", type=int, default=None, help="Threads or processes; all cores by default.")
 @click.option("--backend", default="threads", show_default=True, help="threads or processes.")
 @click.option("--cluster", default=None, metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.")
-@click.option("--dry-run", is_flag=True, help="Check the study, say how much work is left, play nothing.")
+@click.option("--dry-run", is_flag=True, help="Check the study and estimate the time; run nothing.")
 def run(study: Path, out: Path | None, cluster: str | None, dry_run: bool, **settings: Any) -> None:
-    """Play a study written in TOML; stopped at any moment, it goes on where it was.
+    """Run a study written in TOML. Stopped at any moment, it continues where it was.
 
     Workers, backend and cluster never change the results.
     """
@@ -70,7 +70,7 @@ def forecast(study: Any, out: Path, workers: int | None, backend: str) -> None:
     known = set(Store(out).table(warn).get_column("cell")) if (out / "manifest.json").exists() else set()
     rest = [entry for entry in entries if entry.key not in known]
     left = estimate(rest, default_workers(workers), threads=backend == "threads")
-    click.echo(f"{len(entries):,} cells, {len(entries) - len(rest):,} finished, {left.cells:,} to play")
+    click.echo(f"{len(entries):,} cells, {len(entries) - len(rest):,} finished, {left.cells:,} to run")
     click.echo(f"{left.pulls:,} pulls, about {duration(left.seconds)} with {default_workers(workers)} {backend}")
 
 
@@ -132,10 +132,10 @@ def in_words(value: Any) -> str:
 @store_argument
 @click.argument("kind", type=click.Choice(KINDS))
 @filters
-@click.option("--measure", default="regret", show_default=True, help="What to draw, of the measures stored.")
+@click.option("--measure", default="regret", show_default=True, help="Which of the stored measures to draw.")
 @click.option("--x", default=None, metavar="RANGE", help="Heat map: the range along x; the first by default.")
 @click.option("--y", default=None, metavar="RANGE", help="Heat map: the range along y; the second by default.")
-@click.option("--out", type=click.Path(path_type=Path), default=None, help="A .png or .svg file; FOLDER/KIND.svg.")
+@click.option("--out", type=click.Path(path_type=Path), default=None, help=".png or .svg; default: FOLDER/KIND.svg.")
 def plot(folder: Path, kind: str, measure: str, x: str | None, y: str | None, out: Path | None, **chosen: Any) -> None:
     """Draw a study: regret against the horizon, a heat map over two ranges, the frontier, pulls, or the distribution
     of regret over runs."""
@@ -153,13 +153,13 @@ def plot(folder: Path, kind: str, measure: str, x: str | None, y: str | None, ou
 @click.argument("policy_a")
 @click.argument("policy_b")
 @filters
-@click.option("--measure", default="regret", show_default=True, help="What to compare, of the measures stored.")
-@click.option("--level", default=0.95, show_default=True, help="Confidence, for all intervals at once.")
+@click.option("--measure", default="regret", show_default=True, help="Which of the stored measures to compare.")
+@click.option("--level", default=0.95, show_default=True, help="Confidence of all intervals together.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
 def compare(
     folder: Path, policy_a: str, policy_b: str, measure: str, level: float, as_json: bool, **chosen: Any
 ) -> None:
-    """Compare two policies on the cells they share: A − B, with intervals that hold all at once."""
+    """Compare two policies on the cells they share: A − B, with intervals that hold all together."""
     from prudent.study import Store
     from prudent.study.compare import compare as differences
     from prudent.study.select import select
@@ -179,7 +179,8 @@ def print_comparison(answer: Any, policy_a: str, policy_b: str, measure: str, le
 
     from prudent.study.select import varying
 
-    intervals = f"{100 * level:g} % intervals for all {len(answer)} together"
+    together = f"s for all {len(answer)} together" if len(answer) > 1 else ""
+    intervals = f"{100 * level:g} % interval{together}"
     table = Table(title=f"{measure} of {escape(policy_a)} − {escape(policy_b)}; {intervals}")
     words = ["bandit", *varying(answer), "risk", "horizon"]
     for name in (*words, "difference", "low", "high", "p (Holm)", "verdict"):
@@ -195,7 +196,7 @@ def print_comparison(answer: Any, policy_a: str, policy_b: str, measure: str, le
 @click.command()
 @store_argument
 def compact(folder: Path) -> None:
-    """Gather a study's results into few large files."""
+    """Merge the results of a study into a few large files."""
     from prudent.study import Store
 
     click.echo(f"{Store(folder).compact(warn)} parts")

@@ -5,8 +5,8 @@ its score. So after n rounds there is a level such that every arm stands at its 
 one at a time, by whole blocks as long as no prefix of a block can pass the level.
 
 A run raises the level towards the one that makes n pulls. A level that turns out too high is taken back: the blocks
-consumed on the way return to the queue, with everything that was revealed of them. The last pulls are played in their
-order, an arm at a time, each up to the score of the next.
+consumed on the way return to the queue, with everything that was revealed of them. The last pulls are simulated in
+their order, an arm at a time, each up to the score of the next.
 """
 
 import math
@@ -46,9 +46,9 @@ def leap_scores(
     record: Record,
     rng: Any,
 ) -> int:
-    """Play a clock-free policy with a `score_bound`; arguments as for `step_scores`.
+    """Run a policy whose score does not depend on time and has a `score_bound`; arguments as for `step_scores`.
 
-    With `log_failure` 0 every bound is sure; else those of a Gaussian block fail with probability e^−log_failure.
+    With `log_failure` 0 every bound is certain; else those of a Gaussian block fail with probability e^−log_failure.
     """
     n_runs, _, n_arms = record.pulls.shape
     arms, saved = no_statistics(n_arms), no_statistics(n_arms)
@@ -78,7 +78,7 @@ def leap_scores(
 
 @kernel
 def leap_phases(policy: Any, laws: Laws, best: int, rounds: NDArray[np.int64], record: Record, rng: Any) -> int:
-    """Play a policy of phases, a block per arm and phase; arguments as for `step_phases`."""
+    """Run a policy with phases, one block for each arm and phase; arguments as for `step_phases`."""
     n_runs, _, n_arms = record.pulls.shape
     arms = no_arms(n_arms, 0)
     chosen = np.empty(n_arms, np.bool_)

@@ -18,8 +18,8 @@ COARSE, CLOSE = 32, 256
 
 MOST_LEVELS = 60
 MOST_OVERSHOOTS = 4
-"""After so many levels, or levels too high, the rest is played in its order: where the number of pulls jumps over the
-horizon at one level, no other level would do."""
+"""After so many levels, or levels too high, the remaining rounds are simulated in their order, because the number of
+pulls jumps over the horizon at one level, and then no other level fits."""
 
 
 @kernel
@@ -37,12 +37,12 @@ def raise_level(
 ) -> tuple[float, bool]:
     """Bring all arms to their first passage above ever higher levels, as long as the horizon is well ahead.
 
-    Returns the last level that held. Where a level makes too many pulls, all arms go back to where they stood, and a
-    lower one is tried; where it makes more blocks than there is room for, they go back too, and it returns True.
+    Returns the last level that held. Where a level makes too many pulls, all arms go back to where they were, and a
+    lower one is tried. Where it makes more blocks than there is room for, they go back too, and it returns True.
 
     First passages cost most, and a level can be aimed well only from nearby. So at the start of a run the arms are
     first brought near two levels, without their first passages. Whether those levels hold is known when a higher one
-    does; if none does, the run starts over.
+    does; if none does, the run starts again.
     """
     n_arms = len(scores)
     ceiling, overshoots, near, sure, target = math.inf, 0, level, True, float(horizon)
@@ -123,7 +123,7 @@ def play_out(
     stacks: Stacks,
     rng: Any,
 ) -> float:
-    """Play the rounds left in their order: the arm of smallest score, until its score passes the next one's.
+    """Simulate the remaining rounds in order: the arm with the smallest score, until its score exceeds the next.
 
     Returns the highest score at which an arm was pulled, the level the run has reached. A score that is NaN
     ends it.
@@ -156,7 +156,7 @@ def guess_level(
 
     Each arm's score is taken as a − b/√s with its mean and variance as they stand (the true ones while `blind`); then
     it passes λ at s = (b/(a − λ))². The margin is `caution` standard deviations of the pulls, from the noise of
-    the statistics to come. Only the cost depends on the answer.
+    the statistics to come. The answer affects only the time.
     """
     n_arms = len(scores)
     a, b, noise = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)

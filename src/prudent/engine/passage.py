@@ -147,7 +147,7 @@ def advance(
 @kernel
 def fitting(most: int, room: float, rate: float) -> int:
     """How many rewards to take at once, at most `most`, where the bound on the score rises by `rate` a reward and
-    there is `room` up to the level. Only the cost depends on the answer."""
+    there is `room` up to the level. The answer affects only the time."""
     if not room < rate * most:
         return most
     size = int(0.92 * room / rate)

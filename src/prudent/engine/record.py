@@ -1,4 +1,4 @@
-"""What a kernel writes down of each run: the statistics of every arm, and those of the best arm's twins.
+"""What a kernel records about each run: the statistics of every arm, and those of the best arm's twins.
 
 The true regret compares the rewards received with n samples of the best arm i*: the observed ones, and for every
 other arm i as many unobserved ones as i was pulled, its "twins" (the paper's Y). Only their mean and variance matter,

@@ -1,7 +1,7 @@
-"""The stepping engine: every round is played.
+"""The stepping engine: every round is simulated.
 
-One loop for policies that score arms, one for policies that play in phases. Both run compiled, and interpreted
-through `.py_func` with the same numbers, since Numba draws bit for bit as NumPy does.
+One loop is for policies that score arms, one for policies with phases. Both run compiled, and interpreted through
+`.py_func` with the same numbers, because Numba draws bit for bit as NumPy does.
 """
 
 import math
@@ -29,10 +29,10 @@ def step_scores(
     record: Record,
     rng: Any,
 ) -> int:
-    """Play a policy that scores arms; `rounds` are the snapshots, the last one the horizon. Returns a status.
+    """Run a policy that scores arms; `rounds` are the snapshots, the last one the horizon. Returns a status.
 
     `room` is how many rewards of an arm there may be to keep: the horizon, or 0 for a policy that asks for none.
-    Memory is taken as it fills.
+    Memory grows with what is kept.
     """
     n_runs, _, n_arms = record.pulls.shape
     # In the loop, arrays go by name and Gaussian draws, the commonest, stand in line: passing the tuples on would

@@ -1,4 +1,4 @@
-"""Random streams that depend on the question alone.
+"""Random streams that depend only on what is simulated.
 
 Runs are cut into chunks of fixed size. Each chunk has its own stream, made from the random seed, the content of the
 cell (arms, risk, policy, horizon) and the chunk's number: results depend neither on the number of workers, nor on the

@@ -1,7 +1,7 @@
-"""The agent: a policy that plays a live experiment, one ask and one tell at a time.
+"""The agent: a policy that runs a live experiment, one ask and one tell at a time.
 
-It runs the engine's policies interpreted, on the same statistics: driven with the rewards of a simulation it chooses
-the same arms, bit for bit.
+It runs the engine's policies interpreted, on the same statistics. If it receives the rewards of a simulation, it
+chooses the same arms, bit for bit.
 """
 
 import inspect
@@ -31,7 +31,7 @@ _include = inspect.unwrap(include)  # interpreted: a service starts without wait
 
 
 class Estimate(NamedTuple):
-    """What is known of an arm. Mean, variance (divided by the pulls) and cost are None before its first reward."""
+    """What is known about an arm. Mean, variance (divided by the pulls) and cost are None before its first reward."""
 
     arm: int
     pulls: int
@@ -43,13 +43,14 @@ class Estimate(NamedTuple):
 
 
 class Agent:
-    """Plays `policy` on arms numbered from 0: `ask()` for an arm, `tell(arm, reward)` what it paid.
+    """Runs `policy` on arms numbered from 0: `ask()` for an arm, then report its reward with `tell(arm, reward)`.
 
-    Rewards may come late and in any order, and several asks may be open; the policy sees only what was told. `risk`
-    prices the estimates and lends its parameters to a policy without them; by default it is the policy's own, or the
-    mean-variance with the policy's ρ, or 1. `support=(low, high)` states the range of rewards, and others are refused,
-    as is a policy left with a shorter `range`. The policy is tuned for `horizon` rounds, though nothing stops there;
-    anytime policies need none. Single rewards are kept if the policy or the risk needs them, or to `remember` them.
+    Rewards may come late and in any order, and several asks may be open; the policy sees only the rewards reported so
+    far. `risk` prices the estimates and gives its parameters to a policy without them; by default it is the policy's
+    own, or the mean-variance with the policy's ρ, or 1. `support=(low, high)` states where rewards lie. A reward
+    outside it is an error, and so is a policy with a shorter `range`. The policy is tuned for `horizon` rounds, though
+    nothing stops there; anytime policies need none. Single rewards are kept if the policy or the risk needs them, or
+    with `remember=True`.
 
     Not thread-safe: keep an agent to one thread, or hold a lock around it.
     """
@@ -109,11 +110,11 @@ class Agent:
     def tell(self, arm: int, reward: float, *, asked: bool = True) -> None:
         """The reward of an open ask of `arm`; with `asked=False` a reward from elsewhere, such as old data.
 
-        Either is a round played. A retired arm still takes its late rewards in.
+        Either counts as a round. Late rewards of a retired arm are still recorded.
         """
         known = self._arms[self._number("tell", arm)]
         low, high = self.support
-        hint = "" if low == -math.inf and high == math.inf else "the agent's support says so"
+        hint = "" if low == -math.inf and high == math.inf else "the agent's support is this interval"
         reward = check_number("tell", "reward", reward, low=low, high=high, open_high=high == math.inf, hint=hint)
         if asked and known.open_asks == 0:
             raise PrudentError(f"tell: arm {arm} has no open ask; for a reward from elsewhere pass asked=False")
@@ -135,7 +136,7 @@ class Agent:
             known.due += 1
 
     def estimates(self) -> list[Estimate]:
-        """What is known of every arm, retired ones too, in the order of their numbers. Draws nothing."""
+        """What is known about every arm, retired ones too, in the order of their numbers. Uses no random numbers."""
         return [
             Estimate(i, arm.pulls, arm.mean, arm.variance, self._cost(arm), arm.open_asks, arm.retired)
             if arm.pulls > 0
@@ -146,11 +147,11 @@ class Agent:
     def intervals(self, level: float = 0.95, quantile: float | None = None) -> list[Intervals]:
         """Confidence sequences (`prudent.sequences`) of every arm's mean, variance, cost, and a quantile if asked.
 
-        Each interval, by itself, holds the truth at all times at once with probability `level`: look as often as you
-        like, and stop when you like. For m intervals together pass 1 − (1 − level)/m. The cost has one if the risk is
-        the mean-variance or knows `bounds`. Needs a bounded support, and for a quantile an agent that remembers.
-        Assumes that an arm's rewards, in the order told, are independent draws of one law; so a delay must not depend
-        on the reward.
+        Each interval contains the truth at all times at once with probability `level`, so you may look as often as you
+        like and stop when you like. For m intervals together pass 1 − (1 − level)/m. The cost has an interval if the
+        risk is the mean-variance or has `bounds`. Needs a bounded support, and for a quantile `remember=True`. Assumes
+        that an arm's rewards, in the order reported, are independent draws of one law; so a delay must not depend on
+        the reward.
         """
         level = check_parameter("intervals", "level", level)
         if not all(map(math.isfinite, self.support)):
@@ -163,7 +164,7 @@ class Agent:
         ]
 
     def add_arm(self) -> int:
-        """Put a new arm into play; returns its number. A policy that plays in phases starts afresh."""
+        """Add a new arm and return its number. A policy with phases starts a new phase."""
         new = len(self._arms)
         ready = self._bound([*self.arms, new])
         self._arms.append(ArmState(rewards=None if self._arms[0].rewards is None else []))
@@ -171,7 +172,7 @@ class Agent:
         return new
 
     def retire(self, arm: int) -> None:
-        """Never ask for `arm` again. The policy forgets it; `estimates` does not, and takes late rewards in."""
+        """Never ask for `arm` again. The policy forgets it; `estimates` does not, and late rewards are recorded."""
         arm = self._number("retire", arm)
         if self._arms[arm].retired:
             raise PrudentError(f"retire: arm {arm} is retired already; in play are {self.arms}")
@@ -196,7 +197,7 @@ class Agent:
         return agent
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a file: beside it first, so that the file is whole at any time."""
+        """Write the state to a temporary file, then rename it, so that the file is complete at any time."""
         beside = Path(f"{os.fspath(path)}.part")
         beside.write_text(self.to_json(), encoding="utf-8")
         beside.replace(path)
@@ -208,7 +209,7 @@ class Agent:
 
     @property
     def _round(self) -> int:
-        """The round about to be played, from 1."""
+        """The number of the coming round, from 1."""
         return 1 + sum(arm.pulls + arm.open_asks for arm in self._arms)
 
     @property
@@ -219,8 +220,8 @@ class Agent:
         return costs_need_rewards(self._ready)
 
     def _by_score(self, available: list[int]) -> int:
-        """The arm of smallest score; one without a reward goes first. Ties go to the fewest open asks, so that new
-        arms share several open asks, then to the lowest number."""
+        """The arm with the smallest score; one without a reward comes first. Among equals the arm with the fewest
+        open asks is chosen, so that a first batch tries all new arms, and then the lowest number."""
         t = self._round
         order: list[tuple[float, int, int]] = []
         for i in available:
@@ -234,8 +235,8 @@ class Agent:
         return min(order)[-1]
 
     def _by_phase(self, available: list[int]) -> int:
-        """The arms due in the phase, in turn: the one due most often, ties to the lowest number. An arm that was away
-        keeps what it is due."""
+        """The arms due in the phase, in turn: the one due most often, ties to the lowest number. An arm that was not
+        available keeps what it is due."""
         if not any(arm.due for arm in self._arms):
             numbers = self.arms
             chosen, alive = (np.array([getattr(self._arms[i], name) for i in numbers]) for name in ("chosen", "alive"))

@@ -1,4 +1,4 @@
-"""Where an arm's true values lie, at whatever time one looks."""
+"""Where an arm's true values lie, valid however often one looks."""
 
 from typing import Any, NamedTuple
 
@@ -27,7 +27,7 @@ def arm_intervals(
     failure: float,
     support: tuple[float, float],
 ) -> Intervals:
-    """Each may fail, ever, with probability `failure`."""
+    """Each may fail at any time with probability `failure` in all."""
     if quantile is not None:
         check_quantile(quantile)  # before the first reward too
     if arm.pulls == 0:

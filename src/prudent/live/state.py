@@ -1,6 +1,6 @@
 """What an agent keeps, and how it becomes JSON and comes back.
 
-Whatever is wrong with a text stops here: unreadable, foreign, a part missing or too many, a value out of its range.
+Every error in a text is found here: unreadable, not an agent's, a part missing or too many, a value out of its range.
 """
 
 import json
@@ -80,7 +80,7 @@ def read(text: str | bytes, policy: Policy | None) -> State:
     if not (isinstance(parts, dict) and parts.get("format") == FORMAT):
         raise PrudentError("not written by an agent; pass what to_json or save gave")
     if parts.get("version") != VERSION:
-        raise PrudentError(f"version must be {VERSION}, got {parts.get('version')!r}; another prudent wrote it")
+        raise PrudentError(f"version must be {VERSION}, got {parts.get('version')!r}; another version wrote it")
     _, _, described, risk, horizon, support, arms, generator = _entries("state", parts, _STATE)
     low, high = (_unplain(end) for end in support)
     return State(_policy(described, policy), risk, horizon, (low, high), _arms(arms), _generator(generator))

@@ -13,8 +13,8 @@ from prudent.policies.base import UNSET, Arm, policies
 class BCVTS(NamedTuple):
     """The CVaR of the rewards and of their upper bound, weighted at random [Baudry21].
 
-    The weights w are Dirichlet(1, …, 1) over the s rewards and `high`; the index is max_q q − (1/α) Σ w (q − x)⁺, the
-    mean of the worst α-fraction, and the arm with the largest is pulled: ρ-NPTS of the CVaR.
+    The weights w are Dirichlet(1, …, 1) over the s rewards and `high`. The index is max_q q − (1/α) Σ w (q − x)⁺, the
+    mean of the worst α-fraction, and the arm with the largest index is pulled. This is ρ-NPTS for the CVaR.
 
     The weights of ascending rewards are the spacings of s uniforms, whose order statistics come one by one: 1 − U_(k+1)
     = (1 − U_(k)) exp(−E/(s − k)), E exponential. Only those up to α are drawn, so it costs O(α s) draws per arm and

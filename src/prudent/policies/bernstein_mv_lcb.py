@@ -13,8 +13,9 @@ class BernsteinMVLCB(NamedTuple):
 
     B = max(0, √V − b√(2x/(s−1)))² − ρ [μ̂ + √(2 V x₂/s) + 7 b x₂/(3(s−1))],  x = log(1/δ), x₂ = log(2/δ),
 
-    with V the unbiased variance and b the range of rewards. The paper's commented-out remark adds to the standard
-    deviation where a lower bound must subtract; this is the corrected index. Arms with fewer than two pulls go first.
+    with V the unbiased variance and b the range of rewards. A remark that is commented out in the source of
+    [Sani12] adds to the standard deviation where a lower bound must subtract; this is the corrected index. Arms with
+    fewer than two pulls come first.
     Unless given, δ = 1/n². Assumes rewards in an interval of length `range`.
     """
 

@@ -20,14 +20,14 @@ class BestOfBoth(NamedTuple):
 
         Σ_i T_i − max_i T_i < β (K − 1) m,   m = min(⌈(n/14)^{2/3}⌉, ⌊n/K⌋),
 
-    then the most pulled arm for good (of equals, the one with the smallest V − ρ μ̂). [Sani12] asks after Theorem 2 for
-    one algorithm with O(log n/n) on easy problems and O(n^{−1/3}) on all. On easy ones the budget outlasts the search
-    and this is MV-LCB; on hard ones at most β(K−1)m rounds go to other arms, and the most pulled arm, whose index was
-    the smallest after m pulls or more, is nearly best. β = `budget` = 1 are the rounds ExpExp spends off the arm it
-    ends with.
+    and then the most pulled arm to the end (among equals, the one with the smallest V − ρ μ̂). [Sani12] asks after
+    Theorem 2 for one algorithm with regret O(log n/n) on easy problems and O(n^{−1/3}) on all. On easy problems the
+    search ends before the budget, and this is MV-LCB. On hard problems at most β(K−1)m rounds go to other arms, and the
+    most pulled arm, whose index was the smallest after m pulls or more, is nearly best. With β = `budget` = 1 the
+    budget is what ExpExp spends on arms other than its last one.
 
-    Pulls of the most pulled arm cost no budget, so it is pulled an eighth of its lead at a time: a run leaps. Unless
-    given, δ = 1/n². Assumes rewards in an interval of length `range`, and a known horizon.
+    Pulls of the most pulled arm cost no budget, so it is pulled an eighth of its lead at a time, and runs can leap.
+    Unless given, δ = 1/n². Assumes rewards in an interval of length `range`, and a known horizon.
     """
 
     rho: float = UNSET
@@ -47,7 +47,7 @@ class BestOfBoth(NamedTuple):
 
 
 class _BudgetThenMostPulled(NamedTuple):
-    """The argmin of mean-variance − width/√s until `budget` rounds are spent off the most pulled arm, then that arm.
+    """The argmin of mean-variance − width/√s until `budget` rounds went to other arms than the most pulled, then that.
 
     A round adds either to what is spent or to the most pulls, so the budget is met exactly; the arm it ends with
     stays the most pulled, so nothing need be remembered.

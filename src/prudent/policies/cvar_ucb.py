@@ -17,8 +17,8 @@ class CVaRUCB(NamedTuple):
 
     U − (1/α) Σ_i (X_(i+1) − X_(i)) clip(i/s − ε, 0, α),  X_(s+1) = U = `high`,  ε = √(log(2/δ) / 2s);
 
-    the largest is pulled. The worst ε of the rewards count as U, so this is the mean of the quantiles from ε to ε + α,
-    in O((α + ε) s) for the arm just pulled. Unless given, δ = 1/n². Assumes rewards of at most `high`.
+    the largest is pulled. The worst ε-fraction of the rewards count as U, so this is the mean of the quantiles from ε
+    to ε + α, in O((α + ε) s) for the arm just pulled. Unless given, δ = 1/n². Assumes rewards of at most `high`.
     """
 
     alpha: float = UNSET

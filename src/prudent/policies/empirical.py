@@ -1,4 +1,4 @@
-"""What policies read off an arm's rewards in ascending order."""
+"""What policies compute from an arm's rewards in ascending order."""
 
 import math
 from typing import Any
@@ -13,7 +13,7 @@ from prudent.compiled import helper
 def lower_tail_mean(rewards: NDArray[np.float64], alpha: float, shift: float, high: float) -> float:
     """(1/α)∫ Q(u) du over (shift, shift + α], Q the empirical quantile function and `high` above 1.
 
-    With shift 0 the mean of the worst α-fraction. Costs O(α) of the rewards.
+    With shift 0 this is the mean of the worst α-fraction. Costs O(α · rewards).
     """
     pulls = len(rewards)
     start, stop = shift * pulls, (shift + alpha) * pulls

@@ -20,8 +20,8 @@ class EntropicLCB(NamedTuple):
 
         B = λ⁻¹ log(a + (1 − a) q) − low;  the arm with the smallest B is pulled.
 
-    [Maillard13] bounds the divergence of whole laws; this one, of the mean of y alone, costs O(s) exponentials for the
-    arm just pulled. Unless given, δ = 1/n². Assumes rewards in [low, high].
+    [Maillard13] bounds the divergence of whole laws. This bound concerns only the mean of y, and costs O(s)
+    exponentials for the arm just pulled. Unless given, δ = 1/n². Assumes rewards in [low, high].
     """
 
     lam: float = UNSET

@@ -12,9 +12,9 @@ from prudent.policies.helpers import cheapest, choose_only
 
 @policies.add("epsilon-greedy", serves="mean-variance")
 class EpsilonGreedy(NamedTuple):
-    """With probability ε a random arm, else the one with the smallest empirical mean-variance; each arm once first.
+    """With probability ε a random arm, else the one with the smallest empirical mean-variance, after one pull of each.
 
-    Assumes nothing of the rewards. With a fixed ε it never stops exploring, so its regret never falls to 0 [Auer02].
+    Assumes nothing about the rewards. With a fixed ε it never stops exploring, so its regret never falls to 0 [Auer02].
     """
 
     rho: float = UNSET

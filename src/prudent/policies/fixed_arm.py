@@ -12,9 +12,9 @@ from prudent.policies.helpers import choose_only
 
 @policies.add("fixed-arm", serves=ANY)
 class FixedArm(NamedTuple):
-    """Pull `arm` (numbered from 0) in every round: the yardstick no learner can rely on [Sani12].
+    """Pull `arm` (numbered from 0) in every round: a baseline that does not learn [Sani12].
 
-    Assumes that somebody knows which arm to take.
+    Assumes that the user knows which arm to take.
     """
 
     arm: int = 0

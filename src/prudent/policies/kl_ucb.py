@@ -12,7 +12,7 @@ from prudent.policies.base import MEAN, Arm, policies
 class KLUCB(NamedTuple):
     """The largest q with s·kl(μ̂, q) ≤ log t + c log log t;  the arm with the largest q is pulled [Garivier11].
 
-    kl is the divergence of Bernoulli laws. The analysis takes c = 3, the paper's experiments c = 0. Ignores risk.
+    kl is the divergence of Bernoulli laws. The analysis uses c = 3, its paper's experiments c = 0. Ignores risk.
     Assumes rewards in [0, 1].
     """
 
@@ -31,8 +31,8 @@ class KLUCB(NamedTuple):
 def kl_upper(p: float, level: float) -> float:
     """The largest q in [p, 1] with kl(p, q) ≤ level.
 
-    Newton's steps from the right of the root of a convex function stay there and fall: no bracket is needed. The start
-    is the lesser of two bounds: Pinsker's, and the one that takes p log(p/q) for its least value p log p.
+    For a convex function, Newton's steps that start to the right of the root stay there and decrease, so no bracket is
+    needed. The start is the smaller of two bounds: Pinsker's, and the one with p log p in place of p log(p/q).
     """
     if p >= 1.0:
         return 1.0

@@ -1,4 +1,4 @@
-"""MaRaB: cautious even in exploring."""
+"""MaRaB: a pessimistic index, which avoids risk even while it explores."""
 
 import math
 from typing import NamedTuple
@@ -14,9 +14,9 @@ from prudent.policies.base import UNSET, Arm, policies
 class MaRaB(NamedTuple):
     """Ĉ − c √(log⌈t α⌉ / ⌈s α⌉), Ĉ the mean of the ⌈s α⌉ worst rewards [Galichet13];  the largest is pulled.
 
-    The bonus is subtracted: the arm of the best pessimistic CVaR, so that little-known arms are avoided. It has no
-    guarantee: an arm that started badly may never be tried again, and some runs stay with a worse arm for good. Costs
-    O(α s) per arm and round. Assumes nothing of the rewards.
+    The width is subtracted, so the arm with the best pessimistic CVaR is pulled and arms with few rewards are avoided.
+    It has no guarantee, because an arm that started badly may never be tried again; some runs stay with a worse arm to
+    the end. Costs O(α s) per arm and round. Assumes nothing about the rewards.
     """
 
     alpha: float = UNSET

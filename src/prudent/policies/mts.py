@@ -12,8 +12,8 @@ from prudent.risk.mean_variance import mean_variance
 class MTS(NamedTuple):
     """Thompson sampling of the mean, the variance as estimated [Zhu20].
 
-    θ ~ N(μ̂, 1/s);  the arm with the smallest V̂ − ρ θ is pulled. For large ρ, where errors of the mean matter most; for
-    small ρ it may miss the best arm for good. Assumes Gaussian rewards of variance at most 1, for which 1/s is wide
+    θ ~ N(μ̂, 1/s);  the arm with the smallest V̂ − ρ θ is pulled. Made for large ρ, where errors of the mean matter most;
+    for small ρ it may never find the best arm. Assumes Gaussian rewards of variance at most 1, for which 1/s is wide
     enough.
     """
 

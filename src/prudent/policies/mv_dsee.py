@@ -1,4 +1,4 @@
-"""MV-DSEE: exploration and exploitation in a fixed sequence."""
+"""MV-DSEE: exploration and exploitation in a sequence fixed in advance."""
 
 import math
 from typing import Any, NamedTuple
@@ -17,12 +17,13 @@ RULES = ("two-thirds", "log")
 class MVDSEE(NamedTuple):
     """Deterministic sequencing of exploration and exploitation [Vakili16].
 
-    Round t explores, the arms in turn, while fewer than f(t) rounds did; else it pulls the smallest V̂ − ρ μ̂. Each arm
-    once first. f(t) = a t^{2/3} (`rule="two-thirds"`) has regret O(n^{2/3}) on every problem; f(t) = a log t
-    (`rule="log"`) has O(log n) if `a` is large enough for the problem's gaps, which one would have to know.
+    Round t explores, with the arms in turn, if fewer than f(t) rounds have explored so far; otherwise it pulls the arm
+    with the smallest V̂ − ρ μ̂. Each arm is pulled once first. f(t) = a t^{2/3} (`rule="two-thirds"`) has regret
+    O(n^{2/3}) on every problem; f(t) = a log t (`rule="log"`) has O(log n) if `a` is large enough for the gaps of the
+    problem, which are usually unknown.
 
-    When to explore depends on the clock alone, so exploitation is one phase as long as f allows: a run leaps in
-    O(K f(n)). The paper estimates from the explorations; here all rewards count. Assumes rewards with light tails
+    When to explore depends only on t, so exploitation is one phase as long as f allows, and a run leaps in O(K f(n)).
+    The paper estimates from the rounds of exploration only; here all rewards count. Assumes rewards with light tails
     (sub-Gaussian, as their squares less their mean must be sub-exponential).
     """
 

@@ -1,4 +1,4 @@
-"""MV-UCB: the mean-variance with UCB1's clock."""
+"""MV-UCB: a confidence bound on the mean-variance whose width grows with log t, as UCB1's does."""
 
 import math
 from typing import NamedTuple
@@ -13,8 +13,8 @@ class MVUCB(NamedTuple):
     """V̂ − ρ μ̂ − b √(log t / s);  the arm with the smallest is pulled [Vakili16].
 
     Unless given, b = √(3/2) (2 + ρ): on [0, 1] the variance errs by more than 2√(3 log t / 2s) or the mean by more than
-    √(3 log t / 2s) with probability O(t⁻³). MV-LCB with its δ replaced by the clock: c = 2 and a = 3 of
-    `anytime-mv-lcb`. Assumes rewards in [0, 1]; for others pass b.
+    √(3 log t / 2s) with probability O(t⁻³). It is MV-LCB with log t in place of log(1/δ):
+    `anytime-mv-lcb` with c = 2 and a = 3. Assumes rewards in [0, 1]; for others pass b.
     """
 
     rho: float = UNSET

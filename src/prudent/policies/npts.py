@@ -14,7 +14,7 @@ from prudent.risk.base import RiskMeasure
 class NPTS(NamedTuple):
     """ρ-NPTS: the risk of the rewards, weighted at random ([Chang22]; for the mean [Riou20]).
 
-    The weights are Dirichlet(1, …, 1) over the s rewards and `best`, the value of the support that makes an arm look
+    The weights are Dirichlet(1, …, 1) over the s rewards and `best`, the end of the support that makes an arm look
     best;  the arm with the smallest cost is pulled. Unlike the paper, each arm is pulled once before the first draw.
     Costs O(s) exponential draws per arm and round, so O(n²) a run. Assumes rewards in a known interval, of which `best`
     is an end, and a continuous risk measure.

@@ -14,9 +14,9 @@ from prudent.policies.helpers import usual_delta
 class QuantileUCB(NamedTuple):
     """The empirical quantile at α + ε, ε = √(log(2/δ) / 2s);  the arm with the largest is pulled.
 
-    The band of [Szorenyi15], who seek the best quantile to a given precision, here with regret in mind: the α-quantile
-    is below X_(⌈(α+ε)s⌉) except with probability δ/2. While that rank is beyond s, `high` stands for it. O(1) for the
-    arm just pulled. Unless given, δ = 1/n². Assumes rewards of at most `high`.
+    The band is that of [Szorenyi15], who seek the best quantile to a given precision; here it serves to keep regret
+    small. The α-quantile is below X_(⌈(α+ε)s⌉) except with probability δ/2. While that rank is beyond s, `high` is used
+    in its place. Costs O(1) for the arm just pulled. Unless given, δ = 1/n². Assumes rewards of at most `high`.
     """
 
     alpha: float = UNSET

@@ -1,4 +1,4 @@
-"""One random arm for good."""
+"""One random arm, kept to the end."""
 
 from typing import Any, NamedTuple
 
@@ -11,9 +11,9 @@ from prudent.policies.helpers import choose_only
 
 @policies.add("random-arm", serves=ANY)
 class RandomArm(NamedTuple):
-    """A₂ of the paper's discussion [Sani12]: pick an arm at random, stay with it.
+    """A₂ of the paper's discussion [Sani12]: pick an arm at random and stay with it.
 
-    Steady within a run, unsteady over runs. Assumes nothing of the rewards.
+    Rewards are steady within a run but differ from run to run. Assumes nothing about the rewards.
     """
 
     def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:

@@ -10,9 +10,9 @@ from prudent.policies.base import ANY, FOREVER, Arms, policies
 
 @policies.add("round-robin", serves=ANY)
 class RoundRobin(NamedTuple):
-    """A₁ of the paper's discussion [Sani12]: arm 1, 2, …, K, 1, 2, … Steady over runs, unsteady within each.
+    """A₁ of the paper's discussion [Sani12]: arm 1, 2, …, K, 1, 2, …
 
-    Assumes nothing of the rewards.
+    Runs resemble each other, but rewards vary within each. Assumes nothing about the rewards.
     """
 
     def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:

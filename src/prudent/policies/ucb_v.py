@@ -1,4 +1,4 @@
-"""UCB-V: variance estimates in the service of the mean."""
+"""UCB-V: a confidence bound on the mean that uses the estimated variance."""
 
 import math
 from typing import NamedTuple

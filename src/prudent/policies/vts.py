@@ -11,9 +11,9 @@ from prudent.risk.mean_variance import mean_variance
 class VTS(NamedTuple):
     """Thompson sampling of the variance, the mean as estimated [Zhu20].
 
-    τ ~ Gamma(α, rate β);  the arm with the smallest 1/τ − ρ μ̂ is pulled. For small ρ; for large ρ it may miss the best
-    arm for good. The paper starts with α = β = ½ and a reward x adds ½ to α and s/(s+1)·(x − μ̂)²/2 to β; those squares
-    add up to s V̂, so α = ½ + s/2 and β = ½ + s V̂/2. Assumes Gaussian rewards.
+    τ ~ Gamma(α, rate β);  the arm with the smallest 1/τ − ρ μ̂ is pulled. Made for small ρ; for large ρ it may never
+    find the best arm. The paper starts with α = β = ½ and a reward x adds ½ to α and s/(s+1)·(x − μ̂)²/2 to β; those
+    squares add up to s V̂, so α = ½ + s/2 and β = ½ + s V̂/2. Assumes Gaussian rewards.
     """
 
     rho: float = UNSET

@@ -5,8 +5,8 @@ written as plain Python that Numba can compile:
 
 `weigh(values, weights)` prices the law that gives values[i] (ascending) the weight weights[i] (they sum to 1);
 `estimate(mean, variance, rewards)` prices rewards (ascending, equal weights) of which mean and variance are known;
-`bounds(pulls, mean, variance, rewards, failure, low, high)` holds the true cost with probability 1 − failure, from that
-    many independent rewards in [low, high].
+`bounds(pulls, mean, variance, rewards, failure, low, high)` contains the true cost with probability 1 − failure, from
+    that many independent rewards in [low, high].
 
 A measure that mean and variance determine says `by_moments = True`; `rewards` may then be empty.
 """
@@ -33,7 +33,7 @@ INTERPRETED = frozenset({"cost", "sample_cost", "stats_cost", "interval", "compi
 
 
 class Interval(NamedTuple):
-    """Where a true cost lies, with the confidence asked for."""
+    """Where a true cost lies, with the requested confidence."""
 
     low: float
     high: float
@@ -79,9 +79,9 @@ class RiskMeasure(ABC):
         raise PrudentError(f"{self.name}: mean and variance do not determine this cost; use sample_cost(rewards)")
 
     def interval(self, rewards: ArrayLike, level: float = 0.95, support: Sequence[float] | None = None) -> Interval:
-        """An interval that holds the true cost with probability `level` or more, from independent rewards.
+        """An interval that contains the true cost with probability `level` or more, from independent rewards.
 
-        `support` is the interval that rewards cannot leave; each measure's docstring says what it assumes.
+        `support` is the interval in which all rewards lie; each measure's docstring says what it assumes.
         """
         level = check_parameter(self.name, "level", level)
         x, _ = check_sample(self.name, rewards, None)

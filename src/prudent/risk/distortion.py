@@ -1,9 +1,4 @@
-"""Measures that distort the distribution function: they weigh rewards by rank, the worst most.
-
-[Acerbi02] Acerbi. Spectral measures of risk: a coherent representation of subjective risk aversion. 2002.
-[Wang95] Wang. Insurance pricing and increased limits ratemaking by proportional hazards transforms. 1995.
-[Wang00] Wang. A class of distortion operators for pricing financial and insurance risks. 2000.
-"""
+"""Measures that distort the distribution function: they weigh rewards by rank, the worst most."""
 
 import math
 from abc import abstractmethod
@@ -69,7 +64,7 @@ class Spectral(Distortion):
 @risks.add("exponential-spectrum")
 @dataclass(frozen=True)
 class ExponentialSpectrum(Spectral):
-    """The spectrum φ(u) = k e^(−ku)/(1 − e^(−k)) [Acerbi02]; the worst rewards count more for a larger k.
+    """The spectrum φ(u) = k e^(−ku)/(1 − e^(−k)) [Acerbi02]; a larger k gives the worst rewards more weight.
 
     Assumes independent rewards in [low, high] for its intervals.
     """
@@ -87,7 +82,7 @@ class ExponentialSpectrum(Spectral):
 @risks.add("proportional-hazard")
 @dataclass(frozen=True)
 class ProportionalHazard(Spectral):
-    """g(p) = p^r [Wang95]; r = 1 is the mean, the worst rewards count more for a smaller r.
+    """g(p) = p^r [Wang95]; r = 1 is the mean, a smaller r gives the worst rewards more weight.
 
     Assumes independent rewards in [low, high] for its intervals.
     """

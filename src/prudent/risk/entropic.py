@@ -1,7 +1,4 @@
-"""Entropic risk.
-
-[Follmer02] Föllmer, Schied. Convex measures of risk and trading constraints. Finance and Stochastics 2002.
-"""
+"""Entropic risk."""
 
 import math
 from dataclasses import dataclass

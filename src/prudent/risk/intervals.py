@@ -1,8 +1,4 @@
-"""Confidence intervals that measures share, from independent rewards in [low, high]. They run inside kernels too.
-
-[Maurer09] Maurer, Pontil. Empirical Bernstein bounds and sample variance penalization. COLT 2009.
-[Massart90] Massart. The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality. Annals of Probability 1990.
-"""
+"""Confidence intervals that measures share, from independent rewards in [low, high]. They run inside kernels too."""
 
 import math
 from typing import Any

@@ -23,9 +23,9 @@ def mean_variance(mean: float, variance: float, rho: float) -> float:
 class MeanVariance(RiskMeasure):
     """σ² − ρ μ, a cost (Definition 1 of [Sani12]); variances are divided by the number of samples.
 
-    ρ ≥ 0 is the tolerance for risk: 0 counts only the variance. ρ = ∞ means "mean only": the cost is −μ, the limit of
-    (σ² − ρ μ)/ρ. Intervals: bounded differences, and the intervals of mean and variance, half of the failure each.
-    Assumes independent rewards in [low, high].
+    ρ ≥ 0 is the tolerance for risk; with ρ = 0 only the variance counts. ρ = ∞ means "mean only": the cost is −μ, the
+    limit of (σ² − ρ μ)/ρ. Intervals: bounded differences, and the intervals of mean and variance, half of the
+    failure each. Assumes independent rewards in [low, high].
     """
 
     rho: float = 1.0

@@ -1,7 +1,4 @@
-"""Mean, variance and the upper tail in one measure.
-
-[Chang22] Chang, Tan. A unifying theory of Thompson sampling for continuous risk-averse bandits. 2021.
-"""
+"""Mean, variance and the upper tail in one measure."""
 
 from dataclasses import dataclass
 

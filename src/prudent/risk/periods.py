@@ -1,7 +1,7 @@
-"""The risk of several rewards of one arm together: rarely the risk of one, several times.
+"""The risk of the sum of several rewards of one arm, which is rarely a multiple of the risk of one reward.
 
-Mean-variance and entropic risk are additive: over n independent rewards every arm's cost is n times its cost, and the
-best arm stays the best. For other measures it may change, since sums spread as √n while means grow as n.
+Mean-variance and entropic risk are additive: the cost of n independent rewards is n times the cost of one, so the best
+arm stays the best. For other measures it may change, because the spread of a sum grows like √n and its mean like n.
 """
 
 import math
@@ -40,7 +40,7 @@ def period_cost(law: Law, risk: RiskMeasure, periods: int, *, samples: int = 100
 
     Exact for additive measures and Gaussian laws. The probabilities of laws on a lattice are convolved by FFT; rounding
     misplaces a mass of about 1e-15 times the periods. For other laws `samples` sums are drawn; a law without the moment
-    that the measure needs is refused, though every sample would have a cost.
+    that the measure needs is an error, although every sample would have a cost.
     """
     periods = check_integer("period_cost", "periods", periods, low=1, hint="over how many rewards?")
     if periods == 1 or risk.additive:

@@ -1,7 +1,4 @@
-"""The Sharpe ratio as a cost.
-
-[Sharpe66] Sharpe. Mutual fund performance. Journal of Business 1966.
-"""
+"""The Sharpe ratio as a cost."""
 
 import math
 from dataclasses import dataclass
@@ -18,7 +15,7 @@ from prudent.risk.intervals import mean_bounds, variance_bounds
 @risks.add("sharpe")
 @dataclass(frozen=True)
 class Sharpe(RiskMeasure):
-    """−μ/√(ε₀ + σ²), a cost: minus the ratio of [Sharpe66], with ε₀ > 0 so that it is finite for sure rewards.
+    """−μ/√(ε₀ + σ²), a cost: minus the ratio of [Sharpe66], with ε₀ > 0 so that it is finite for constant rewards.
 
     Intervals: the worst and the best corner of those of mean and variance, each with half of the failure. Assumes
     independent rewards in [low, high], both finite.

@@ -1,10 +1,4 @@
-"""Measures of the lower tail of rewards: value at risk, conditional value at risk.
-
-[Morgan96] J.P. Morgan and Reuters. RiskMetrics technical document. 1996.
-[Rockafellar00] Rockafellar, Uryasev. Optimization of conditional value-at-risk. Journal of Risk 2000.
-[Thomas19] Thomas, Learned-Miller. Concentration inequalities for conditional value at risk. ICML 2019.
-[Brown07] Brown. Large deviations bounds for estimating conditional value-at-risk. Operations Research Letters 2007.
-"""
+"""Measures of the lower tail of rewards: value at risk, conditional value at risk."""
 
 import math
 from dataclasses import dataclass
@@ -63,7 +57,7 @@ class CVaR(Spectral):
     ) -> tuple[float, float]:
         """The interval of [Brown07], in place of `bounds`, each side with half of the failure.
 
-        Assumes a continuous law besides independent rewards in [low, high].
+        Assumes a continuous law and independent rewards in [low, high].
         """
         cost, reach = self.estimate(mean, variance, rewards), high - low
         below = reach / self.alpha * math.sqrt(math.log(2.0 / failure) / (2.0 * pulls))

@@ -1,9 +1,4 @@
-"""Expected utility, and what is one in disguise: semivariance.
-
-[Pratt64] Pratt. Risk aversion in the small and in the large. Econometrica 1964.
-[Markowitz59] Markowitz. Portfolio selection: efficient diversification of investments. 1959 (chapter 9).
-[Tversky92] Tversky, Kahneman. Advances in prospect theory. 1992.
-"""
+"""Expected utility, and semivariance, which is an expected utility too."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -18,7 +13,7 @@ from prudent.risk.intervals import mean_bounds
 
 
 class ExpectedUtility(RiskMeasure):
-    """−E u(X), a cost. A subclass writes u as `utility`; it must not fall, so that more reward costs no more.
+    """−E u(X), a cost. A subclass writes u as `utility`; it must not decrease, so that larger rewards never cost more.
 
     Intervals: Hoeffding and empirical Bernstein on u(X), which lies in [u(low), u(high)]. Assumes independent rewards
     in [low, high], and that u is finite there; otherwise the interval is as wide as the range of −u.
@@ -82,7 +77,7 @@ class LossAverse(ExpectedUtility):
 @risks.add("semivariance")
 @dataclass(frozen=True)
 class Semivariance(ExpectedUtility):
-    """E[(target − X)⁺²], a cost [Markowitz59]: only rewards below the target count.
+    """E[(target − X)⁺²], a cost (chapter 9 of [Markowitz59]): only rewards below the target count.
 
     Assumes independent rewards in [low, high] for its intervals; `high` may be infinite.
     """

@@ -1,7 +1,7 @@
-"""What a theorem says of one bandit: its value as printed and as corrected, its conditions, whether it is vacuous.
+"""What a theorem says about one bandit: its value as printed and as corrected, its conditions, whether it is vacuous.
 
-"Corrected" is what the paper's proof supports once repaired: larger than the printed value where that one is false, and
-where it is true but loose, what the same steps give done with care. docs/theory.md derives each.
+"Corrected" is what the paper's proof supports once it is repaired. It is larger than the printed value where that one
+is false, and smaller where the printed value is true but loose. docs/theory.md derives each.
 """
 
 import math
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 class Condition(NamedTuple):
-    """Something a theorem assumes, and whether this bandit grants it."""
+    """Something that a theorem assumes, and whether this bandit meets it."""
 
     text: str
     holds: bool
@@ -28,10 +28,10 @@ class Condition(NamedTuple):
 
 @dataclass(frozen=True)
 class Bound:
-    """One result at one bandit. A value is None where there is none, ∞ where the formula divides by a gap of 0.
+    """One result for one bandit. A value is None where there is none, and ∞ where the formula divides by a gap of 0.
 
-    `applies` says whether the bandit grants what `value` rests on. A condition that ends in "(as printed)" is needed by
-    the printed form alone.
+    `applies` says whether the bandit meets the conditions of `value`. A condition that ends in "(as printed)" is needed
+    only by the printed form.
     """
 
     name: str
@@ -105,11 +105,11 @@ class Instance:
 
     def informative(self, delta: float) -> Condition:
         failure = 6.0 * self.horizon * self.n_arms * delta
-        return Condition(f"6nKδ < 1, else no probability is left: {failure:.3g}", failure < 1.0)
+        return Condition(f"6nKδ < 1, else the probability is 0: {failure:.3g}", failure < 1.0)
 
 
 def largest_pseudo_regret(bandit: Bandit, risk: MeanVariance) -> float:
-    """The most that any allocation of pulls to these arms can have as pseudo-regret (Definition 3).
+    """The largest pseudo-regret (Definition 3) that any allocation of pulls to these arms can have.
 
     It is max_p Σ p_i Δ_i + 4 Var_p(μ) = min_c max_i Δ_i + 4 (μ_i − c)², since Var_p(μ) = min_c Σ p_i (μ_i − c)². The
     minimum over c lies at a vertex or where two of these parabolas cross, so two arms at most share the worst p.
@@ -118,17 +118,17 @@ def largest_pseudo_regret(bandit: Bandit, risk: MeanVariance) -> float:
 
 
 def largest_regret(rho: float, span: float = 1.0) -> float:
-    """What no regret (Definition 2) of rewards in an interval of length b = `span` exceeds.
+    """The largest possible regret (Definition 2) of rewards in an interval of length b = `span`.
 
     The best sequence is constant at the top; the worst has a share p of its rewards there and the others at the bottom,
-    with cost b² p(1−p) − ρ b p. At p = (1 − ρ/b)/2 the difference is (b + ρ)²/4; from ρ = b on p = 0 is worst, ρ b. The
-    seed's 1/4 + ρ is above both on [0, 1].
+    with cost b² p(1−p) − ρ b p. At p = (1 − ρ/b)/2 the difference is (b + ρ)²/4; for ρ ≥ b it is largest at p = 0,
+    where it is ρ b. The paper's 1/4 + ρ is above both on [0, 1].
     """
     return math.inf if math.isinf(span) else rho * span if rho >= span else (span + rho) ** 2 / 4.0
 
 
 def over(numerator: float | Array, denominator: Array) -> Array:
-    """Division where nothing over nothing is nothing, and something over nothing infinite."""
+    """Division in which 0/0 is 0, and a positive number divided by 0 is infinite."""
     top = np.broadcast_to(np.asarray(numerator, float), np.shape(denominator))
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         return np.where(top == 0.0, 0.0, top / denominator)
@@ -148,7 +148,7 @@ def judge(
     limit_is: str = "",
     note: str = "",
 ) -> Bound:
-    """A bound with its verdict: vacuous when the value reaches `limit`, the most that `limit_is` can be."""
+    """A bound with its verdict: vacuous when the value reaches `limit`, the largest possible value of `limit_is`."""
     value = printed if corrected is None else corrected
     vacuous = value is not None and value >= limit
     remarks = [note] if note else []

@@ -16,8 +16,8 @@ PRINTED = {"theorem": 2.0, "appendix": 3.0}
 def theorem2(bandit: Bandit, risk: MeanVariance, horizon: int, rule: str = "theorem") -> Bound:
     """E[pseudo-regret] of ExpExp, whatever the arms: 2K/n^{1/3}, or 3K/n^{1/3} with the appendix's τ.
 
-    The proof bounds the deviation of the variance alone. With ρ > 0 the mean-variance moves by (1+ρ)/m a sample, its
-    1/m variance is biased by up to 1/(4m), and gaps reach 1/4 + ρ: see `explore_then_commit`.
+    The proof bounds only the deviation of the variance. With ρ > 0 one sample changes the mean-variance by up to
+    (1+ρ)/m, its variance (divided by m) is biased by up to 1/(4m), and gaps reach 1/4 + ρ: see `explore_then_commit`.
     """
     if rule not in PRINTED:
         raise PrudentError(f"theorem2: rule must be one of {', '.join(PRINTED)}, got {rule!r}")
@@ -45,9 +45,9 @@ def theorem2(bandit: Bandit, risk: MeanVariance, horizon: int, rule: str = "theo
 def explore_then_commit(horizon: int, n_arms: int, rho: float, each: int) -> float:
     """(4.25+ρ)(K−1)m/n + (1 − Km/n)(K−1)[(1+ρ)/√(2em) + β], β = 1/(4m) if ρ > 0 and 0 if not, for m pulls each.
 
-    Exploration: (K−1)m pulls elsewhere cost gaps of at most 1/4 + ρ and a variance of the means of at most (K−1)m/n,
-    four times that in Definition 3. Commitment: P(MV̂_i ≤ MV̂_*) ≤ exp(−m(Δ_i−β)²/(1+ρ)²) by bounded differences, and
-    u exp(−mu²/(1+ρ)²) ≤ (1+ρ)/√(2em).
+    Exploration: (K−1)m pulls of other arms cost gaps of at most 1/4 + ρ and a variance of the means of at most
+    (K−1)m/n, four times that in Definition 3. Commitment: P(MV̂_i ≤ MV̂_*) ≤ exp(−m(Δ_i−β)²/(1+ρ)²) by bounded
+    differences, and u exp(−mu²/(1+ρ)²) ≤ (1+ρ)/√(2em).
     """
     bias = 0.25 / each if rho > 0.0 else 0.0
     wrong = (1.0 + rho) / math.sqrt(2.0 * math.e * each) + bias

@@ -1,4 +1,4 @@
-"""What no policy can beat: the rates of Vakili and Zhao [Vakili16]."""
+"""Rates that no policy can improve on, by Vakili and Zhao [Vakili16]."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""MV-LCB in theory: its confidence event (Lemma 2), its pulls, Theorem 1 and what the paper's remarks make of it."""
+"""MV-LCB in theory: its confidence event (Lemma 2), its pulls, Theorem 1, and the paper's remarks on it."""
 
 import math
 
@@ -17,8 +17,8 @@ SHARP_CONSTANT = 1.0
 def lemma2(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> Bound:
     """P(some arm's MV̂ after some s ≤ n samples is off by (5+ρ)√(log(1/δ)/2s) or more) ≤ 6nKδ.
 
-    Bounded differences of MV̂ as one function, (1+ρ)/s a sample, give 2nKδ already at width (1+ρ)√(log(1/δ)/2s) plus
-    the bias 1/(4s), and the paper's 5 has room for both.
+    Bounded differences of MV̂ as one function, (1+ρ)/s for each sample, give 2nKδ already at the width
+    (1+ρ)√(log(1/δ)/2s) plus the bias 1/(4s), and the paper's 5 covers both.
     """
     instance = Instance.of("lemma2", bandit, risk, horizon)
     level = instance.level("lemma2", delta)
@@ -41,7 +41,7 @@ def pulls_bound(
 ) -> Bound:
     """T_i ≤ b² log(1/δ)/(2Δ_i²) + 1 with b = 2(5+ρ), for one arm (from 0) or for all but the best together.
 
-    The printed value is that of the lemma commented out in sec. 3.2, without the 2; the proof of Theorem 1 has it.
+    The printed value is that of the lemma commented out in sec. 3.2, which lacks the 2; the proof of Theorem 1 has it.
     """
     instance = Instance.of("pulls_bound", bandit, risk, horizon)
     level = instance.level("pulls_bound", delta)
@@ -101,7 +101,7 @@ def theorem1_expectation(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bo
         "[Sani12], Theorem 1 (thm:mvlcb.regret)",
         printed,
         corrected,
-        correction="the proof's own pulls put into Definition 3; Lemma 2 fails with 2nKδ, and then these arms' worst",
+        correction="the proof's own pulls put into Definition 3; plus 2nKδ times these arms' largest pseudo-regret",
         conditions=(instance.bounded, instance.playable),
         as_printed=(instance.unique,),
         limit=instance.largest_pseudo_regret,
@@ -112,7 +112,7 @@ def theorem1_expectation(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bo
 def theorem1_sharp(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
     """Theorem 1 in expectation for MVLCB.sharp(): width (1+ρ)√(log(1/δ)/2s) around the unbiased variance, δ = 1/n².
 
-    Not in the paper. The index exists from two pulls on, hence at least 2 in place of 1.
+    Not in the paper. The index needs two pulls, hence at least 2 in place of 1.
     """
     instance = Instance.of("theorem1_sharp", bandit, risk, horizon)
     n, k = instance.horizon, instance.n_arms
@@ -131,7 +131,7 @@ def theorem1_sharp(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
 
 
 def corollary(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
-    """E[regret] of MV-LCB run with δ = 1/n²: Theorem 1 and Lemma 1 on one event, and the largest regret off it."""
+    """E[regret] of MV-LCB run with δ = 1/n²: Theorem 1 and Lemma 1 on one event, else the largest regret."""
     instance = Instance.of("corollary", bandit, risk, horizon)
     n, k, rho = instance.horizon, instance.n_arms, instance.rho
     log_term = 2.0 * math.log(n)
@@ -155,8 +155,8 @@ def corollary(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
 def lemma1(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> Bound:
     """regret − pseudo-regret of any policy, except with probability δ (δ is here the whole probability of failure).
 
-    The proof's event leaves the twins out, which stray as well. They stray once each, at s = T_i; counted, 4nK + 2(K−1)
-    events are enough, no more than the 6nK printed.
+    The event of the proof leaves out the twins, which deviate as well. Each needs one more event, at s = T_i. With
+    these 4nK + 2(K−1) events are enough, no more than the 6nK printed.
     """
     instance = Instance.of("lemma1", bandit, risk, horizon)
     level = instance.level("lemma1", delta)
@@ -167,7 +167,7 @@ def lemma1(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None
         "[Sani12], Lemma 1 (l:psuedo.regret)",
         printed_excess(instance, math.log(6.0 * n * k / level)),
         corrected_excess(instance, math.log((4.0 * n * k + 2.0 * (k - 1)) / level)),
-        correction="true as printed, though the proof forgets the twins; 4(K−1) for 4√2 K, K−1 for K under the root",
+        correction="true as printed, though the proof leaves out the twins; 4(K−1) for 4√2 K, K−1 for K under the root",
         conditions=(instance.bounded, Condition(f"0 < δ < 1: {level:.3g}", level < 1.0)),
         limit=largest_regret(instance.rho, instance.span),
         limit_is="the regret of rewards in this interval",
@@ -177,8 +177,8 @@ def lemma1(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None
 def remark1_rate(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
     """The rate of Theorem 1, constants (and b) left out: K/Δ log n/n + K² Γ²/Δ⁴ log²n/n as printed.
 
-    Theorem 1's last term carries 1/n², so log²n/n² is right. Then it no longer covers the middle term, K Γ²/Δ² log n/n,
-    which must be written. Γ is the largest difference of two means, Δ the smallest gap.
+    Theorem 1's last term has 1/n², so log²n/n² is correct. It no longer covers the middle term, K Γ²/Δ² log n/n, which
+    must therefore be written. Γ is the largest difference of two means, Δ the smallest gap.
     """
     instance = Instance.of("remark1_rate", bandit, risk, horizon)
     n, k = instance.horizon, instance.n_arms
@@ -192,14 +192,14 @@ def remark1_rate(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
         "[Sani12], Remark 1 after Theorem 1",
         (first + last).item(),
         (first + middle + last / n).item(),
-        correction="log²n/n² for log²n/n; the term K Γ²/Δ² log n/n, until then covered, is back: O(log n/n) in all",
+        correction="log²n/n² for log²n/n; the term K Γ²/Δ² log n/n, covered before, is added: O(log n/n) in all",
         conditions=(instance.bounded, instance.unique),
         note="a rate; its constant grows with b²",
     )
 
 
 def worst_case(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
-    """Remark 2: on two deterministic arms, ρ = 0, MV-LCB's indices depend on the pulls alone; it alternates, and its
+    """Remark 2: on two deterministic arms, ρ = 0, MV-LCB's indices depend only on the pulls; it alternates, and its
     regret is exactly T₁T₂Γ²/n², with Γ here the largest difference of two means."""
     instance = Instance.of("worst_case", bandit, risk, horizon)
     n, widest = instance.horizon, _widest(instance)
@@ -212,14 +212,14 @@ def worst_case(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
         (n // 2) * (n - n // 2) / n**2 * widest,
         correction="an odd n splits unevenly, (n²−1)Γ²/4n²; the printed index should read −(5+ρ)√(log(1/δ)/2s)",
         conditions=(Condition("two deterministic arms", constant), Condition("ρ = 0", instance.rho == 0.0)),
-        note="does not fall with n: any bandit whose best arms tie with different means has this problem",
+        note="does not decrease with n, as on any bandit whose best arms tie and have different means",
     )
 
 
 def most_pulls(instance: Instance, log_term: float, c: float = PAPER_CONSTANT) -> Array:
     """min(n, 2(c+ρ)² L/Δ_i² + 1) for the arms other than the best.
 
-    Where the last pull of arm i came after s = T_i − 1 others, MV_i − 2(c+ρ)√(L/2s) ≤ B_i ≤ B_* ≤ MV_*.
+    When the last pull of arm i came, after s = T_i − 1 others, MV_i − 2(c+ρ)√(L/2s) ≤ B_i ≤ B_* ≤ MV_*.
     """
     pulls = over(2.0 * (c + instance.rho) ** 2 * log_term, instance.gaps**2) + 1.0
     return np.minimum(pulls, float(instance.horizon))

@@ -1,7 +1,4 @@
-"""Policies that learn a mix, one file each; `base` holds their contract.
-
-[Du21] Du, Wang, Fang, Huang. *Continuous mean-covariance bandits*. NeurIPS 2021.
-"""
+"""Policies that learn a mix, one file each; `base` holds their contract."""
 
 from prudent.portfolio.policies.base import Explore, Observation, PortfolioPolicy, Task, registry
 from prudent.portfolio.policies.even import Even
