@@ -4,6 +4,7 @@ import pytest
 from hypothesis import settings
 
 from prudent import Bandit, Gaussian
+from prudent.registry import Entry
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, print_blob=False)
 settings.load_profile("repeatable")
@@ -13,3 +14,14 @@ settings.load_profile("repeatable")
 def figure_2() -> Bandit:
     """The arms of the paper's Figure 2 (left)."""
     return Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
+
+
+@pytest.fixture
+def register(monkeypatch):
+    """Put a class into a registry until the test ends: register(registry, name, cls)."""
+
+    def put(registry, name, factory):
+        monkeypatch.setitem(registry._entries, name, Entry(name, factory, {}))
+        monkeypatch.setitem(registry._of_factory, factory, registry._entries[name])
+
+    return put

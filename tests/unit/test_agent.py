@@ -352,7 +352,7 @@ class Shortfall(RiskMeasure):
 @pytest.fixture
 def shortfall(monkeypatch):
     """Known by name for one test only."""
-    monkeypatch.setitem(risk_registry._factories, Shortfall.name, Shortfall)
+    register(monkeypatch, risk_registry, Shortfall.name, Shortfall)
     return Shortfall(0.25)
 
 
@@ -398,8 +398,8 @@ def test_any_risk_measure_prices_the_rewards(shortfall):
 
 
 @pytest.mark.parametrize("given", [Cautious(support=[0, 0.5, math.inf]), Cautious(Shortfall(0.1), (1.0, 2.0))], ids=str)
-def test_a_policys_measure_and_lists_survive_saving(given, shortfall, monkeypatch):
-    monkeypatch.setitem(registry._factories, "cautious", Cautious)
+def test_a_policys_measure_and_lists_survive_saving(given, shortfall, register):
+    register(registry, "cautious", Cautious)
     agent = Agent(given, 3, risk=shortfall)
     play(agent, 25, rewards(1))
     loaded = Agent.from_json(agent.to_json())

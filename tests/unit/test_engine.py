@@ -142,7 +142,7 @@ class Idle(NamedTuple):
         ({"policy": UndefinedLater()}, "not a number"),
         ({"policy": MVLCB}, r"pass MVLCB\(\), not MVLCB"),
         ({"policy": MVLCB()._replace(delta=2.0)}, "delta must lie in"),
-        ({"policy": Idle()}, "fewer than 1 repetition"),
+        ({"policy": Idle()}, "its phase chose no arm"),
         ({"policy": ExpExp(tau=11)}, "tau must be"),
         ({"risk": "mean-varianz"}, "did you mean mean-variance"),
     ],
@@ -208,7 +208,7 @@ def test_the_disk_cache_is_quick_and_never_stale(tmp_path, monkeypatch):
     [
         ("kl-ucb", r"kl-ucb: is made for rewards in \[0, 1\], and these lie in \[-inf, inf\]; rescale the rewards"),
         ("b-cvts(alpha=0.1, high=0.9)", r"made for rewards in \[-inf, 0.9\].*give high"),
-        ("rho-mts(support=[0, 0.5])", r"made for rewards in \[0, 0.5\].*give support"),
+        ("rho-mts(values=[0, 0.5])", r"made for rewards in \[0, 0.5\].*give values"),
         ("npts(best=0.5)", r"npts\(best=0.5\): best must be an end of the rewards' interval"),
     ],
 )

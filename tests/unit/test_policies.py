@@ -335,7 +335,7 @@ def test_a_spec_builds_the_same_policy(policy: MVLCB) -> None:
         (lambda: UCBV(zeta=0), "ucb-v: zeta"),
         (lambda: UCBV(range=INF), "ucb-v: range"),
         (lambda: ExpExp(rule="lemma"), "exp-exp: rule must be one of theorem, appendix, got 'lemma'"),
-        (lambda: ExpExp(explore="luck"), "unknown strategy 'luck'; known: lucb, sequential-halving"),
+        (lambda: ExpExp(explore="luck"), "unknown strategy 'luck'; did you mean lucb"),
         (lambda: ExpExp(tau=0), "exp-exp: tau"),
         (lambda: ExpExp(tau=1.5), "exp-exp: tau must be a whole number"),
         (lambda: ExpExp(rho=-1), "exp-exp: rho"),

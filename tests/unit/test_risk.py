@@ -93,7 +93,7 @@ def test_bad_tolerances_are_refused(rho: float) -> None:
 
 
 def test_the_hint_explains_rho() -> None:
-    with pytest.raises(PrudentError, match=r"rho must lie in \[0, ∞\], got -1; ρ is a tolerance for risk"):
+    with pytest.raises(PrudentError, match=r"rho must lie in \[0, ∞\], got -1; ρ is the tolerance for risk"):
         MeanVariance(-1)
 
 
@@ -256,7 +256,7 @@ def test_a_few_lines_make_a_measure() -> None:
 @pytest.mark.parametrize("name", ["var", "cvar", "mean-cvar", "mixed"])
 def test_levels_outside_the_unit_interval_are_refused(name: str, alpha: float) -> None:
     with pytest.raises(PrudentError, match=f"{name}: alpha must"):
-        registry.get(name)(alpha=alpha)
+        registry.get(name).factory(alpha=alpha)
 
 
 @pytest.mark.parametrize(

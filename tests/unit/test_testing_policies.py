@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from prudent.errors import PrudentError, check_positive
-from prudent.policies.base import FOREVER, Arm, Arms
+from prudent.policies.base import FOREVER, Arm, Arms, Setting
 from prudent.policies.base import policies as policy_registry
 from prudent.testing import ConformanceError, check_policy
 
@@ -170,8 +170,8 @@ class ShortPhase(NamedTuple):
 
 
 class PatientOnly(NamedTuple):
-    def tuned(self, horizon: int | None, n_arms: int) -> "PatientOnly":
-        if horizon is None or horizon < 10:
+    def tuned(self, setting: Setting) -> "PatientOnly":
+        if setting.horizon is None or setting.horizon < 10:
             raise PrudentError("patient: horizon must be at least 10")
         return self
 
@@ -216,9 +216,9 @@ BROKEN_POLICIES = {
     "too many": (Everything(), "score must take"),
     "wrong corner": (WrongCorner(), r"score_bound of Arm.* between them is .*; take the worst corner"),
     "nobody": (Nobody(), "phase chose no arm at t=1; mark at least one"),
-    "never": (Never(), "phase must return at least 1 repetition, not 0"),
+    "never": (Never(), "was done without costs to choose by"),
     "half": (Half(), "phase must return a whole number of repetitions, not 1.5"),
-    "forges": (Forges(), "phase must not change the arms' statistics; write to `chosen` only"),
+    "forges": (Forges(), "phase must not change the arms' statistics; write to `chosen` and `alive` only"),
     "out of range": (OutOfRange(), "must play interpreted, but raised IndexError"),
     "own dice": (OwnDice(), "equal streams must give equal games; draw from `rng` alone"),
     "wraps around": (WrapsAround(), "must play the same compiled, but pulls .* interpreted, but .* compiled"),
@@ -246,7 +246,7 @@ class Listed(NamedTuple):
         return FOREVER
 
 
-def test_a_registered_policy_must_print_itself_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(policy_registry._factories, "listed", Listed)
+def test_a_registered_policy_must_print_itself_in_full(register) -> None:
+    register(policy_registry, "listed", Listed)
     with pytest.raises(ConformanceError, match=r"must build it again, but built Listed\(order=\[1, 2\]\)"):
         check_policy(Listed((1, 2)))

@@ -158,9 +158,9 @@ class Rounded(Gaussian):
         return f"rounded({self.mean:.1f}, {self.variance:.1f})"
 
 
-def test_a_registered_arm_must_print_itself_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_registered_arm_must_print_itself_in_full(register, monkeypatch) -> None:
     check_arm(Rounded(1.25, 4.0))
-    monkeypatch.setitem(arm_registry._factories, "rounded", Rounded)
+    register(arm_registry, "rounded", Rounded)
     check_arm(Rounded(1.5, 4.0))
     check_arm(Rounded(1.25, 4.0), printable=False)
     with pytest.raises(ConformanceError, match=r"must build it again, but built Rounded\(mean=1.2"):
