@@ -11,8 +11,6 @@ from prudent.cli import main
 from prudent.portfolio import MultivariateGaussian, PortfolioBandit, simulate_portfolio, spaced
 from prudent.portfolio.figures import plot_frontier, plot_regret, plot_weights
 
-pytest.importorskip("piqp")
-
 
 @pytest.fixture(scope="module")
 def learned():

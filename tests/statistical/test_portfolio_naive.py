@@ -17,8 +17,6 @@ from prudent.portfolio import (
     simulate_portfolio,
 )
 
-pytest.importorskip("piqp")
-
 MEAN, SPREAD = np.array([0.5, 0.2]), np.array([[1.0, 0.3], [0.3, 0.6]])
 ROOT = np.linalg.cholesky(SPREAD)
 ROWS = np.random.default_rng(7).gamma(2.0, size=(9, 2))

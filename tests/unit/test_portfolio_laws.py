@@ -117,8 +117,7 @@ def test_tables_that_hold_no_returns_are_refused(tmp_path, text, words):
         EmpiricalJoint.from_csv(path)
 
 
-def test_the_frontier_rises_and_short_selling_and_bounds_only_move_it_the_right_way():
-    pytest.importorskip("piqp")
+def test_the_frontier_rises_and_short_selling_and_limits_only_move_it_the_right_way():
     rng = np.random.default_rng(3)
     root = rng.normal(size=(5, 5))
     bandit = PortfolioBandit(MultivariateGaussian(rng.normal(size=5), root @ root.T + np.eye(5)))

@@ -22,8 +22,6 @@ from prudent.portfolio.policies import Observation
 from prudent.portfolio.policies.mc_ete import covariance_of_pairs, pair_design
 from prudent.portfolio.policies.pairs import Pairs
 
-pytest.importorskip("piqp")
-
 MEAN, SPREAD = [0.5, 0.3, 0.1], [[1.0, 0.3, 0.0], [0.3, 0.6, -0.1], [0.0, -0.1, 0.4]]
 BANDIT = PortfolioBandit(MultivariateGaussian(MEAN, SPREAD))
 POLICIES = ["mc-empirical", "mc-ucb", "mc-ete", "even", "single-arm(arm=1)", "vertices"]
@@ -102,7 +100,7 @@ def test_progress_counts_every_run():
         assert sum(finished) == 120
 
 
-def test_bounds_and_short_selling_reach_the_policies():
+def test_limits_and_short_selling_reach_the_policies():
     tight = simulate_portfolio(BANDIT, "mc-ucb", rho=1.0, horizon=300, runs=2, upper=0.4)
     assert tight.weights.max() <= 0.4
     short = simulate_portfolio(BANDIT, "mc-empirical", rho=5.0, horizon=3000, runs=2, short=True)
@@ -159,9 +157,9 @@ def test_a_power_law_has_its_own_slope():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: simulate_portfolio(BANDIT, "mc-ete", horizon=10, runs=1, upper=0.5), "upper bounds forbid"),
+        (lambda: simulate_portfolio(BANDIT, "mc-ete", horizon=10, runs=1, upper=0.5), "upper limits forbid"),
         (lambda: simulate_portfolio(BANDIT, "mc-ete", horizon=10, runs=1, short=True), "short selling"),
-        (lambda: simulate_portfolio(BANDIT, "mc-ucb", horizon=10, runs=1, short=True), "give upper bounds"),
+        (lambda: simulate_portfolio(BANDIT, "mc-ucb", horizon=10, runs=1, short=True), "give upper limits"),
         (lambda: simulate_portfolio(BANDIT, "mc-ubc", horizon=10, runs=1), "did you mean mc-ucb"),
         (lambda: simulate_portfolio(BANDIT, "mc-empirical", horizon=10, runs=1, upper=0.2), "sum to at least 1"),
         (
@@ -174,11 +172,11 @@ def test_a_power_law_has_its_own_slope():
         (lambda: simulate_portfolio(BANDIT, Even(), horizon=10, runs=1).regret_slope(), "two snapshots"),
         (lambda: simulate_portfolio(BANDIT, "vertices(policy='exp-exp')", horizon=10, runs=1), "no score"),
         (lambda: simulate_portfolio(BANDIT.law, "even", horizon=10, runs=1), "bandit must be a PortfolioBandit"),
-        (lambda: simulate_portfolio(BANDIT, "vertices", horizon=10, runs=1, upper=0.5), "within the bounds"),
+        (lambda: simulate_portfolio(BANDIT, "vertices", horizon=10, runs=1, upper=0.5), "within the limits"),
         (lambda: spied([1.0, 1.0, 0.0]), "3 weights that sum to 1"),
         (lambda: spied([np.nan, 1.0, 0.0]), "3 weights that sum to 1"),
         (lambda: spied([0.5, 0.5]), "3 weights that sum to 1"),
-        (lambda: spied([2.0, -1.0, 0.0]), "within the bounds"),
+        (lambda: spied([2.0, -1.0, 0.0]), "within the limits"),
         (lambda: spied([1.0, 0.0, 0.0]), "without end"),
         (lambda: spied([1.0, 0.0, 0.0], rounds=0), "rounds must be a whole number at least 1, got 0"),
         (lambda: spied([1.0, 0.0, 0.0], feedback="ful"), "feedback must be one of full, semi-bandit, bandit"),

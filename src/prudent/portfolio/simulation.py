@@ -14,7 +14,7 @@ from prudent.portfolio.bandit import PortfolioBandit
 from prudent.portfolio.laws import NOTHING, Block
 from prudent.portfolio.policies import Explore, Observation, PortfolioPolicy, Task, registry
 from prudent.portfolio.policies.base import Play
-from prudent.portfolio.program import Mix, bounds
+from prudent.portfolio.program import Mix, limits
 from prudent.portfolio.runs import PortfolioRuns
 from prudent.risk import MeanVariance
 
@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 FEEDBACKS = ("full", "semi-bandit", "bandit")
 
 FEASIBLE = 1e-8
-"""By how much a mix may miss its sum and its bounds."""
+"""By how much a mix may miss its sum and its limits."""
 
 
 class Record(NamedTuple):
@@ -57,7 +57,7 @@ def simulate_portfolio(
 
     Rounds between two decisions are drawn as one block, exactly in law; with Gaussian and empirical laws a longer run
     then costs little more than a short one. The result is the same for any number of `workers` (threads). `upper` and
-    `short` bound the mixes as in `solve`; `snapshots` and `progress` are as in `prudent.simulate`.
+    `short` limit the mixes as in `solve`; `snapshots` and `progress` are as in `prudent.simulate`.
     """
     policy = _checked_policy(policy)
     if not isinstance(bandit, PortfolioBandit):
@@ -102,8 +102,8 @@ def one_run(
 ) -> None:
     """Play one run and write its record, one entry per snapshot."""
     law, stretches = bandit.law, policy.play(task)
-    limits = bounds(task.arms, task.upper, task.short)
-    mix, left, exploring = _decision(policy, stretches, None, *limits)
+    ends = limits(task.arms, task.upper, task.short)
+    mix, left, exploring = _decision(policy, stretches, None, *ends)
     settled = task.even() if exploring else mix
     loss = bandit.cost(mix, task.rho) - best.cost
     t, gap, held = 0, 0.0, np.zeros(task.arms)
@@ -112,7 +112,7 @@ def one_run(
         while t < until:
             if left == 0:
                 shown = _observation(policy.feedback, seen, mix)
-                mix, left, exploring = _decision(policy, stretches, shown, *limits)
+                mix, left, exploring = _decision(policy, stretches, shown, *ends)
                 settled = settled if exploring else mix
                 loss, seen = bandit.cost(mix, task.rho) - best.cost, NOTHING
             step = min(left, until - t)
@@ -160,7 +160,7 @@ def _decision(
     if mix.shape != low.shape or not abs(mix.sum() - 1.0) <= FEASIBLE:
         raise PrudentError(f"{policy}: a mix must be {low.size} weights that sum to 1, got {mix}")
     if (mix < low - FEASIBLE).any() or (mix > high + FEASIBLE).any():
-        raise PrudentError(f"{policy}: a mix must lie within the bounds, got {mix}; upper and short set them")
+        raise PrudentError(f"{policy}: a mix must lie within the limits, got {mix}; upper and short set them")
     if not isinstance(rounds, int | np.integer) or rounds < 1:
         raise PrudentError(f"{policy}: rounds must be a whole number at least 1, got {rounds!r}")
     return mix, int(rounds), isinstance(decision, Explore)

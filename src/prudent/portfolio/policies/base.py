@@ -46,7 +46,7 @@ class Task(NamedTuple):
         return solve(positive_part(covariance)[0], mean, self.rho, upper=self.upper, short=self.short).weights
 
     def even(self) -> Array:
-        """The most even mix that the bounds allow: 1/K of each arm if they allow that."""
+        """The most even mix that the limits allow: 1/K of each arm if they allow that."""
         return solve(np.eye(self.arms), np.zeros(self.arms), 0.0, upper=self.upper, short=self.short).weights
 
 

@@ -33,7 +33,7 @@ class MCETE(PortfolioPolicy):
 
     def play(self, task: Task) -> Play:
         if task.upper is not None:
-            raise PrudentError(f"{self.name}: explores with single arms, which upper bounds forbid; leave them out")
+            raise PrudentError(f"{self.name}: explores with single arms, which upper limits forbid; leave them out")
         if task.short:
             raise PrudentError(f"{self.name}: its estimates may be singular, and short selling then has no end")
         design = pair_design(task.arms)

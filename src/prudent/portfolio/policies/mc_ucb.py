@@ -40,7 +40,7 @@ class MCUCB(PortfolioPolicy):
 
     def play(self, task: Task) -> Play:
         if task.short and task.upper is None:
-            raise PrudentError(f"{self.name}: optimism without bounds sells without end; give upper bounds")
+            raise PrudentError(f"{self.name}: optimism without limits sells without end; give upper limits")
         seen, mix, rounds, t = Pairs(task.arms), task.even(), 10 + 2 * task.arms, 0
         while True:
             seen.add((yield mix, rounds))
@@ -54,7 +54,7 @@ class MCUCB(PortfolioPolicy):
         values = np.maximum(values, max(1e-9 * values[-1], np.finfo(float).tiny))
         covariance = (vectors * values) @ vectors.T
         variances = np.diag(covariance)
-        beside = np.maximum(seen.rounds[:, mix != 0.0].min(1), 1.0)  # bounds may have kept an arm out so far
+        beside = np.maximum(seen.rounds[:, mix != 0.0].min(1), 1.0)  # limits may have kept an arm out so far
         width = np.sqrt(2.0 * self.c * variances * math.sqrt(t * math.log(t)) / beside)
         share = 1.0 / max(1.0, float(((vectors.T @ width) ** 2 / values).sum()))
         of_mean = self.c * np.sqrt(2.0 * variances * math.log(t) / np.maximum(np.diag(seen.rounds), 1.0))
