@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from prudent.portfolio import MultivariateGaussian, MultivariateT, PortfolioBandit, fit_slope, simulate_portfolio
+from prudent.portfolio import MultivariateGaussian, MultivariateT, PortfolioBandit, bootstrap_slope, simulate_portfolio
 
 SPREAD = np.array([[1.0, 0.3, 0.0], [0.3, 0.6, -0.1], [0.0, -0.1, 0.4]])
 BANDIT = PortfolioBandit(MultivariateGaussian([0.5, 0.3, 0.1], SPREAD))
@@ -56,7 +56,7 @@ def test_regret_falls_at_the_rate_of_the_feedback(policy, start, low, high):
     rounds = [start, 10 * start, 100 * start, 1000 * start]
     runs = simulate_portfolio(BANDIT, policy, rho=1.0, horizon=rounds[-1], runs=12, snapshots=rounds, seed=2)
     slope = runs.regret_slope(pseudo=True)
-    assert low < slope.low <= slope.slope <= slope.high < high
+    assert low < slope.low <= slope.value <= slope.high < high
     assert np.abs(runs.weights.mean(0) - runs.best.weights).max() < 0.02
 
 
@@ -67,5 +67,5 @@ def test_the_hardest_means_for_each_horizon_give_the_root(policy):
     for n in HORIZONS:
         bandit = PortfolioBandit(MultivariateGaussian([n**-0.5, 0.0], np.eye(2)))
         regrets.append(simulate_portfolio(bandit, policy, rho=np.inf, horizon=n, runs=40, seed=3).pseudo_regret())
-    slope = fit_slope(HORIZONS, regrets)
-    assert -0.65 < slope.low <= slope.slope <= slope.high < -0.35
+    slope = bootstrap_slope(HORIZONS, regrets)
+    assert -0.65 < slope.low <= slope.value <= slope.high < -0.35

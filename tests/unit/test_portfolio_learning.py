@@ -14,7 +14,7 @@ from prudent.portfolio import (
     PortfolioBandit,
     PortfolioPolicy,
     SingleArm,
-    fit_slope,
+    bootstrap_slope,
     registry,
     simulate_portfolio,
 )
@@ -38,7 +38,7 @@ class Spy(PortfolioPolicy):
     def __str__(self):
         return "spy"
 
-    def play(self, task):
+    def play(self, brief):
         for mix in self.mixes:
             self.shown.append((yield np.array(mix), self.rounds))
 
@@ -150,8 +150,8 @@ def test_the_design_of_pairs_recovers_every_covariance():
 
 def test_a_power_law_has_its_own_slope():
     rounds = [10, 100, 1000]
-    slope = fit_slope(rounds, [np.full(5, n**-0.4) for n in rounds])
-    assert (slope.slope, slope.low, slope.high) == pytest.approx((-0.4, -0.4, -0.4))
+    slope = bootstrap_slope(rounds, [np.full(5, n**-0.4) for n in rounds])
+    assert (slope.value, slope.low, slope.high) == pytest.approx((-0.4, -0.4, -0.4))
 
 
 @pytest.mark.parametrize(

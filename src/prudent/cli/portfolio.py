@@ -12,7 +12,7 @@ from prudent.cli.output import print_table, progress_bar, with_error
 @click.command()
 @click.argument("returns", type=click.Path(path_type=Path))
 @click.option("--column", "columns", multiple=True, help="A column to use; may be repeated. All of numbers by default.")
-@click.option("--rho", type=float, default=1.0, show_default=True, help="Tolerance for risk; inf minds only the mean.")
+@click.option("--rho", type=float, default=1.0, show_default=True, help="Tolerance for risk; inf: only the mean.")
 @click.option("--short", is_flag=True, help="Allow negative weights.")
 @click.option("--upper", type=float, default=None, help="The largest weight of an arm.")
 @click.option("--feedback", default="full", show_default=True, help="full, semi-bandit or bandit.")
@@ -27,17 +27,18 @@ def portfolio(returns: Path, columns: tuple[str, ...], out: Path | None, as_json
 
     Rows are resampled independently: any dependence from one period to the next is ignored.
     """
-    from prudent.portfolio import EmpiricalJoint, PortfolioBandit, study
+    from prudent.files import write
+    from prudent.portfolio import EmpiricalJoint, PortfolioBandit, report
 
     bandit = PortfolioBandit(EmpiricalJoint.from_csv(returns, columns or None))
-    bounds = {name: settings[name] for name in ("upper", "short")}
+    limits = {name: settings[name] for name in ("upper", "short")}
     with progress_bar("portfolio", settings["runs"]) as advance:
-        learned = study.learn(bandit, progress=advance, **settings)
-    facts = study.facts(learned, **bounds)
+        learned = report.learn(bandit, progress=advance, **settings)
+    facts = report.facts(learned, **limits)
     made = []
     if out is not None:
-        made = study.draw(learned, out, **bounds)
-        (out / "portfolio.json").write_text(json.dumps(facts))
+        made = report.draw(learned, out, **limits)
+        write(out / "portfolio.json", json.dumps(facts))
     if as_json:
         click.echo(json.dumps(facts))
         return

@@ -5,24 +5,26 @@ from prudent.portfolio.laws import Block, EmpiricalJoint, JointLaw, Multivariate
 from prudent.portfolio.policies import (
     MCETE,
     MCUCB,
+    Brief,
     Even,
     Explore,
     MCEmpirical,
     Observation,
     PortfolioPolicy,
     SingleArm,
-    Task,
     Vertices,
     registry,
 )
 from prudent.portfolio.program import Mix, positive_part, solve
-from prudent.portfolio.runs import PortfolioRuns, Slope, fit_slope
+from prudent.portfolio.runs import Band, PortfolioRuns, bootstrap_slope
 from prudent.portfolio.simulation import simulate_portfolio, spaced
 
 __all__ = [
     "MCETE",
     "MCUCB",
+    "Band",
     "Block",
+    "Brief",
     "EmpiricalJoint",
     "Even",
     "Explore",
@@ -37,10 +39,8 @@ __all__ = [
     "PortfolioPolicy",
     "PortfolioRuns",
     "SingleArm",
-    "Slope",
-    "Task",
     "Vertices",
-    "fit_slope",
+    "bootstrap_slope",
     "positive_part",
     "registry",
     "simulate_portfolio",

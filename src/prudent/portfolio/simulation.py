@@ -12,7 +12,7 @@ from prudent.engine.threads import count_workers, play_all
 from prudent.errors import PrudentError, check_integer
 from prudent.portfolio.bandit import PortfolioBandit
 from prudent.portfolio.laws import NOTHING, Block
-from prudent.portfolio.policies import Explore, Observation, PortfolioPolicy, Task, registry
+from prudent.portfolio.policies import Brief, Explore, Observation, PortfolioPolicy, registry
 from prudent.portfolio.policies.base import Play
 from prudent.portfolio.program import Mix, limits
 from prudent.portfolio.runs import PortfolioRuns
@@ -26,7 +26,7 @@ FEASIBLE = 1e-8
 """By how much a mix may miss its sum and its limits."""
 
 
-class Record(NamedTuple):
+class Outcome(NamedTuple):
     """The fields of `PortfolioRuns` that a run writes, (run, snapshot) each; weights have a third axis."""
 
     reward_mean: Array
@@ -68,23 +68,23 @@ def simulate_portfolio(
     seed = check_integer("simulate_portfolio", "seed", seed, low=0)
     early = {check_integer("simulate_portfolio", "snapshots", n, low=1, high=horizon) for n in snapshots}
     rounds = sorted(early | {horizon})
-    task = Task(len(bandit), risk.rho, horizon, upper, short)
+    brief = Brief(len(bandit), risk.rho, horizon, upper, short)
     best = bandit.optimal(risk.rho, upper=upper, short=short)
     cell = f"{bandit!r} | {risk} | {policy} | {rounds} | {np.asarray(upper).tolist()} {short}"
     shape = (runs, len(rounds))
-    record = Record(*(np.empty(shape) for _ in range(6)), *(np.empty((*shape, len(bandit))) for _ in range(2)))
+    outcome = Outcome(*(np.empty(shape) for _ in range(6)), *(np.empty((*shape, len(bandit))) for _ in range(2)))
 
     def play(chunk: int, part: slice) -> None:
         rng = stream(seed, cell, chunk)
         for run in range(part.start, part.stop):
-            one_run(bandit, policy, task, best, rounds, Record(*(field[run] for field in record)), rng)
+            one_run(bandit, policy, brief, best, rounds, Outcome(*(field[run] for field in outcome)), rng)
 
     started = time.perf_counter()
     play_all(play, runs, count_workers("simulate_portfolio", workers), progress)
     seconds = time.perf_counter() - started
     facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": policy, "best": best, "seed": seed}
     history = [
-        PortfolioRuns(horizon=n, seconds=seconds, **facts, **{k: a[:, i] for k, a in record._asdict().items()})
+        PortfolioRuns(horizon=n, seconds=seconds, **facts, **{k: a[:, i] for k, a in outcome._asdict().items()})
         for i, n in enumerate(rounds)
     ]
     history[-1].history.extend(history)
@@ -94,19 +94,19 @@ def simulate_portfolio(
 def one_run(
     bandit: PortfolioBandit,
     policy: PortfolioPolicy,
-    task: Task,
+    brief: Brief,
     best: Mix,
     snapshots: Sequence[int],
-    record: Record,
+    outcome: Outcome,
     rng: np.random.Generator,
 ) -> None:
-    """Play one run and write its record, one entry per snapshot."""
-    law, stretches = bandit.law, policy.play(task)
-    ends = limits(task.arms, task.upper, task.short)
+    """Play one run and write its outcome, one entry per snapshot."""
+    law, stretches = bandit.law, policy.play(brief)
+    ends = limits(brief.arms, brief.upper, brief.short)
     mix, left, exploring = _decision(policy, stretches, None, *ends)
-    settled = task.even() if exploring else mix
-    loss = bandit.cost(mix, task.rho) - best.cost
-    t, gap, held = 0, 0.0, np.zeros(task.arms)
+    settled = brief.even() if exploring else mix
+    loss = bandit.cost(mix, brief.rho) - best.cost
+    t, gap, held = 0, 0.0, np.zeros(brief.arms)
     seen = received = NOTHING
     for i, until in enumerate(snapshots):
         while t < until:
@@ -114,7 +114,7 @@ def one_run(
                 shown = _observation(policy.feedback, seen, mix)
                 mix, left, exploring = _decision(policy, stretches, shown, *ends)
                 settled = settled if exploring else mix
-                loss, seen = bandit.cost(mix, task.rho) - best.cost, NOTHING
+                loss, seen = bandit.cost(mix, brief.rho) - best.cost, NOTHING
             step = min(left, until - t)
             block = law.block(rng, step)
             seen = seen.join(block)
@@ -122,10 +122,10 @@ def one_run(
             gap += step * loss
             held += step * mix
             t, left = t + step, left - step
-        record.reward_mean[i], record.best_mean[i], _ = received.mean
+        outcome.reward_mean[i], outcome.best_mean[i], _ = received.mean
         variances = np.maximum(np.diag(received.scatter), 0.0) / t
-        record.reward_variance[i], record.best_variance[i], record.exploration[i] = variances
-        record.gap[i], record.weights[i], record.average_weights[i] = gap / t, settled, held / t
+        outcome.reward_variance[i], outcome.best_variance[i], outcome.exploration[i] = variances
+        outcome.gap[i], outcome.weights[i], outcome.average_weights[i] = gap / t, settled, held / t
 
 
 def spaced(first: int, last: int, count: int) -> list[int]:

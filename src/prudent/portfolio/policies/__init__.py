@@ -1,9 +1,6 @@
-"""Policies that learn a mix, one file each; `base` holds their contract.
+"""Policies that learn a mix, one file each; `base` holds their contract."""
 
-[Du21] Du, Wang, Fang, Huang. *Continuous mean-covariance bandits*. NeurIPS 2021.
-"""
-
-from prudent.portfolio.policies.base import Explore, Observation, PortfolioPolicy, Task, registry
+from prudent.portfolio.policies.base import Brief, Explore, Observation, PortfolioPolicy, registry
 from prudent.portfolio.policies.even import Even
 from prudent.portfolio.policies.mc_empirical import MCEmpirical
 from prudent.portfolio.policies.mc_ete import MCETE
@@ -14,13 +11,13 @@ from prudent.portfolio.policies.vertices import Vertices
 __all__ = [
     "MCETE",
     "MCUCB",
+    "Brief",
     "Even",
     "Explore",
     "MCEmpirical",
     "Observation",
     "PortfolioPolicy",
     "SingleArm",
-    "Task",
     "Vertices",
     "registry",
 ]

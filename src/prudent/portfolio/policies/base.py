@@ -1,7 +1,7 @@
 """The contract of a portfolio policy.
 
-A policy is a frozen dataclass with a generator `play(task)`. It yields a mix and for how many rounds to play it, and is
-sent what the feedback shows of those rounds, an `Observation`:
+A policy is a frozen dataclass with a generator `play(brief)`. It yields a mix and for how many rounds to play it, and
+is sent what the feedback shows of those rounds, an `Observation`:
 
 full: the rewards of all arms. semi-bandit: those of the arms with weight. bandit: the reward of the mix alone.
 
@@ -32,8 +32,8 @@ FOREVER = 2**62
 registry = Registry("portfolio policy", "prudent.portfolio_policies")
 
 
-class Task(NamedTuple):
-    """What a policy is told before it plays."""
+class Brief(NamedTuple):
+    """What a policy knows before the first round."""
 
     arms: int
     rho: float
@@ -77,7 +77,7 @@ class PortfolioPolicy(ABC):
     feedback: ClassVar[str]
 
     @abstractmethod
-    def play(self, task: Task) -> Play:
+    def play(self, brief: Brief) -> Play:
         """Yield (mix, rounds) without end; receive what was seen."""
 
     def __str__(self) -> str:
@@ -87,5 +87,5 @@ class PortfolioPolicy(ABC):
 
 
 def check_growth(owner: str, growth: Any) -> None:
-    """Refuse a share of rounds that is none."""
+    """Reject a share of rounds that is none."""
     check_number(owner, "growth", growth, low=0.0, high=1.0, hint="0 solves every round, 0.05 when rounds grew by 5 %")

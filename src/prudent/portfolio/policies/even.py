@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from prudent.portfolio.policies.base import FOREVER, Play, PortfolioPolicy, Task, registry
+from prudent.portfolio.policies.base import FOREVER, Brief, Play, PortfolioPolicy, registry
 
 
 @dataclass(frozen=True)
@@ -12,9 +12,9 @@ class Even(PortfolioPolicy):
     name = "even"
     feedback = "bandit"
 
-    def play(self, task: Task) -> Play:
+    def play(self, brief: Brief) -> Play:
         while True:
-            yield task.even(), FOREVER
+            yield brief.even(), FOREVER
 
 
 registry.add(Even.name, Even)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from prudent.portfolio.policies.base import Play, PortfolioPolicy, Task, check_growth, registry
+from prudent.portfolio.policies.base import Brief, Play, PortfolioPolicy, check_growth, registry
 from prudent.portfolio.policies.pairs import Pairs
 
 
@@ -22,13 +22,13 @@ class MCEmpirical(PortfolioPolicy):
     def __post_init__(self) -> None:
         check_growth(self.name, self.growth)
 
-    def play(self, task: Task) -> Play:
-        seen, mix, t = Pairs(task.arms), task.even(), 0
-        rounds = 10 + 2 * task.arms if task.short else 2
+    def play(self, brief: Brief) -> Play:
+        seen, mix, t = Pairs(brief.arms), brief.even(), 0
+        rounds = 10 + 2 * brief.arms if brief.short else 2
         while True:
             seen.add((yield mix, rounds))
             t += rounds
-            mix = task.best(seen.mean, seen.covariance)
+            mix = brief.best(seen.mean, seen.covariance)
             rounds = max(1, int(self.growth * t))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.errors import PrudentError, check_finite
-from prudent.portfolio.policies.base import Play, PortfolioPolicy, Task, check_growth, registry
+from prudent.portfolio.policies.base import Brief, Play, PortfolioPolicy, check_growth, registry
 from prudent.portfolio.policies.pairs import Pairs
 
 Array = NDArray[np.float64]
@@ -38,14 +38,14 @@ class MCUCB(PortfolioPolicy):
         check_finite(self.name, "c", self.c, low=0.0, hint="1 is √(2 log t) standard deviations of Gaussian moments")
         check_growth(self.name, self.growth)
 
-    def play(self, task: Task) -> Play:
-        if task.short and task.upper is None:
+    def play(self, brief: Brief) -> Play:
+        if brief.short and brief.upper is None:
             raise PrudentError(f"{self.name}: optimism without limits sells without end; give upper limits")
-        seen, mix, rounds, t = Pairs(task.arms), task.even(), 10 + 2 * task.arms, 0
+        seen, mix, rounds, t = Pairs(brief.arms), brief.even(), 10 + 2 * brief.arms, 0
         while True:
             seen.add((yield mix, rounds))
             t += rounds
-            mix = task.best(*self._optimistic(seen, mix, t))
+            mix = brief.best(*self._optimistic(seen, mix, t))
             rounds = max(1, int(self.growth * t))
 
     def _optimistic(self, seen: Pairs, mix: Array, t: int) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ from prudent.errors import PrudentError
 from prudent.policies import Arm, bind
 from prudent.policies import registry as arm_policies
 from prudent.portfolio.laws import Block
-from prudent.portfolio.policies.base import Play, PortfolioPolicy, Task, registry
+from prudent.portfolio.policies.base import Brief, Play, PortfolioPolicy, registry
 from prudent.risk import MeanVariance
 
 
@@ -25,9 +25,9 @@ class Vertices(PortfolioPolicy):
     name = "vertices"
     feedback = "bandit"
 
-    def play(self, task: Task) -> Play:
-        ready: Any = bind(arm_policies.parse(self.policy), MeanVariance(task.rho), task.horizon, task.arms)
-        vertices = np.eye(task.arms)
+    def play(self, brief: Brief) -> Play:
+        ready: Any = bind(arm_policies.parse(self.policy), MeanVariance(brief.rho), brief.horizon, brief.arms)
+        vertices = np.eye(brief.arms)
         blocks = []
         for vertex in vertices:
             blocks.append((yield vertex, 1).block)
