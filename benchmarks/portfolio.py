@@ -37,7 +37,7 @@ def problem(arms, seed):
     return returns.T @ returns / (2 * arms), 0.3 * rng.normal(size=arms)
 
 
-def best_time(function, problems, settings, seconds=0.3):
+def best_time(function, problems, settings, seconds=0.05):
     least, end = np.inf, time.perf_counter() + seconds
     while time.perf_counter() < end:
         start = time.perf_counter()
@@ -53,7 +53,7 @@ def main():
         for kind, (rho, share) in KINDS.items():
             settings = rho, None if share is None else share / arms
             mixes = [ours(*p, *settings) for p in problems]
-            turns = [[best_time(function, problems, settings) for function in (direct, ours)] for _ in range(6)]
+            turns = [[best_time(function, problems, settings) for function in (direct, ours)] for _ in range(40)]
             bare, own = np.min(turns, axis=0)
             print(
                 f"K = {arms}, {kind}: piqp {bare * 1e6:.1f} µs, solve {own * 1e6:.1f} µs, ratio {own / bare:.2f};"

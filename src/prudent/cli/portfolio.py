@@ -11,21 +11,21 @@ from prudent.cli.output import print_table, progress_bar, with_error
 
 @click.command()
 @click.argument("returns", type=click.Path(path_type=Path))
-@click.option("--column", "columns", multiple=True, help="A column to use; may be repeated. All of numbers by default.")
-@click.option("--rho", type=float, default=1.0, show_default=True, help="Tolerance for risk; inf: only the mean.")
+@click.option("--column", "columns", multiple=True, help="A column to use; may be repeated. Default: all with numbers.")
+@click.option("--rho", type=float, default=1.0, show_default=True, help="Tolerance for risk; inf means mean only.")
 @click.option("--short", is_flag=True, help="Allow negative weights.")
 @click.option("--upper", type=float, default=None, help="The largest weight of an arm.")
-@click.option("--feedback", default="full", show_default=True, help="full, semi-bandit or bandit.")
+@click.option("--feedback", default="full", show_default=True, help="What is seen: full, semi-bandit or bandit.")
 @click.option("--horizon", type=float, required=True, metavar="N", help="Rounds in a run.")
 @click.option("--runs", type=float, default=20, show_default=True, metavar="RUNS", help="Independent runs.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
 @click.option("--workers", type=int, default=None, help="Threads; all cores by default. Never changes the result.")
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="A folder for figures and portfolio.json.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
 def portfolio(returns: Path, columns: tuple[str, ...], out: Path | None, as_json: bool, **settings: Any) -> None:
-    """From a CSV of returns, one row per period, to the efficient frontier and the mix a learner finds.
+    """Compute the efficient frontier of a CSV of returns, one row per period, and the mix that a learner finds.
 
-    Rows are resampled independently: any dependence from one period to the next is ignored.
+    Rows are resampled independently, so any dependence of one period on the next is ignored.
     """
     from prudent.files import write
     from prudent.portfolio import EmpiricalJoint, PortfolioBandit, report
