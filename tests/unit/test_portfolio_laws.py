@@ -1,4 +1,4 @@
-"""Joint laws: their moments, their blocks, and what is refused."""
+"""Joint laws: their moments, their blocks, and what is rejected."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_laws_with_other_content_have_other_names():
         (lambda: PortfolioBandit(MultivariateGaussian(MEAN, SPREAD), ["a", "a"]), "2 different names"),
     ],
 )
-def test_bad_laws_are_refused(make, words):
+def test_bad_laws_are_rejected(make, words):
     with pytest.raises(PrudentError, match=words):
         make()
 
@@ -110,7 +110,7 @@ def test_tables_as_programs_write_them(tmp_path, text):
         ("oil,gold\n1,2\n\n3,\n4,x\n", "line 4: gold is empty"),
     ],
 )
-def test_tables_that_hold_no_returns_are_refused(tmp_path, text, words):
+def test_tables_that_hold_no_returns_are_rejected(tmp_path, text, words):
     path = tmp_path / "returns.csv"
     path.write_text(text)
     with pytest.raises(PrudentError, match=words):

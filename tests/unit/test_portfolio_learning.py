@@ -1,4 +1,4 @@
-"""Learning a mix: what each feedback shows, the record of a run, and that it repeats."""
+"""Learning a mix: what each feedback shows, the outcome of a run, and that it repeats."""
 
 import numpy as np
 import pytest
@@ -109,7 +109,7 @@ def test_limits_and_short_selling_reach_the_policies():
 
 
 def test_a_single_run_written_out_by_hand():
-    """The record of a run against its definitions, on rewards drawn one by one with the same stream."""
+    """The outcome of a run against its definitions, on rewards drawn one by one with the same stream."""
     rows = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0], [2.0, 1.0, 0.0]])
     bandit = PortfolioBandit(EmpiricalJoint(np.repeat(rows, 20, axis=0)))
     drawn = []
@@ -185,6 +185,6 @@ def test_a_power_law_has_its_own_slope():
         (lambda: MCETE(growth=2), "growth must lie in"),
     ],
 )
-def test_bad_questions_are_refused(call, words):
+def test_bad_questions_are_rejected(call, words):
     with pytest.raises(PrudentError, match=words):
         call()

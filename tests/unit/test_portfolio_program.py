@@ -63,7 +63,7 @@ def test_arms_of_wildly_different_scales_are_solved_to_rounding():
         assert mix.kkt_residual <= 1e-12
 
 
-def test_short_positions_without_end_in_sight_are_solved_or_refused():
+def test_short_positions_without_end_in_sight_are_solved_or_rejected():
     """Weights of some 1e5 are solved to 1e-8; of 1e16, no rounding lets them sum to 1."""
     rng = np.random.default_rng(7)
     covariance, mean = problem(rng, 5, 20)
@@ -111,7 +111,7 @@ def test_short_selling_solves_the_linear_system():
     assert solve(covariance, mean, 2.0, short=True, upper=0.5).weights.max() <= 0.5
 
 
-def test_an_unbounded_position_is_refused_and_a_harmless_one_is_not():
+def test_an_unbounded_position_is_rejected_and_a_harmless_one_is_not():
     twins = np.ones((2, 2))
     with pytest.raises(PrudentError, match="no minimum"):
         solve(twins, [0.1, 0.2], 1.0, short=True)
@@ -147,6 +147,7 @@ def test_positive_part_keeps_what_is_positive():
         ([[1.0, 0.2], [0.1, 1.0]], [0, 0], {}, r"symmetric, got \[0, 1\] = 0.2 and \[1, 0\] = 0.1"),
         (np.eye(2), [0, np.nan], {}, "mean must be finite"),
         ([[1.0, np.nan], [np.nan, 1.0]], [0, 0], {}, "covariance must be finite"),
+        (np.eye(2) * 1e308, [0, 0], {}, "covariance must be finite"),
         (np.eye(3), [0, 0], {}, "K × K"),
         (np.eye(2), [[0, 0]], {}, "K × K"),
         (np.eye(2), [0, 0], {"rho": -1}, "rho must lie in"),
@@ -157,6 +158,6 @@ def test_positive_part_keeps_what_is_positive():
         (np.eye(2), ["a", "b"], {}, "mean must be numbers"),
     ],
 )
-def test_bad_input_is_refused_with_the_reason(covariance, mean, settings, words):
+def test_bad_input_is_rejected_with_the_reason(covariance, mean, settings, words):
     with pytest.raises(PrudentError, match=words):
         solve(covariance, mean, **{"rho": 1.0, **settings})

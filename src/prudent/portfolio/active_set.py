@@ -39,24 +39,20 @@ def prepare(covariance: Any, mean: Any, rho: float, quadratic: Any, linear: Any)
 
     Shifting the means changes no minimiser and keeps a common large mean from drowning their differences.
     """
-    n = mean.size
     highest = mean.max()
-    largest, widest, spread = 0.0, 0.0, 0.0
-    for i in range(n):
-        if not math.isfinite(mean[i]):
-            return False
-        spread = max(spread, highest - mean[i])
+    largest, widest = 0.0, 0.0
+    for i in range(mean.size):
         for j in range(i + 1):
-            if not math.isfinite(covariance[i, j] + covariance[j, i]):
+            if not math.isfinite(covariance[i, j] + covariance[j, i] + mean[i]):
                 return False
             largest = max(largest, abs(covariance[i, j]), abs(covariance[j, i]))
             widest = max(widest, abs(covariance[i, j] - covariance[j, i]))
-    scale = max(2.0 * largest, rho * spread)
+    scale = max(2.0 * largest, rho * (highest - mean.min()))
     if scale == 0.0:
         scale = 1.0
-    for i in range(n):
+    for i in range(mean.size):
         linear[i] = rho * (highest - mean[i]) / scale
-        for j in range(n):
+        for j in range(mean.size):
             quadratic[i, j] = (covariance[i, j] + covariance[j, i]) / scale
     return widest <= ASYMMETRY * largest and _factor(quadratic.copy(), 0.0)
 
@@ -90,8 +86,10 @@ def _exchange(quadratic: Any, linear: Any, low: Any, high: Any, x: Any) -> None:
         place = np.flatnonzero(free)
         if place.size == 0:
             return
-        x[place] += _newton(quadratic, _gradient(quadratic, linear, x), x, place)
-        gradient = _gradient(quadratic, linear, x)
+        move = _newton(quadratic, linear + quadratic @ x, x, place)
+        for a in range(place.size):
+            x[place[a]] += move[a]
+        gradient = linear + quadratic @ x
         price = gradient[place[0]]
         changed = False
         for i in range(x.size):
@@ -116,7 +114,7 @@ def _improve(quadratic: Any, linear: Any, low: Any, high: Any, x: Any) -> float:
     free = (x > low) & (x < high)
     best, best_x, arrived = math.inf, x.copy(), False
     for _ in range(10 * x.size + 50):
-        gradient = _gradient(quadratic, linear, x)
+        gradient = linear + quadratic @ x
         grow, shrink, excess = _pair(gradient, low, high, x)
         stuck = arrived and free[grow] and free[shrink] and excess > 0.5 * best
         if excess < best:
@@ -130,16 +128,6 @@ def _improve(quadratic: Any, linear: Any, low: Any, high: Any, x: Any) -> float:
         arrived = _step(quadratic, gradient, low, high, x, free)
     x[:] = best_x
     return max(best, 0.0) / 2.0 + abs(x.sum() - 1.0)
-
-
-@kernel
-def _gradient(quadratic: Any, linear: Any, x: Any) -> Any:
-    gradient = linear.copy()
-    for j in range(x.size):
-        if x[j] != 0.0:
-            for i in range(x.size):  # along rows of a symmetric matrix, so that it vectorises
-                gradient[i] += quadratic[j, i] * x[j]
-    return gradient
 
 
 @kernel
@@ -166,9 +154,10 @@ def _newton(quadratic: Any, gradient: Any, x: Any, place: Any) -> Any:
     if shift == 0.0:
         shift = 1.0
     damping = DAMPING * shift
-    block, move, one = np.empty((k, k)), -gradient[place], np.ones(k)
+    block, move, one = np.empty((k, k)), np.empty(k), np.ones(k)
     while True:
         for a in range(k):
+            move[a] = -gradient[place[a]]
             for b in range(a + 1):
                 block[a, b] = quadratic[place[a], place[b]] + shift
         if _factor(block, damping):

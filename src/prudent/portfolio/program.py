@@ -20,6 +20,9 @@ INDEFINITE = 1e-8
 NULL = 1e-12
 """An eigenvalue below this share of the largest counts as zero."""
 
+LARGE = np.finfo(float).max / 4.0
+"""Numbers from here on count as infinite, since twice their sum is."""
+
 RESIDUAL = 1e-8
 """The largest KKT residual of a solution; what cannot be solved to this is rejected."""
 
@@ -58,9 +61,7 @@ def solve(
     if m.ndim != 1 or m.size == 0 or c.shape != (m.size, m.size):
         raise PrudentError(f"solve: mean must hold K numbers and covariance K × K, got {m.shape} and {c.shape}")
     if type(rho) is not float or not rho >= 0.0:
-        rho = check_number(
-            "solve", "rho", rho, low=0.0, hint="ρ is a tolerance for risk; at 0 only the variance counts"
-        )
+        rho = check_number("solve", "rho", rho, low=0.0, hint="ρ is a tolerance for risk; 0 leaves only the variance")
     low, high = limits(m.size, upper, short)
     endless, projected, weight = short and upper is None, 0.0, 0.0 if math.isinf(rho) else rho
     quadratic, linear, x = np.empty_like(c), np.empty_like(m), np.empty_like(m)
@@ -131,7 +132,7 @@ def check_covariance(owner: str, covariance: Array) -> tuple[Array, float]:
 
 def _repair(covariance: Array, mean: Array) -> tuple[Array, float]:
     for name, values in (("mean", mean), ("covariance", covariance)):
-        if not np.isfinite(values).all():
+        if not (np.abs(values) < LARGE).all():
             raise PrudentError(f"solve: {name} must be finite numbers, got NaN or infinity; drop incomplete rows first")
     return check_covariance("solve", covariance)
 
