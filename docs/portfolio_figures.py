@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from prudent import MultivariateGaussian, PortfolioBandit, simulate_portfolio
 from prudent.figures import plot_curves, save, style
-from prudent.portfolio import fit_slope, spaced
+from prudent.portfolio import bootstrap_slope, spaced
 from prudent.portfolio.figures import plot_frontier, plot_regret, plot_weights
 
 IMAGES = Path(__file__).parent / "images"
@@ -55,12 +55,12 @@ def main(runs=100):
         )
         write(plot_weights(Figure(figsize=(6.4, 4.0)).subplots(), learned[1]), "portfolio-weights")
         kinds = {"long only": {}, "at most 0.4 each": {"upper": 0.4}, "with short selling": {"short": True}}
-        frontiers = [(label, bandit.frontier(**bounds)) for label, bounds in kinds.items()]
+        frontiers = [(label, bandit.frontier(**limits)) for label, limits in kinds.items()]
         write(plot_frontier(Figure(figsize=(6.4, 4.4)).subplots(), bandit, frontiers, learned[1]), "portfolio-frontier")
         horizons, curves = [10**k for k in (2, 3, 4, 5, 6)], []
         for policy in LEARNERS[:2]:
             regrets = np.array(hardest(policy, horizons, runs))
-            fit = fit_slope(horizons, list(regrets))
+            fit = bootstrap_slope(horizons, list(regrets))
             label = f"{policy}: slope {fit}"
             print(label)
             curves.append((label, regrets.mean(1), regrets.std(1) / math.sqrt(runs)))

@@ -1,6 +1,6 @@
 """Learn a mix of the 20 US stocks (daily prices) that come inside the package `skfolio`, at most 15 % in each.
 
-    pip install "prudent[portfolio]" && pip install --no-deps skfolio && python examples/portfolio_stocks.py
+    pip install prudent && pip install --no-deps skfolio && python examples/portfolio_stocks.py
 
 Days are resampled independently, which ignores that returns depend on the past (volatility comes in clusters, means
 drift), and the 20 were chosen among survivors: the weights show how fast a mix is learned, they are no advice.
@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 from common import options, read
 
-from prudent import EmpiricalJoint, PortfolioBandit, study
+from prudent import EmpiricalJoint, PortfolioBandit
+from prudent.portfolio import report
 
 
 def main(out: Path, horizon: int, runs: int) -> None:
@@ -20,13 +21,13 @@ def main(out: Path, horizon: int, runs: int) -> None:
     returns = 100.0 * (values[1:] / values[:-1] - 1.0)  # percent a day
     kept = np.isfinite(returns).all(1)
     bandit = PortfolioBandit(EmpiricalJoint(returns[kept], names))
-    learned = study.learn(bandit, rho=10.0, horizon=horizon, runs=runs, upper=0.15)
+    learned = report.learn(bandit, rho=10.0, horizon=horizon, runs=runs, upper=0.15)
     print(f"{kept.sum():,} days, {len(names)} stocks; {learned}")
     print(f"regret {learned.regret().mean():.3g}, pseudo-regret {learned.pseudo_regret().mean():.3g}")
     for name, best, found in zip(names, learned.best.weights, learned.weights.mean(0), strict=True):
         if max(best, found) > 0.005:
             print(f"  {name:5s} best {best:.3f}  learned {found:.3f}")
-    study.draw(learned, out / "portfolio-stocks", upper=0.15)
+    report.draw(learned, out / "portfolio-stocks", upper=0.15)
     print(f"figures are in {out}")
 
 

@@ -12,8 +12,6 @@ from prudent.cli import main
 from prudent.portfolio import spaced
 from prudent.portfolio.figures import plot_frontier, plot_regret, plot_weights
 
-pytest.importorskip("piqp")
-
 
 @pytest.fixture(scope="module")
 def learned():
@@ -50,7 +48,7 @@ def test_weights_come_with_the_best_mix_as_dashes(learned):
 
 def test_the_regret_picture_names_the_slope(learned):
     ax = plot_regret(Figure().subplots(), [learned])
-    slope = learned.regret_slope().slope
+    slope = learned.regret_slope().value
     assert f"slope {slope:.2f}" in ax.get_legend().get_texts()[0].get_text()
 
 
@@ -93,7 +91,7 @@ def test_the_table_lists_the_arms(returns):
     [
         (["--upper", "0.2"], "sum to at least 1"),
         (["--feedback", "ful"], "full, semi-bandit, bandit"),
-        (["--column", "tin"], "no column tin"),
+        (["--column", "tin"], "no column 'tin'"),
         (["--horizon", "0.5"], "horizon"),
     ],
 )

@@ -6,7 +6,6 @@ import pytest
 from prudent.portfolio import solve
 
 cvxpy = pytest.importorskip("cvxpy")
-pytest.importorskip("piqp")
 
 TOLERANCE = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
 SIZES = [(2, 400), (5, 320), (15, 200), (40, 70), (100, 7), (200, 3)]
@@ -14,7 +13,7 @@ SIZES = [(2, 400), (5, 320), (15, 200), (40, 70), (100, 7), (200, 3)]
 
 @pytest.mark.parametrize(("arms", "problems"), SIZES)
 def test_costs_agree_with_cvxpy_to_1e_7(arms, problems):
-    """Half of the covariances are singular, half of the problems have upper bounds."""
+    """Half of the covariances are singular, half of the problems have upper limits."""
     rng = np.random.default_rng(arms)
     factor, pull, high = cvxpy.Parameter((arms, arms)), cvxpy.Parameter(arms), cvxpy.Parameter(arms)
     x = cvxpy.Variable(arms)

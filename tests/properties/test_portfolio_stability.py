@@ -1,13 +1,10 @@
-"""What an error in the means costs: at most ρ² eᵀC⁻¹e/4, under any bounds. The fast rates rest on it."""
+"""What an error in the means costs: at most ρ² eᵀC⁻¹e/4, under any limits. The fast rates rest on it."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from prudent.portfolio import solve
-
-pytest.importorskip("piqp")
 
 
 @given(
@@ -18,8 +15,8 @@ def test_the_cost_of_wrong_means(seed, arms, rho, size):
     root = rng.normal(size=(arms, arms))
     covariance, mean, error = root @ root.T + 0.01 * np.eye(arms), rng.normal(size=arms), size * rng.normal(size=arms)
     limit = rho**2 * error @ np.linalg.solve(covariance, error) / 4.0
-    for bounds in ({}, {"upper": 0.7}, {"upper": 0.7, "short": True}, {"short": True}):
-        found = solve(covariance, mean + error, rho, **bounds).weights
-        best = solve(covariance, mean, rho, **bounds)
+    for limits in ({}, {"upper": 0.7}, {"upper": 0.7, "short": True}, {"short": True}):
+        found = solve(covariance, mean + error, rho, **limits).weights
+        best = solve(covariance, mean, rho, **limits)
         excess = found @ covariance @ found - rho * found @ mean - best.cost
         assert -1e-9 * (1.0 + limit) <= excess <= limit * (1.0 + 1e-9) + 1e-9

@@ -5,9 +5,7 @@ import pytest
 from scipy.stats import ks_2samp, norm
 
 from prudent import EmpiricalJoint, MultivariateGaussian, PortfolioBandit, simulate_portfolio
-from prudent.portfolio import Block, Explore, Observation, PortfolioPolicy, Task, registry
-
-pytest.importorskip("piqp")
+from prudent.portfolio import Block, Brief, Explore, Observation, PortfolioPolicy, portfolio_policies
 
 MEAN, SPREAD = np.array([0.5, 0.2]), np.array([[1.0, 0.3], [0.3, 0.6]])
 ROOT = np.linalg.cholesky(SPREAD)
@@ -31,7 +29,7 @@ def moments(rewards):
 
 def naive_run(rng, draw, policy, best):
     """Regret and last mix of one run: every reward is drawn, kept, and enters the definition of the regret."""
-    stretches = registry.parse(policy).play(Task(2, RHO, HORIZON))
+    stretches = portfolio_policies.parse(policy).play(Brief(2, RHO, HORIZON))
     decision = mix, rounds = next(stretches)
     rewards, mixes, since, held = [], [], 0, np.array([0.5, 0.5])
     while True:
@@ -74,9 +72,9 @@ class StayIfLucky(PortfolioPolicy):
     def __str__(self):
         return self.name
 
-    def play(self, task):
-        seen = yield np.array([1.0, 0.0]), task.horizon // 2
-        yield (np.array([1.0, 0.0]) if seen.block.mean > MEAN[0] else np.array([0.0, 1.0])), task.horizon
+    def play(self, brief):
+        seen = yield np.array([1.0, 0.0]), brief.horizon // 2
+        yield (np.array([1.0, 0.0]) if seen.block.mean > MEAN[0] else np.array([0.0, 1.0])), brief.horizon
 
 
 def test_what_parts_the_regret_from_its_pseudo_regret():

@@ -5,9 +5,7 @@ import pytest
 from scipy.stats import norm
 
 from prudent import MultivariateGaussian, MultivariateT, PortfolioBandit, simulate_portfolio
-from prudent.portfolio import fit_slope
-
-pytest.importorskip("piqp")
+from prudent.portfolio.runs import bootstrap_slope
 
 SPREAD = np.array([[1.0, 0.3, 0.0], [0.3, 0.6, -0.1], [0.0, -0.1, 0.4]])
 BANDIT = PortfolioBandit(MultivariateGaussian([0.5, 0.3, 0.1], SPREAD))
@@ -37,7 +35,7 @@ def test_with_full_information_regret_is_log_n_over_n_with_a_known_constant():
     """
     rho, first, last = 1.0, 10**3, 10**6
     runs = simulate_portfolio(BANDIT, "mc-empirical", rho=rho, horizon=last, runs=60, snapshots=[first], seed=4)
-    assert runs.best.support == (0, 1, 2)
+    assert runs.best.held == (0, 1, 2)
     inverse = np.linalg.inv(SPREAD)
     g = inverse - np.outer(inverse.sum(1), inverse.sum(0)) / inverse.sum()
     a, v = BANDIT.law.mean @ g @ BANDIT.law.mean, runs.best.variance
@@ -59,7 +57,7 @@ def test_regret_falls_at_the_rate_of_the_feedback(policy, start, low, high):
     rounds = [start, 10 * start, 100 * start, 1000 * start]
     runs = simulate_portfolio(BANDIT, policy, rho=1.0, horizon=rounds[-1], runs=12, snapshots=rounds, seed=2)
     slope = runs.regret_slope(pseudo=True)
-    assert low < slope.low <= slope.slope <= slope.high < high
+    assert low < slope.low <= slope.value <= slope.high < high
     assert np.abs(runs.weights.mean(0) - runs.best.weights).max() < 0.02
 
 
@@ -70,5 +68,5 @@ def test_the_hardest_means_for_each_horizon_give_the_root(policy):
     for n in HORIZONS:
         bandit = PortfolioBandit(MultivariateGaussian([n**-0.5, 0.0], np.eye(2)))
         regrets.append(simulate_portfolio(bandit, policy, rho=np.inf, horizon=n, runs=40, seed=3).pseudo_regret())
-    slope = fit_slope(HORIZONS, regrets)
-    assert -0.65 < slope.low <= slope.slope <= slope.high < -0.35
+    slope = bootstrap_slope(HORIZONS, regrets)
+    assert -0.65 < slope.low <= slope.value <= slope.high < -0.35

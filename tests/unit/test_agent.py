@@ -350,9 +350,9 @@ class Shortfall(RiskMeasure):
 
 
 @pytest.fixture
-def shortfall(monkeypatch):
+def shortfall(register):
     """Known by name for one test only."""
-    register(monkeypatch, risk_registry, Shortfall.name, Shortfall)
+    register(risk_registry, Shortfall.name, Shortfall)
     return Shortfall(0.25)
 
 

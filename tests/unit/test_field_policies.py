@@ -117,7 +117,8 @@ def test_mv_dsee_explores_when_fewer_than_f_rounds_did(rule: str, a: float, n_ar
     ready = bound(MVDSEE(0.0, a, rule), n_arms=n_arms)
     pulls, chosen, played, phases = np.zeros(n_arms, int), np.ones(n_arms, bool), [], 0
     while len(played) < horizon:
-        arms = Arms(pulls, np.zeros(n_arms), costs.astype(float))
+        variances, alive = costs.astype(float), np.ones(n_arms, bool)  # with ρ = 0 the costs
+        arms = Arms(pulls, np.zeros(n_arms), variances, variances, alive, np.empty((n_arms, 0)))
         repeats = min(ready.phase(arms, len(played) + 1, chosen, None), horizon)
         pulls[chosen] += repeats
         played += np.flatnonzero(chosen).tolist() * repeats
@@ -128,10 +129,9 @@ def test_mv_dsee_explores_when_fewer_than_f_rounds_did(rule: str, a: float, n_ar
 
 def test_mv_dsee_exploits_for_good_when_no_horizon_is_long_enough() -> None:
     for rule in ("log", "two-thirds"):
-        chosen = np.ones(2, bool)
-        assert (
-            bound(MVDSEE(1.0, 1e-12, rule)).phase(Arms(np.ones(2, int), *np.ones((2, 2))), 3, chosen, None) == FOREVER
-        )
+        chosen, one = np.ones(2, bool), np.ones(2)
+        arms = Arms(np.ones(2, int), one, one, 0.0 * one, np.ones(2, bool), np.empty((2, 0)))
+        assert bound(MVDSEE(1.0, 1e-12, rule)).phase(arms, 3, chosen, None) == FOREVER
 
 
 @given(st.lists(st.floats(-3, 3), min_size=1, max_size=30))

@@ -1,16 +1,23 @@
-"""Learning a mix: what each feedback shows, the record of a run, and that it repeats."""
+"""Learning a mix: what each feedback shows, the outcome of a run, and that it repeats."""
 
 import numpy as np
 import pytest
 
 from prudent import EmpiricalJoint, MultivariateGaussian, PortfolioBandit, simulate_portfolio
 from prudent.errors import PrudentError
-from prudent.portfolio import MCETE, MCUCB, Even, MCEmpirical, PortfolioPolicy, SingleArm, fit_slope, registry
+from prudent.portfolio import (
+    MCETE,
+    MCUCB,
+    Even,
+    MCEmpirical,
+    PortfolioPolicy,
+    SingleArm,
+    portfolio_policies,
+)
 from prudent.portfolio.policies import Observation
 from prudent.portfolio.policies.mc_ete import covariance_of_pairs, pair_design
 from prudent.portfolio.policies.pairs import Pairs
-
-pytest.importorskip("piqp")
+from prudent.portfolio.runs import bootstrap_slope
 
 MEAN, SPREAD = [0.5, 0.3, 0.1], [[1.0, 0.3, 0.0], [0.3, 0.6, -0.1], [0.0, -0.1, 0.4]]
 BANDIT = PortfolioBandit(MultivariateGaussian(MEAN, SPREAD))
@@ -28,7 +35,7 @@ class Spy(PortfolioPolicy):
     def __str__(self):
         return "spy"
 
-    def play(self, task):
+    def play(self, brief):
         for mix in self.mixes:
             self.shown.append((yield np.array(mix), self.rounds))
 
@@ -63,7 +70,7 @@ def test_every_mix_is_feasible_and_pseudo_regret_is_not_negative(policy, rho):
         assert snapshot.weights.sum(1) == pytest.approx(1.0)
         assert snapshot.weights.min() >= 0.0
         assert snapshot.pseudo_regret().min() >= -1e-12
-    assert str(registry.parse(policy)) == policy
+    assert str(portfolio_policies.parse(policy)) == policy
     assert runs.summary()["policy"] == policy
 
 
@@ -90,7 +97,7 @@ def test_progress_counts_every_run():
         assert sum(finished) == 120
 
 
-def test_bounds_and_short_selling_reach_the_policies():
+def test_limits_and_short_selling_reach_the_policies():
     tight = simulate_portfolio(BANDIT, "mc-ucb", rho=1.0, horizon=300, runs=2, upper=0.4)
     assert tight.weights.max() <= 0.4
     short = simulate_portfolio(BANDIT, "mc-empirical", rho=5.0, horizon=3000, runs=2, short=True)
@@ -99,7 +106,7 @@ def test_bounds_and_short_selling_reach_the_policies():
 
 
 def test_a_single_run_written_out_by_hand():
-    """The record of a run against its definitions, on rewards drawn one by one with the same stream."""
+    """The outcome of a run against its definitions, on rewards drawn one by one with the same stream."""
     rows = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0], [2.0, 1.0, 0.0]])
     bandit = PortfolioBandit(EmpiricalJoint(np.repeat(rows, 20, axis=0)))
     drawn = []
@@ -140,16 +147,16 @@ def test_the_design_of_pairs_recovers_every_covariance():
 
 def test_a_power_law_has_its_own_slope():
     rounds = [10, 100, 1000]
-    slope = fit_slope(rounds, [np.full(5, n**-0.4) for n in rounds])
-    assert (slope.slope, slope.low, slope.high) == pytest.approx((-0.4, -0.4, -0.4))
+    slope = bootstrap_slope(rounds, [np.full(5, n**-0.4) for n in rounds])
+    assert (slope.value, slope.low, slope.high) == pytest.approx((-0.4, -0.4, -0.4))
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: simulate_portfolio(BANDIT, "mc-ete", horizon=10, runs=1, upper=0.5), "upper bounds forbid"),
+        (lambda: simulate_portfolio(BANDIT, "mc-ete", horizon=10, runs=1, upper=0.5), "upper limits forbid"),
         (lambda: simulate_portfolio(BANDIT, "mc-ete", horizon=10, runs=1, short=True), "short selling"),
-        (lambda: simulate_portfolio(BANDIT, "mc-ucb", horizon=10, runs=1, short=True), "give upper bounds"),
+        (lambda: simulate_portfolio(BANDIT, "mc-ucb", horizon=10, runs=1, short=True), "give upper limits"),
         (lambda: simulate_portfolio(BANDIT, "mc-ubc", horizon=10, runs=1), "did you mean mc-ucb"),
         (lambda: simulate_portfolio(BANDIT, "mc-empirical", horizon=10, runs=1, upper=0.2), "sum to at least 1"),
         (
@@ -162,11 +169,11 @@ def test_a_power_law_has_its_own_slope():
         (lambda: simulate_portfolio(BANDIT, Even(), horizon=10, runs=1).regret_slope(), "two snapshots"),
         (lambda: simulate_portfolio(BANDIT, "vertices(policy='exp-exp')", horizon=10, runs=1), "no score"),
         (lambda: simulate_portfolio(BANDIT.law, "even", horizon=10, runs=1), "bandit must be a PortfolioBandit"),
-        (lambda: simulate_portfolio(BANDIT, "vertices", horizon=10, runs=1, upper=0.5), "within the bounds"),
+        (lambda: simulate_portfolio(BANDIT, "vertices", horizon=10, runs=1, upper=0.5), "within the limits"),
         (lambda: spied([1.0, 1.0, 0.0]), "3 weights that sum to 1"),
         (lambda: spied([np.nan, 1.0, 0.0]), "3 weights that sum to 1"),
         (lambda: spied([0.5, 0.5]), "3 weights that sum to 1"),
-        (lambda: spied([2.0, -1.0, 0.0]), "within the bounds"),
+        (lambda: spied([2.0, -1.0, 0.0]), "within the limits"),
         (lambda: spied([1.0, 0.0, 0.0]), "without end"),
         (lambda: spied([1.0, 0.0, 0.0], rounds=0), "rounds must be a whole number at least 1, got 0"),
         (lambda: spied([1.0, 0.0, 0.0], feedback="ful"), "feedback must be one of full, semi-bandit, bandit"),
@@ -175,6 +182,6 @@ def test_a_power_law_has_its_own_slope():
         (lambda: MCETE(growth=2), "growth must lie in"),
     ],
 )
-def test_bad_questions_are_refused(call, words):
+def test_bad_questions_are_rejected(call, words):
     with pytest.raises(PrudentError, match=words):
         call()

@@ -344,8 +344,8 @@ def test_broken_risks_are_caught(case: str) -> None:
         check_risk(make())
 
 
-def test_a_registered_risk_must_print_itself_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(risk_registry._factories, "tail-risk", TailRisk)
+def test_a_registered_risk_must_print_itself_in_full(register, monkeypatch: pytest.MonkeyPatch) -> None:
+    register(risk_registry, "tail-risk", TailRisk)
     check_risk(TailRisk(0.3))
     monkeypatch.setattr(TailRisk, "__str__", lambda self: "tail-risk")
     with pytest.raises(ConformanceError, match="its text must build it again"):

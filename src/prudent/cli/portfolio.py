@@ -27,17 +27,18 @@ def portfolio(returns: Path, columns: tuple[str, ...], out: Path | None, as_json
 
     Rows are resampled independently, so any dependence of one period on the next is ignored.
     """
-    from prudent.portfolio import EmpiricalJoint, PortfolioBandit, study
+    from prudent.files import write
+    from prudent.portfolio import EmpiricalJoint, PortfolioBandit, report
 
     bandit = PortfolioBandit(EmpiricalJoint.from_csv(returns, columns or None))
-    bounds = {name: settings[name] for name in ("upper", "short")}
+    limits = {name: settings[name] for name in ("upper", "short")}
     with progress_bar("portfolio", settings["runs"]) as advance:
-        learned = study.learn(bandit, progress=advance, **settings)
-    facts = study.facts(learned, **bounds)
+        learned = report.learn(bandit, progress=advance, **settings)
+    facts = report.facts(learned, **limits)
     made = []
     if out is not None:
-        made = study.draw(learned, out, **bounds)
-        (out / "portfolio.json").write_text(json.dumps(facts))
+        made = report.draw(learned, out, **limits)
+        write(out / "portfolio.json", json.dumps(facts))
     if as_json:
         click.echo(json.dumps(facts))
         return

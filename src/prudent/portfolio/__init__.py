@@ -1,49 +1,26 @@
 """Portfolios: arms that pay together, mixes of them, and learning the best mix (docs/portfolios.md)."""
 
-from prudent.portfolio.bandit import Frontier, PortfolioBandit
-from prudent.portfolio.laws import Block, EmpiricalJoint, JointLaw, MultivariateGaussian, MultivariateT
-from prudent.portfolio.policies import (
-    MCETE,
-    MCUCB,
-    Even,
-    Explore,
-    MCEmpirical,
-    Observation,
-    PortfolioPolicy,
-    SingleArm,
-    Task,
-    Vertices,
-    registry,
-)
-from prudent.portfolio.program import Mix, positive_part, solve
-from prudent.portfolio.runs import PortfolioRuns, Slope, fit_slope
-from prudent.portfolio.simulation import simulate_portfolio, spaced
-
-__all__ = [
-    "MCETE",
-    "MCUCB",
-    "Block",
-    "EmpiricalJoint",
-    "Even",
-    "Explore",
-    "Frontier",
-    "JointLaw",
-    "MCEmpirical",
-    "Mix",
-    "MultivariateGaussian",
-    "MultivariateT",
-    "Observation",
-    "PortfolioBandit",
-    "PortfolioPolicy",
-    "PortfolioRuns",
-    "SingleArm",
-    "Slope",
-    "Task",
-    "Vertices",
-    "fit_slope",
-    "positive_part",
-    "registry",
-    "simulate_portfolio",
-    "solve",
-    "spaced",
-]
+from prudent.portfolio.bandit import Frontier as Frontier
+from prudent.portfolio.bandit import PortfolioBandit as PortfolioBandit
+from prudent.portfolio.laws import Block as Block
+from prudent.portfolio.laws import EmpiricalJoint as EmpiricalJoint
+from prudent.portfolio.laws import JointLaw as JointLaw
+from prudent.portfolio.laws import MultivariateGaussian as MultivariateGaussian
+from prudent.portfolio.laws import MultivariateT as MultivariateT
+from prudent.portfolio.policies.base import Brief as Brief
+from prudent.portfolio.policies.base import Explore as Explore
+from prudent.portfolio.policies.base import Observation as Observation
+from prudent.portfolio.policies.base import PortfolioPolicy as PortfolioPolicy
+from prudent.portfolio.policies.base import portfolio_policies as portfolio_policies
+from prudent.portfolio.policies.even import Even as Even
+from prudent.portfolio.policies.mc_empirical import MCEmpirical as MCEmpirical
+from prudent.portfolio.policies.mc_ete import MCETE as MCETE
+from prudent.portfolio.policies.mc_ucb import MCUCB as MCUCB
+from prudent.portfolio.policies.single_arm import SingleArm as SingleArm
+from prudent.portfolio.policies.vertices import Vertices as Vertices
+from prudent.portfolio.program import Mix as Mix
+from prudent.portfolio.program import positive_part as positive_part
+from prudent.portfolio.program import solve as solve
+from prudent.portfolio.runs import PortfolioRuns as PortfolioRuns
+from prudent.portfolio.simulation import simulate_portfolio as simulate_portfolio
+from prudent.portfolio.simulation import spaced as spaced

@@ -45,7 +45,7 @@ def plot_frontier(
 
 
 def plot_weights(ax: Axes, runs: PortfolioRuns, most: int = 7) -> Axes:
-    """The mean weights at the snapshots; dashes mark the best mix. The `most` heaviest arms are told apart."""
+    """The mean weights at the snapshots; dashes mark the best mix. Only the `most` heaviest arms are drawn."""
     rounds = [snapshot.horizon for snapshot in runs.history]
     weights = np.array([snapshot.weights.mean(0) for snapshot in runs.history])
     heaviest = np.argsort(-np.maximum(np.abs(runs.best.weights), np.abs(weights[-1])), kind="stable")[:most]
@@ -73,7 +73,7 @@ def plot_regret(ax: Axes, many: Sequence[PortfolioRuns], since: int = 1) -> Axes
         if len(shown) > 1 and mean.min() > 0.0:
             fit = runs.regret_slope(since=since)
             label += f": slope {fit}"
-            line = np.exp(np.log(mean).mean() + fit.slope * (np.log(rounds) - np.log(rounds).mean()))
+            line = np.exp(np.log(mean).mean() + fit.value * (np.log(rounds) - np.log(rounds).mean()))
             ax.plot(rounds, line, color=colour, linestyle="--", linewidth=0.8)
         ax.plot(rounds, mean, color=colour, marker=MARKERS[i % len(MARKERS)], label=label)
         low = np.maximum(mean - margin, 1e-3 * mean) if mean.min() > 0.0 else mean - margin

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prudent.errors import PrudentError, check_number
+from prudent.files import read_columns
 from prudent.portfolio.program import check_covariance
-from prudent.portfolio.returns import read_returns
 
 Array = NDArray[np.float64]
 
@@ -151,8 +151,8 @@ class EmpiricalJoint(JointLaw):
     @classmethod
     def from_csv(cls, path: str | Path, columns: Sequence[str] | None = None) -> "EmpiricalJoint":
         """The named columns of a CSV file with a header line; by default all that have a name and hold numbers."""
-        names, rows = read_returns(Path(path), columns)
-        return cls(rows, names)
+        found = read_columns(path, columns)
+        return cls(np.transpose(list(found.values())), list(found))
 
     def sample(self, rng: np.random.Generator, size: int) -> Array:
         return self.rows[rng.integers(len(self.rows), size=size)]

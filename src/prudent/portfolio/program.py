@@ -1,12 +1,9 @@
 """The best mix for known means and covariance: min xᵀCx − ρ xᵀμ over Σx = 1, x ≥ 0 unless short selling is allowed.
 
-PIQP, a proximal interior-point solver, finds which weights are at their bounds; an active-set method goes from there
-to rounding error. Every solution carries its KKT residual.
+An active-set method solves it to rounding error. Every solution carries its KKT residual.
 """
 
 import math
-from functools import cache, lru_cache
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,16 +15,16 @@ from prudent.portfolio import active_set
 Array = NDArray[np.float64]
 
 INDEFINITE = 1e-8
-"""An eigenvalue below minus this share of the largest is no rounding error: the matrix is refused."""
+"""An eigenvalue below minus this share of the largest is no rounding error: the matrix is rejected."""
 
 NULL = 1e-12
 """An eigenvalue below this share of the largest counts as zero."""
 
-RESIDUAL = 1e-8
-"""The largest KKT residual of a solution; what cannot be solved to this is refused."""
+LARGE = np.finfo(float).max / 4.0
+"""Numbers from here on count as infinite, since twice their sum is."""
 
-INTERIOR = 1e-5
-"""The tolerance asked of PIQP: enough to tell which weights are at their bounds."""
+RESIDUAL = 1e-8
+"""The largest KKT residual of a solution; what cannot be solved to this is rejected."""
 
 
 class Mix(NamedTuple):
@@ -45,7 +42,7 @@ class Mix(NamedTuple):
     projected: float = 0.0
 
     @property
-    def support(self) -> tuple[int, ...]:
+    def held(self) -> tuple[int, ...]:
         """The arms with weight."""
         return tuple(np.flatnonzero(self.weights).tolist())
 
@@ -55,67 +52,52 @@ def solve(
 ) -> Mix:
     """The mix x of smallest xᵀCx − ρ xᵀμ with Σx = 1 and 0 ≤ x ≤ `upper`; `short` lets weights be negative.
 
-    `upper` is one bound for all weights or one for each. ρ = ∞ minds only the mean, and the cost is −xᵀμ. A singular C
-    is fine: one of the best mixes is returned. Short selling without bounds is refused where the cost has no minimum,
-    and where the weights would be so large (some 1e7) that rounding keeps the KKT residual above 1e-8.
+    `upper` is one limit for all weights or one for each. With ρ = ∞ only the mean counts, and the cost is −xᵀμ. A
+    singular C is fine: one of the best mixes is returned. Short selling without limits is rejected where the cost has
+    no minimum, and where the weights would be so large (some 1e7) that rounding keeps the KKT residual above 1e-8.
     """
     c = np.ascontiguousarray(_array("covariance", covariance))
     m = np.ascontiguousarray(_array("mean", mean))
     if m.ndim != 1 or m.size == 0 or c.shape != (m.size, m.size):
         raise PrudentError(f"solve: mean must hold K numbers and covariance K × K, got {m.shape} and {c.shape}")
     if type(rho) is not float or not rho >= 0.0:
-        rho = check_number("solve", "rho", rho, low=0.0, hint="ρ is a tolerance for risk: 0 minds only the variance")
-    low, high = bounds(m.size, upper, short)
-    linear, quadratic = np.empty(m.size), np.empty_like(c)
-    weight = 0.0 if math.isinf(rho) else rho
-    status = active_set.prepare(c, m, weight, quadratic, linear)
-    projected = 0.0
-    if status != active_set.FINE:
-        c, projected = _repair(c, m, status)
+        rho = check_number("solve", "rho", rho, low=0.0, hint="ρ is a tolerance for risk; 0 leaves only the variance")
+    low, high = limits(m.size, upper, short)
+    endless, projected, weight = short and upper is None, 0.0, 0.0 if math.isinf(rho) else rho
+    quadratic, linear, x = np.empty_like(c), np.empty_like(m), np.empty_like(m)
+    if not active_set.prepare(c, m, weight, quadratic, linear):
+        c, projected = _repair(c, m)
         active_set.prepare(c, m, weight, quadratic, linear)
-        if short and upper is None:
-            _check_bounded(c, linear)
+        if endless:
+            _check_minimum(quadratic, linear)
     if math.isinf(rho):
-        x, residual = _best_mean(m, low, high, unbounded=short and upper is None), 0.0
+        x, residual = _best_mean(m, low, high, endless=endless), 0.0
     else:
-        x, residual = _optimum(quadratic, linear, low, high, plain=short and upper is None)
+        residual = active_set.minimise(quadratic, linear, low, high, x)
     if not residual <= RESIDUAL:
         raise PrudentError(
             f"solve: no mix with a KKT residual of at most {RESIDUAL:g}, got {residual:.1e} with weights up to"
-            f" {np.abs(x).max():.1e}; covariance is nearly singular beside rho times the means: give upper bounds"
+            f" {np.abs(x).max():.1e}; covariance is nearly singular for these rho and means; give upper limits"
         )
     mean_of, variance = float(x @ m), max(float(x @ c @ x), 0.0)
     cost = -mean_of if math.isinf(rho) else variance - rho * mean_of
     return Mix(x, cost, mean_of, variance, residual, projected)
 
 
-def bounds(arms: int, upper: ArrayLike | None, short: bool) -> tuple[Array, Array]:
+def limits(arms: int, upper: ArrayLike | None, short: bool) -> tuple[Array, Array]:
     """The smallest and largest weight of each arm."""
-    low, none = _open_bounds(arms, short)
+    low, high = np.full(arms, -np.inf if short else 0.0), np.full(arms, np.inf if short else 1.0)
     if upper is None:
-        return low, none
-    limits = _array("upper", upper)
-    if limits.shape not in ((), (arms,)):
-        raise PrudentError(f"solve: upper must be one number or {arms}, one per arm, got shape {limits.shape}")
-    high = np.ascontiguousarray(np.broadcast_to(limits, (arms,)))
+        return low, high
+    given = _array("upper", upper)
+    if given.shape not in ((), (arms,)):
+        raise PrudentError(f"solve: upper must be one number or {arms}, one per arm, got shape {given.shape}")
+    high[:] = given
     if not (np.isfinite(high).all() and (high >= 0.0).all()):
-        raise PrudentError(f"solve: upper must be finite and at least 0, got {upper}; leave it out for no bounds")
+        raise PrudentError(f"solve: upper must be finite and at least 0, got {upper}; leave it out for no limits")
     if high.sum() < 1.0 - 1e-12:
         raise PrudentError(f"solve: upper must sum to at least 1, got {high.sum():g}; the weights could not reach 1")
-    return low, high
-
-
-@lru_cache(maxsize=64)
-def _open_bounds(arms: int, short: bool) -> tuple[Array, Array]:
-    low, high = np.full(arms, -np.inf if short else 0.0), np.full(arms, np.inf)
-    low.setflags(write=False)
-    high.setflags(write=False)
-    return low, high
-
-
-@lru_cache(maxsize=64)
-def _sum_to_one(arms: int) -> tuple[Array, Array]:
-    return np.ones((1, arms)), np.ones(1)
+    return low, high if short else np.minimum(high, 1.0)
 
 
 def positive_part(covariance: Array) -> tuple[Array, Array]:
@@ -129,7 +111,7 @@ def positive_part(covariance: Array) -> tuple[Array, Array]:
 def check_covariance(owner: str, covariance: Array) -> tuple[Array, float]:
     """The covariance with eigenvalues negative by rounding set to zero, and the smallest of those (0 if there is none).
 
-    Refused if it is not symmetric or clearly not positive semi-definite.
+    Rejected if it is not symmetric or clearly not positive semi-definite.
     """
     widest = np.abs(covariance - covariance.T)
     if widest.max() > active_set.ASYMMETRY * np.abs(covariance).max():
@@ -148,65 +130,39 @@ def check_covariance(owner: str, covariance: Array) -> tuple[Array, float]:
     return projected, min(smallest, 0.0)
 
 
-def _repair(covariance: Array, mean: Array, status: int) -> tuple[Array, float]:
-    if status == active_set.NOT_FINITE:
-        bad = "mean" if not np.isfinite(mean).all() else "covariance"
-        raise PrudentError(f"solve: {bad} must be finite numbers, got NaN or infinity; drop incomplete rows first")
+def _repair(covariance: Array, mean: Array) -> tuple[Array, float]:
+    for name, values in (("mean", mean), ("covariance", covariance)):
+        if not (np.abs(values) < LARGE).all():
+            raise PrudentError(f"solve: {name} must be finite numbers, got NaN or infinity; drop incomplete rows first")
     return check_covariance("solve", covariance)
 
 
-def _check_bounded(covariance: Array, pull: Array) -> None:
-    """Refuse a position that costs nothing, has no variance and earns: it could be taken without end."""
-    values, vectors = np.linalg.eigh(covariance)
+def _check_minimum(quadratic: Array, linear: Array) -> None:
+    """Reject a position that costs nothing, has no variance and earns: it could be taken without end."""
+    values, vectors = np.linalg.eigh(quadratic)
     riskless = vectors[:, values <= NULL * max(values[-1], 0.0)]
     price = riskless.sum(0)
-    gain = riskless.T @ pull
+    gain = riskless.T @ linear
     if price @ price > NULL:
         gain = gain - price * (price @ gain) / (price @ price)
     if np.abs(gain).max(initial=0.0) > 1e-9:
         raise PrudentError(
             "solve: with short selling the cost has no minimum: covariance is singular and a position of no variance"
-            " and no price earns; give upper bounds, or drop the arms that others replicate"
+            " and no price earns; give upper limits, or drop the arms that others replicate"
         )
 
 
-def _optimum(quadratic: Array, linear: Array, low: Array, high: Array, *, plain: bool) -> tuple[Array, float]:
-    """A minimiser and its KKT residual; without bounds one linear system gives it."""
-    arms = linear.size
-    if plain:
-        x = np.full(arms, 1.0 / arms)
-    else:
-        solver = _piqp().DenseSolver()
-        settings = solver.settings
-        settings.eps_abs = settings.eps_rel = INTERIOR
-        settings.eps_duality_gap_abs = settings.eps_duality_gap_rel = INTERIOR
-        solver.setup(quadratic.T, linear, *_sum_to_one(arms), None, None, None, low, high)
-        solver.solve()
-        result = solver.result
-        x = np.array(result.x)
-        active_set.settle(x, low, high, result.z_bl, result.z_bu)
-    return x, active_set.improve(quadratic, linear, low, high, x, 10 * arms + 50)
-
-
-@cache
-def _piqp() -> Any:
-    try:
-        return import_module("piqp")
-    except ImportError:
-        raise PrudentError('solve: needs the solver piqp; pip install "prudent[portfolio]"') from None
-
-
-def _best_mean(mean: Array, low: Array, high: Array, *, unbounded: bool) -> Array:
-    """Fill the arms up to their bounds, best mean first; a tie goes to the lowest number."""
-    if unbounded and np.ptp(mean) > 0.0:
-        raise PrudentError("solve: with short selling and rho = inf the mean has no maximum; give upper bounds")
+def _best_mean(mean: Array, low: Array, high: Array, *, endless: bool) -> Array:
+    """Fill the arms up to their limits, best mean first; a tie goes to the lowest number."""
+    if endless and np.ptp(mean) > 0.0:
+        raise PrudentError("solve: with short selling and rho = inf the mean has no maximum; give upper limits")
     order = np.argsort(-mean, kind="stable")
     x = np.zeros(mean.size)
     rest = 1.0
     for i in order[:-1]:
-        x[i] = min(rest, high[i]) if low[i] == 0.0 or unbounded else high[i]
+        x[i] = min(rest, high[i]) if low[i] == 0.0 or endless else high[i]
         rest -= x[i]
-    x[order[-1]] = min(rest, high[order[-1]])  # bounds that sum to 1 leave it a rounding error too much
+    x[order[-1]] = min(rest, high[order[-1]])  # limits that sum to 1 leave it a rounding error too much
     return x
 
 

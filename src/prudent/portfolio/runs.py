@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from prudent.errors import PrudentError
 from prudent.portfolio.bandit import PortfolioBandit
-from prudent.portfolio.policies import PortfolioPolicy
+from prudent.portfolio.policies.base import PortfolioPolicy
 from prudent.portfolio.program import Mix
+from prudent.regret import PseudoRegretParts
 from prudent.risk.mean_variance import MeanVariance
 from prudent.runs import mean_and_se
 
@@ -20,23 +21,16 @@ RESAMPLES = 1000
 """Resamples of the runs behind the band of a slope."""
 
 
-class PseudoRegretParts(NamedTuple):
-    """What the mixes cost in expectation: their own cost above the best, and the variance from moving between means."""
+class Band(NamedTuple):
+    """A number with its 95 % band."""
 
-    gap: Array
-    exploration: Array
-
-
-class Slope(NamedTuple):
-    """The exponent a of regret ~ nᵃ, fitted, with a 95 % band."""
-
-    slope: float
+    value: float
     low: float
     high: float
 
     def __str__(self) -> str:
-        slope, low, high = (round(value, 2) + 0.0 for value in self)  # no minus before a zero
-        return f"{slope:.2f} [{low:.2f}, {high:.2f}]"
+        value, low, high = (round(number, 2) + 0.0 for number in self)  # no minus before a zero
+        return f"{value:.2f} [{low:.2f}, {high:.2f}]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +40,7 @@ class PortfolioRuns:
     `weights` is the mix a run held best at its end: the last it played other than to explore, and the even one before.
 
     `best` is the best fixed mix x*. Its rewards x*ᵀr are taken on the very draws the policy met: unlike the arms of the
-    seed, which pay only when pulled, all arms pay each round whether seen or not, so no unobserved twins are needed.
+    paper, which pay only when pulled, all arms pay each round whether seen or not, so no unobserved twins are needed.
     The law of either sequence is the same as with independent draws, hence so is the expected regret; its noise is far
     smaller.
     """
@@ -99,10 +93,10 @@ class PortfolioRuns:
         return self.gap + self.risk.variance_weight * self.exploration
 
     def pseudo_regret_parts(self) -> PseudoRegretParts:
-        """(1/n) Σ_t (cost of x_t − cost of x*), and the variance over rounds of x_tᵀμ."""
+        """(1/n) Σ_t (cost of x_t − cost of x*), and the variance over rounds of x_tᵀμ, both from the true moments."""
         return PseudoRegretParts(self.gap, self.exploration)
 
-    def regret_slope(self, *, pseudo: bool = False, since: int = 1) -> Slope:
+    def regret_slope(self, *, pseudo: bool = False, since: int = 1) -> Band:
         """The slope of the mean regret against n, both in logarithms, over the snapshots from round `since` on.
 
         The band is the middle 95 % over resamples of the runs; a policy's own snapshots move together, which
@@ -110,7 +104,7 @@ class PortfolioRuns:
         """
         rounds = [snapshot.horizon for snapshot in self.history if snapshot.horizon >= since]
         values = [s.pseudo_regret() if pseudo else s.regret() for s in self.history if s.horizon >= since]
-        return fit_slope(rounds, values)
+        return bootstrap_slope(rounds, values)
 
     def summary(self) -> dict[str, Any]:
         """Means and standard errors, as the command line prints them."""
@@ -126,8 +120,11 @@ class PortfolioRuns:
         }
 
 
-def fit_slope(rounds: Sequence[int], regrets: Sequence[Array]) -> Slope:
-    """The slope of log mean regret against log n, with its 95 % band over resampled runs; one array of runs per n."""
+def bootstrap_slope(rounds: Sequence[int], regrets: Sequence[Array]) -> Band:
+    """The exponent a of regret ~ nᵃ, fitted to the mean regrets in logarithms, with its 95 % band over resampled runs.
+
+    `regrets` holds one array of runs for each of the `rounds`.
+    """
     if len(rounds) < 2:
         raise PrudentError(f"regret_slope: needs two snapshots or more, got {len(rounds)}; pass snapshots=… beforehand")
     values = np.array(regrets)
@@ -138,4 +135,4 @@ def fit_slope(rounds: Sequence[int], regrets: Sequence[Array]) -> Slope:
     if means[0].min() <= 0.0:
         raise PrudentError("regret_slope: the mean regret is not above zero at every snapshot; take more runs")
     slopes = np.log(np.maximum(means, 1e-3 * means[0])) @ x / (x @ x)
-    return Slope(float(slopes[0]), *map(float, np.quantile(slopes[1:], [0.025, 0.975])))
+    return Band(float(slopes[0]), *map(float, np.quantile(slopes[1:], [0.025, 0.975])))

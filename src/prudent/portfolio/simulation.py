@@ -1,20 +1,18 @@
 """simulate_portfolio(): many runs of a portfolio policy."""
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from prudent.engine.streams import stream
-from prudent.engine.threads import count_workers, play_all
-from prudent.errors import PrudentError, check_integer
+from prudent.engine.record import FINE
+from prudent.engine.scaffold import Job, rounds_of
+from prudent.errors import PrudentError
 from prudent.portfolio.bandit import PortfolioBandit
 from prudent.portfolio.laws import NOTHING, Block
-from prudent.portfolio.policies import Explore, Observation, PortfolioPolicy, Task, registry
-from prudent.portfolio.policies.base import Play
-from prudent.portfolio.program import Mix, bounds
+from prudent.portfolio.policies.base import Brief, Explore, Observation, Play, PortfolioPolicy, portfolio_policies
+from prudent.portfolio.program import Mix, limits
 from prudent.portfolio.runs import PortfolioRuns
 from prudent.risk.mean_variance import MeanVariance
 
@@ -23,10 +21,10 @@ Array = NDArray[np.float64]
 FEEDBACKS = ("full", "semi-bandit", "bandit")
 
 FEASIBLE = 1e-8
-"""By how much a mix may miss its sum and its bounds."""
+"""By how much a mix may miss its sum and its limits."""
 
 
-class Record(NamedTuple):
+class Outcome(NamedTuple):
     """The fields of `PortfolioRuns` that a run writes, (run, snapshot) each; weights have a third axis."""
 
     reward_mean: Array
@@ -53,38 +51,52 @@ def simulate_portfolio(
     workers: int | None = None,
     progress: Callable[[int], Any] | None = None,
 ) -> PortfolioRuns:
-    """Let `policy` learn a mix on `bandit` for `horizon` rounds, `runs` times.
+    """Let a policy learn a mix of arms for `horizon` rounds, `runs` times.
 
     Rounds between two decisions are drawn as one block, exactly in law; with Gaussian and empirical laws a longer run
-    then costs little more than a short one. The result is the same for any number of `workers` (threads). `upper` and
-    `short` bound the mixes as in `solve`; `snapshots` and `progress` are as in `prudent.simulate`.
+    then costs little more than a short one.
+
+    Parameters
+    ----------
+    bandit
+        The arms and their joint law.
+    policy
+        A portfolio policy, or its spec such as `"mc-empirical"`.
+    rho
+        The tolerance for risk.
+    upper, short
+        Limits of the weights, as in `prudent.portfolio.solve`.
+    horizon, runs, seed, snapshots, workers, progress
+        As for `simulate`.
+
+    Examples
+    --------
+    >>> from prudent import MultivariateGaussian, PortfolioBandit, simulate_portfolio
+    >>> bandit = PortfolioBandit(MultivariateGaussian([0.1, 0.2], [[0.04, 0.01], [0.01, 0.09]]))
+    >>> simulate_portfolio(bandit, "mc-empirical", rho=0.5, horizon=1_000, runs=5).weights.shape
+    (5, 2)
     """
-    policy = _checked_policy(policy)
     if not isinstance(bandit, PortfolioBandit):
         raise PrudentError(f"simulate_portfolio: bandit must be a PortfolioBandit, got {bandit!r}")
+    player = _checked(portfolio_policies.make("simulate_portfolio", policy))
     risk = MeanVariance(rho)
-    horizon = check_integer("simulate_portfolio", "horizon", horizon, low=1, high=2**53)
-    runs = check_integer("simulate_portfolio", "runs", runs, low=1)
-    seed = check_integer("simulate_portfolio", "seed", seed, low=0)
-    early = {check_integer("simulate_portfolio", "snapshots", n, low=1, high=horizon) for n in snapshots}
-    rounds = sorted(early | {horizon})
-    task = Task(len(bandit), risk.rho, horizon, upper, short)
+    job = Job.checked("simulate_portfolio", runs, seed, workers, progress)
+    rounds = rounds_of("simulate_portfolio", horizon, snapshots).tolist()
+    brief = Brief(len(bandit), risk.rho, rounds[-1], upper, short)
     best = bandit.optimal(risk.rho, upper=upper, short=short)
-    cell = f"{bandit!r} | {risk} | {policy} | {rounds} | {np.asarray(upper).tolist()} {short}"
-    shape = (runs, len(rounds))
-    record = Record(*(np.empty(shape) for _ in range(6)), *(np.empty((*shape, len(bandit))) for _ in range(2)))
+    shape = (job.runs, len(rounds))
+    outcome = Outcome(*(np.empty(shape) for _ in range(6)), *(np.empty((*shape, len(bandit))) for _ in range(2)))
 
-    def play(chunk: int, part: slice) -> None:
-        rng = stream(seed, cell, chunk)
+    def play(part: slice, rng: np.random.Generator) -> int:
         for run in range(part.start, part.stop):
-            one_run(bandit, policy, task, best, rounds, Record(*(field[run] for field in record)), rng)
+            one_run(bandit, player, brief, best, rounds, Outcome(*(field[run] for field in outcome)), rng)
+        return FINE
 
-    started = time.perf_counter()
-    play_all(play, runs, count_workers("simulate_portfolio", workers), progress)
-    seconds = time.perf_counter() - started
-    facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": policy, "best": best, "seed": seed}
+    cell = f"{bandit!r} | {risk} | {player} | {rounds} | {np.asarray(upper).tolist()} {short}"
+    seconds = job.run(cell, str(player), play)
+    facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": player, "best": best, "seed": job.seed}
     history = [
-        PortfolioRuns(horizon=n, seconds=seconds, **facts, **{k: a[:, i] for k, a in record._asdict().items()})
+        PortfolioRuns(horizon=n, seconds=seconds, **facts, **{k: a[:, i] for k, a in outcome._asdict().items()})
         for i, n in enumerate(rounds)
     ]
     history[-1].history.extend(history)
@@ -94,27 +106,27 @@ def simulate_portfolio(
 def one_run(
     bandit: PortfolioBandit,
     policy: PortfolioPolicy,
-    task: Task,
+    brief: Brief,
     best: Mix,
     snapshots: Sequence[int],
-    record: Record,
+    outcome: Outcome,
     rng: np.random.Generator,
 ) -> None:
-    """Play one run and write its record, one entry per snapshot."""
-    law, stretches = bandit.law, policy.play(task)
-    limits = bounds(task.arms, task.upper, task.short)
-    mix, left, exploring = _decision(policy, stretches, None, *limits)
-    settled = task.even() if exploring else mix
-    loss = bandit.cost(mix, task.rho) - best.cost
-    t, gap, held = 0, 0.0, np.zeros(task.arms)
+    """Play one run and write its outcome, one entry per snapshot."""
+    law, stretches = bandit.law, policy.play(brief)
+    ends = limits(brief.arms, brief.upper, brief.short)
+    mix, left, exploring = _decision(policy, stretches, None, *ends)
+    settled = brief.even() if exploring else mix
+    loss = bandit.cost(mix, brief.rho) - best.cost
+    t, gap, held = 0, 0.0, np.zeros(brief.arms)
     seen = received = NOTHING
     for i, until in enumerate(snapshots):
         while t < until:
             if left == 0:
                 shown = _observation(policy.feedback, seen, mix)
-                mix, left, exploring = _decision(policy, stretches, shown, *limits)
+                mix, left, exploring = _decision(policy, stretches, shown, *ends)
                 settled = settled if exploring else mix
-                loss, seen = bandit.cost(mix, task.rho) - best.cost, NOTHING
+                loss, seen = bandit.cost(mix, brief.rho) - best.cost, NOTHING
             step = min(left, until - t)
             block = law.block(rng, step)
             seen = seen.join(block)
@@ -122,10 +134,10 @@ def one_run(
             gap += step * loss
             held += step * mix
             t, left = t + step, left - step
-        record.reward_mean[i], record.best_mean[i], _ = received.mean
+        outcome.reward_mean[i], outcome.best_mean[i], _ = received.mean
         variances = np.maximum(np.diag(received.scatter), 0.0) / t
-        record.reward_variance[i], record.best_variance[i], record.exploration[i] = variances
-        record.gap[i], record.weights[i], record.average_weights[i] = gap / t, settled, held / t
+        outcome.reward_variance[i], outcome.best_variance[i], outcome.exploration[i] = variances
+        outcome.gap[i], outcome.weights[i], outcome.average_weights[i] = gap / t, settled, held / t
 
 
 def spaced(first: int, last: int, count: int) -> list[int]:
@@ -134,12 +146,7 @@ def spaced(first: int, last: int, count: int) -> list[int]:
     return [int(n) for n in rounds]
 
 
-def _checked_policy(policy: PortfolioPolicy | str) -> PortfolioPolicy:
-    policy = registry.parse(policy) if isinstance(policy, str) else policy
-    if not isinstance(policy, PortfolioPolicy):
-        raise PrudentError(
-            f"simulate_portfolio: policy must be a portfolio policy such as MCEmpirical(), got {policy!r}"
-        )
+def _checked(policy: PortfolioPolicy) -> PortfolioPolicy:
     if policy.feedback not in FEEDBACKS:
         raise PrudentError(f"{policy}: feedback must be one of {', '.join(FEEDBACKS)}, got {policy.feedback!r}")
     return policy
@@ -160,7 +167,7 @@ def _decision(
     if mix.shape != low.shape or not abs(mix.sum() - 1.0) <= FEASIBLE:
         raise PrudentError(f"{policy}: a mix must be {low.size} weights that sum to 1, got {mix}")
     if (mix < low - FEASIBLE).any() or (mix > high + FEASIBLE).any():
-        raise PrudentError(f"{policy}: a mix must lie within the bounds, got {mix}; upper and short set them")
+        raise PrudentError(f"{policy}: a mix must lie within the limits, got {mix}; upper and short set them")
     if not isinstance(rounds, int | np.integer) or rounds < 1:
         raise PrudentError(f"{policy}: rounds must be a whole number at least 1, got {rounds!r}")
     return mix, int(rounds), isinstance(decision, Explore)

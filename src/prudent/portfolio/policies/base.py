@@ -1,7 +1,7 @@
 """The contract of a portfolio policy.
 
-A policy is a frozen dataclass with a generator `play(task)`. It yields a mix and for how many rounds to play it, and is
-sent what the feedback shows of those rounds, an `Observation`:
+A policy is a frozen dataclass with a generator `play(brief)`. It yields a mix and for how many rounds to play it, and
+is sent what the feedback shows of those rounds, an `Observation`:
 
 full: the rewards of all arms. semi-bandit: those of the arms with weight. bandit: the reward of the mix alone.
 
@@ -22,18 +22,16 @@ from numpy.typing import ArrayLike, NDArray
 from prudent.errors import check_number
 from prudent.portfolio.laws import Block
 from prudent.portfolio.program import positive_part, solve
-from prudent.registry import Registry
+from prudent.registry import Registry, named
 
 Array = NDArray[np.float64]
 
 FOREVER = 2**62
 """As many rounds as there are left."""
 
-registry = Registry("portfolio policy", "prudent.portfolio_policies")
 
-
-class Task(NamedTuple):
-    """What a policy is told before it plays."""
+class Brief(NamedTuple):
+    """What a policy knows before the first round."""
 
     arms: int
     rho: float
@@ -46,7 +44,7 @@ class Task(NamedTuple):
         return solve(positive_part(covariance)[0], mean, self.rho, upper=self.upper, short=self.short).weights
 
     def even(self) -> Array:
-        """The most even mix that the bounds allow: 1/K of each arm if they allow that."""
+        """The most even mix that the limits allow: 1/K of each arm if they allow that."""
         return solve(np.eye(self.arms), np.zeros(self.arms), 0.0, upper=self.upper, short=self.short).weights
 
 
@@ -77,7 +75,7 @@ class PortfolioPolicy(ABC):
     feedback: ClassVar[str]
 
     @abstractmethod
-    def play(self, task: Task) -> Play:
+    def play(self, brief: Brief) -> Play:
         """Yield (mix, rounds) without end; receive what was seen."""
 
     def __str__(self) -> str:
@@ -86,6 +84,16 @@ class PortfolioPolicy(ABC):
         return f"{self.name}({', '.join(shown)})" if shown else self.name
 
 
+portfolio_policies: Registry[PortfolioPolicy] = Registry(
+    "policy",
+    "prudent.portfolio_policies",
+    "prudent.portfolio.policies",
+    wanted="a portfolio policy such as MCEmpirical()",
+    of=PortfolioPolicy,
+    prepare=named,
+)
+
+
 def check_growth(owner: str, growth: Any) -> None:
-    """Refuse a share of rounds that is none."""
+    """Reject a share of rounds that is none."""
     check_number(owner, "growth", growth, low=0.0, high=1.0, hint="0 solves every round, 0.05 when rounds grew by 5 %")

@@ -2,19 +2,16 @@
 
 from dataclasses import dataclass
 
-from prudent.portfolio.policies.base import FOREVER, Play, PortfolioPolicy, Task, registry
+from prudent.portfolio.policies.base import FOREVER, Brief, Play, PortfolioPolicy, portfolio_policies
 
 
+@portfolio_policies.add("even")
 @dataclass(frozen=True)
 class Even(PortfolioPolicy):
     """The even mix in every round, a baseline."""
 
-    name = "even"
     feedback = "bandit"
 
-    def play(self, task: Task) -> Play:
+    def play(self, brief: Brief) -> Play:
         while True:
-            yield task.even(), FOREVER
-
-
-registry.add(Even.name, Even)
+            yield brief.even(), FOREVER

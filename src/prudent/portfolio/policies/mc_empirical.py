@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from prudent.portfolio.policies.base import Play, PortfolioPolicy, Task, check_growth, registry
+from prudent.portfolio.policies.base import Brief, Play, PortfolioPolicy, check_growth, portfolio_policies
 from prudent.portfolio.policies.pairs import Pairs
 
 
+@portfolio_policies.add("mc-empirical")
 @dataclass(frozen=True)
 class MCEmpirical(PortfolioPolicy):
     """Follow the empirical optimum (MC-Empirical of [Du21], full information).
@@ -16,20 +17,16 @@ class MCEmpirical(PortfolioPolicy):
 
     growth: float = 0.05
 
-    name = "mc-empirical"
     feedback = "full"
 
     def __post_init__(self) -> None:
         check_growth(self.name, self.growth)
 
-    def play(self, task: Task) -> Play:
-        seen, mix, t = Pairs(task.arms), task.even(), 0
-        rounds = 10 + 2 * task.arms if task.short else 2
+    def play(self, brief: Brief) -> Play:
+        seen, mix, t = Pairs(brief.arms), brief.even(), 0
+        rounds = 10 + 2 * brief.arms if brief.short else 2
         while True:
             seen.add((yield mix, rounds))
             t += rounds
-            mix = task.best(seen.mean, seen.covariance)
+            mix = brief.best(seen.mean, seen.covariance)
             rounds = max(1, int(self.growth * t))
-
-
-registry.add(MCEmpirical.name, MCEmpirical)

@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from prudent.errors import PrudentError
 from prudent.portfolio.laws import NOTHING
-from prudent.portfolio.policies.base import Explore, Play, PortfolioPolicy, Task, check_growth, registry
+from prudent.portfolio.policies.base import Brief, Explore, Play, PortfolioPolicy, check_growth, portfolio_policies
 
 Array = NDArray[np.float64]
 
 
+@portfolio_policies.add("mc-ete")
 @dataclass(frozen=True)
 class MCETE(PortfolioPolicy):
     """Explore a design of mixes, then exploit (MC-ETE of [Du21], bandit feedback).
@@ -25,23 +26,22 @@ class MCETE(PortfolioPolicy):
 
     growth: float = 0.05
 
-    name = "mc-ete"
     feedback = "bandit"
 
     def __post_init__(self) -> None:
         check_growth(self.name, self.growth)
 
-    def play(self, task: Task) -> Play:
-        if task.upper is not None:
-            raise PrudentError(f"{self.name}: explores with single arms, which upper bounds forbid; leave them out")
-        if task.short:
+    def play(self, brief: Brief) -> Play:
+        if brief.upper is not None:
+            raise PrudentError(f"{self.name}: explores with single arms, which upper limits forbid; leave them out")
+        if brief.short:
             raise PrudentError(f"{self.name}: its estimates may be singular, and short selling then has no end")
-        design = pair_design(task.arms)
+        design = pair_design(brief.arms)
         inverse = np.linalg.pinv(design)
         blocks = [NOTHING] * len(design)
         passes, t = 0, 0
         while True:
-            wanted = max(2, math.ceil(t ** (2.0 / 3.0) / task.arms))
+            wanted = max(2, math.ceil(t ** (2.0 / 3.0) / brief.arms))
             if wanted > passes:
                 for i, mix in enumerate(design):
                     blocks[i] = blocks[i].join((yield Explore(mix, wanted - passes)).block)
@@ -49,7 +49,7 @@ class MCETE(PortfolioPolicy):
                 passes = wanted
                 mean = inverse @ np.array([block.mean for block in blocks])
                 variances = np.array([block.scatter for block in blocks]) / passes
-                best = task.best(mean, covariance_of_pairs(variances, task.arms))
+                best = brief.best(mean, covariance_of_pairs(variances, brief.arms))
             rounds = max(1, int(self.growth * t))
             yield best, rounds
             t += rounds
@@ -70,6 +70,3 @@ def covariance_of_pairs(variances: Array, arms: int) -> Array:
     between = 2.0 * variances[arms:] - (single[first] + single[second]) / 2.0
     covariance[first, second] = covariance[second, first] = between
     return covariance
-
-
-registry.add(MCETE.name, MCETE)

@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.errors import PrudentError, check_finite
-from prudent.portfolio.policies.base import Play, PortfolioPolicy, Task, check_growth, registry
+from prudent.portfolio.policies.base import Brief, Play, PortfolioPolicy, check_growth, portfolio_policies
 from prudent.portfolio.policies.pairs import Pairs
 
 Array = NDArray[np.float64]
 
 
+@portfolio_policies.add("mc-ucb")
 @dataclass(frozen=True)
 class MCUCB(PortfolioPolicy):
     """Optimism in means and covariances, after MC-UCB of [Du21] (semi-bandit feedback).
@@ -31,21 +32,20 @@ class MCUCB(PortfolioPolicy):
     c: float = 1.0
     growth: float = 0.05
 
-    name = "mc-ucb"
     feedback = "semi-bandit"
 
     def __post_init__(self) -> None:
         check_finite(self.name, "c", self.c, low=0.0, hint="1 is √(2 log t) standard deviations of Gaussian moments")
         check_growth(self.name, self.growth)
 
-    def play(self, task: Task) -> Play:
-        if task.short and task.upper is None:
-            raise PrudentError(f"{self.name}: optimism without bounds sells without end; give upper bounds")
-        seen, mix, rounds, t = Pairs(task.arms), task.even(), 10 + 2 * task.arms, 0
+    def play(self, brief: Brief) -> Play:
+        if brief.short and brief.upper is None:
+            raise PrudentError(f"{self.name}: optimism without limits sells without end; give upper limits")
+        seen, mix, rounds, t = Pairs(brief.arms), brief.even(), 10 + 2 * brief.arms, 0
         while True:
             seen.add((yield mix, rounds))
             t += rounds
-            mix = task.best(*self._optimistic(seen, mix, t))
+            mix = brief.best(*self._optimistic(seen, mix, t))
             rounds = max(1, int(self.growth * t))
 
     def _optimistic(self, seen: Pairs, mix: Array, t: int) -> tuple[Array, Array]:
@@ -54,11 +54,8 @@ class MCUCB(PortfolioPolicy):
         values = np.maximum(values, max(1e-9 * values[-1], np.finfo(float).tiny))
         covariance = (vectors * values) @ vectors.T
         variances = np.diag(covariance)
-        beside = np.maximum(seen.rounds[:, mix != 0.0].min(1), 1.0)  # bounds may have kept an arm out so far
+        beside = np.maximum(seen.rounds[:, mix != 0.0].min(1), 1.0)  # limits may have kept an arm out so far
         width = np.sqrt(2.0 * self.c * variances * math.sqrt(t * math.log(t)) / beside)
         share = 1.0 / max(1.0, float(((vectors.T @ width) ** 2 / values).sum()))
         of_mean = self.c * np.sqrt(2.0 * variances * math.log(t) / np.maximum(np.diag(seen.rounds), 1.0))
         return seen.mean + of_mean, covariance - share * np.outer(width, width)
-
-
-registry.add(MCUCB.name, MCUCB)

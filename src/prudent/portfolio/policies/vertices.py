@@ -6,29 +6,28 @@ from typing import Any
 import numpy as np
 
 from prudent.errors import PrudentError
-from prudent.policies.base import Arm
-from prudent.policies.base import policies as arm_policies
+from prudent.policies.base import Arm, Setting, policies
 from prudent.policies.binding import bind
 from prudent.portfolio.laws import Block
-from prudent.portfolio.policies.base import Play, PortfolioPolicy, Task, registry
+from prudent.portfolio.policies.base import Brief, Play, PortfolioPolicy, portfolio_policies
 from prudent.risk.mean_variance import MeanVariance
 
 
+@portfolio_policies.add("vertices")
 @dataclass(frozen=True)
 class Vertices(PortfolioPolicy):
     """A policy for single arms, MV-LCB unless another is named, on the vertices of the simplex: no arms are mixed.
 
-    Plays round by round, in Python; any policy whose score needs neither the clock nor chance will do.
+    Plays round by round, in Python; takes any policy whose score needs neither the clock nor chance.
     """
 
     policy: str = "mv-lcb"
 
-    name = "vertices"
     feedback = "bandit"
 
-    def play(self, task: Task) -> Play:
-        ready: Any = bind(arm_policies.parse(self.policy), MeanVariance(task.rho), task.horizon, task.arms)
-        vertices = np.eye(task.arms)
+    def play(self, brief: Brief) -> Play:
+        ready: Any = bind(policies.parse(self.policy), Setting(brief.arms, MeanVariance(brief.rho), brief.horizon))
+        vertices = np.eye(brief.arms)
         blocks = []
         for vertex in vertices:
             blocks.append((yield vertex, 1).block)
@@ -43,6 +42,3 @@ class Vertices(PortfolioPolicy):
             return float(ready.score(Arm(block.rounds, float(block.mean), float(block.scatter) / block.rounds)))
         except (AttributeError, TypeError):
             raise PrudentError(f"{self.name}: {self.policy} has no score of an arm alone; try mv-lcb") from None
-
-
-registry.add(Vertices.name, Vertices)

@@ -1,9 +1,10 @@
-"""From returns to the frontier and the learned weights: what the command line and the examples run."""
+"""What the command `portfolio` and the examples show: a mix being learned, the facts about it, and its figures."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
@@ -18,42 +19,23 @@ LEARNERS = {"full": "mc-empirical", "semi-bandit": "mc-ucb", "bandit": "mc-ete"}
 """The policy for each feedback."""
 
 
-def learn(
-    bandit: PortfolioBandit,
-    *,
-    rho: float = 1.0,
-    feedback: str = "full",
-    horizon: int,
-    runs: int = 20,
-    seed: int = 0,
-    upper: ArrayLike | None = None,
-    short: bool = False,
-    workers: int | None = None,
-    progress: Callable[[int], Any] | None = None,
-) -> PortfolioRuns:
-    """Learn the mix with the policy for the feedback, with snapshots for the pictures."""
+def learn(bandit: PortfolioBandit, *, feedback: str = "full", horizon: int, **settings: Any) -> PortfolioRuns:
+    """Learn the mix with the policy for the feedback, with snapshots for the figures.
+
+    The settings are those of `simulate_portfolio`.
+    """
     if feedback not in LEARNERS:
         raise PrudentError(f"learn: feedback must be one of {', '.join(LEARNERS)}, got {feedback!r}")
     horizon = check_integer("learn", "horizon", horizon, low=1)
-    settings = {"upper": upper, "short": short, "workers": workers, "progress": progress}
-    snapshots = spaced(100, horizon, 13)
     return simulate_portfolio(
-        bandit,
-        LEARNERS[feedback],
-        rho=rho,
-        horizon=horizon,
-        runs=runs,
-        seed=seed,
-        snapshots=snapshots,
-        **settings,  # type: ignore[arg-type]
+        bandit, LEARNERS[feedback], horizon=horizon, snapshots=spaced(100, horizon, 13), **settings
     )
 
 
 def facts(learned: PortfolioRuns, *, upper: ArrayLike | None = None, short: bool = False) -> dict[str, Any]:
     """The frontier, the best mix and the learned weights, by the arms' names, as JSON takes them."""
-    bandit, best = learned.bandit, learned.best
+    bandit, best, summary = learned.bandit, learned.best, learned.summary()
     frontier = bandit.frontier(upper=upper, short=short)
-    summary = learned.summary()
     return {
         "arms": list(bandit.names),
         "rho": learned.risk.rho,
@@ -73,21 +55,21 @@ def facts(learned: PortfolioRuns, *, upper: ArrayLike | None = None, short: bool
 
 
 def draw(learned: PortfolioRuns, out: Path, *, upper: ArrayLike | None = None, short: bool = False) -> list[Path]:
-    """frontier, weights and regret, each as SVG and PNG."""
+    """The frontier, the weights and the regret, each as SVG and PNG."""
     bandit = learned.bandit
     frontiers = [("long only", bandit.frontier())]
     if short or upper is not None:
-        asked = ["short selling"] * short + ["upper bounds"] * (upper is not None)
+        asked = ["short selling"] * short + ["upper limits"] * (upper is not None)
         frontiers.insert(0, ("with " + " and ".join(asked), bandit.frontier(upper=upper, short=short)))
+    plots: dict[str, Callable[[Axes], Axes]] = {
+        "frontier": lambda ax: plot_frontier(ax, bandit, frontiers, learned),
+        "weights": lambda ax: plot_weights(ax, learned),
+        "regret": lambda ax: plot_regret(ax, [learned]),
+    }
     made = []
     with style():
-        figure = Figure(figsize=(6.4, 4.4))
-        plot_frontier(figure.subplots(), bandit, frontiers, learned)
-        made += save(figure, out / "frontier")
-        figure = Figure(figsize=(6.4, 4.0))
-        plot_weights(figure.subplots(), learned)
-        made += save(figure, out / "weights")
-        figure = Figure(figsize=(6.4, 4.0))
-        plot_regret(figure.subplots(), [learned])
-        made += save(figure, out / "regret")
+        for name, plot in plots.items():
+            figure = Figure(figsize=(6.4, 4.2))
+            plot(figure.subplots())
+            made += save(figure, out / name)
     return made
