@@ -13,21 +13,27 @@ UNSET: Any = None
 
 
 class Parameter(NamedTuple):
-    """The interval in which a parameter lies, its ends closed unless `open`, and what to say of a value outside."""
+    """The interval in which a parameter lies, its ends closed unless `open`, and what to say of a value outside.
+
+    `percent` is what to say where a percentage was given for a share.
+    """
 
     low: float
     high: float
     open: str
     hint: str
+    percent: str = ""
 
 
 PARAMETERS = {
     "rho": Parameter(0.0, math.inf, "", "ρ is the tolerance for risk: 0 counts only the variance, inf only the mean"),
-    "alpha": Parameter(0.0, 1.0, "low", "α is the share of the worst rewards, 0.05 for the worst 5 %"),
+    "alpha": Parameter(
+        0.0, 1.0, "low", "α is the share of the worst rewards, 0.05 for the worst 5 %", "the worst {} %"
+    ),
     "lam": Parameter(0.0, math.inf, "low high", "λ is the aversion to risk; for the mean take mean-variance(inf)"),
-    "delta": Parameter(0.0, 1.0, "low high", "δ is the probability of failure, 0.05 for 5 %"),
-    "failure": Parameter(0.0, 1.0, "low high", "the probability of failure, 0.05 for 95 % confidence"),
-    "level": Parameter(0.0, 1.0, "low high", "the confidence, 0.95 for 95 %"),
+    "delta": Parameter(0.0, 1.0, "low high", "δ is a probability of failure, such as 0.05", "a {} % failure rate"),
+    "failure": Parameter(0.0, 1.0, "low high", "for 95 % confidence pass 0.05", "a {} % failure rate"),
+    "level": Parameter(0.0, 1.0, "low high", "for 95 % confidence pass 0.95", "{} % confidence"),
     "range": Parameter(0.0, math.inf, "low high", "pass the largest minus the smallest possible reward"),
     "low": Parameter(-math.inf, math.inf, "low high", "pass the smallest reward possible"),
     "high": Parameter(-math.inf, math.inf, "low high", "pass the largest reward possible"),
@@ -36,9 +42,9 @@ PARAMETERS = {
 
 def check_parameter(owner: str, name: str, value: Any) -> float:
     """A value of one of PARAMETERS, within its interval."""
-    low, high, ends, hint = PARAMETERS[name]
-    if high == 1.0 and isinstance(value, (int, float)) and 1.0 < value < 100.0 and not isinstance(value, bool):
-        hint = f"for {value:g} % pass {value / 100:g}"
+    low, high, ends, hint, percent = PARAMETERS[name]
+    if percent and isinstance(value, (int, float)) and 1.0 < value < 100.0:
+        hint = f"for {percent.format(f'{value:g}')} pass {value / 100:g}"
     return check_number(
         owner, name, value, low=low, high=high, open_low="low" in ends, open_high="high" in ends, hint=hint
     )

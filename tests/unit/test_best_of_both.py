@@ -25,7 +25,8 @@ def bound(policy=None, horizon=1_000, n_arms=2, risk=RISK):
 
 def phase(ready, pulls, variance, mean=None):
     """The arm pulled, and how many times."""
-    arms = Arms(np.array(pulls), np.array(mean or [0.0] * len(pulls)), np.array(variance))
+    costs, alive, rewards = np.full(len(pulls), math.inf), np.ones(len(pulls), bool), np.empty((len(pulls), 0))
+    arms = Arms(np.array(pulls), np.array(mean or [0.0] * len(pulls)), np.array(variance), costs, alive, rewards)
     chosen = np.ones(len(pulls), bool)
     repeats = ready.phase(arms, sum(pulls) + 1, chosen, np.random.default_rng(0))
     assert chosen.sum() == 1

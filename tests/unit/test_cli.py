@@ -89,7 +89,7 @@ def test_help_starts_at_once():
     code = "import sys; from prudent.cli import main; print('numpy' in sys.modules, 'numba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
-    spent = min(children_cpu([sys.executable, "-m", "prudent.cli", "--help"]) for _ in range(3))
+    spent = min(children_cpu([sys.executable, "-m", "prudent", "--help"]) for _ in range(3))
     assert spent < 0.3
 
 

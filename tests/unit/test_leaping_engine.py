@@ -424,7 +424,7 @@ class Boundless(NamedTuple):
         (UCB1(), ARMS["Gaussians"], "depends on the round or draws at random"),
         (AnytimeMVLCB(), ARMS["Gaussians"], "depends on the round or draws at random"),
         (Boundless(), ARMS["Gaussians"], "no score_bound"),
-        (MVLCB(), [Beta(1.0, 2.0)], "in blocks only for Gaussian, Bernoulli, deterministic and empirical arms"),
+        (MVLCB(), [Beta(1.0, 2.0)], "in blocks only for Gaussian arms and for arms with at most 64"),
         (ExpExp(), [Beta(1.0, 2.0)], "in blocks only for"),
         (MVLCB(), [Empirical(np.arange(65.0))], "at most 64 different values"),
     ],

@@ -314,8 +314,8 @@ def test_a_spec_builds_the_same_policy(policy: MVLCB) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: MVLCB(delta=5), r"mv-lcb: delta must lie in \(0, 1\), got 5; for 5 % pass 0.05"),
-        (lambda: MVLCB(delta=0.0), r"mv-lcb: delta must lie in \(0, 1\), got 0.0; δ is the probability of failure"),
+        (lambda: MVLCB(delta=5), r"mv-lcb: delta must lie in \(0, 1\), got 5; for a 5 % failure rate pass 0.05"),
+        (lambda: MVLCB(delta=0.0), r"mv-lcb: delta must lie in \(0, 1\), got 0.0; δ is a probability of failure"),
         (lambda: MVLCB(delta=1), "mv-lcb: delta"),
         (lambda: MVLCB(delta="small"), "mv-lcb: delta must be a number"),
         (lambda: MVLCB(rho=-1), "mv-lcb: rho must lie in .* tolerance for risk"),

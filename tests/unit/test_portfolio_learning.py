@@ -14,7 +14,7 @@ from prudent.portfolio import (
     SingleArm,
     portfolio_policies,
 )
-from prudent.portfolio.policies import Observation
+from prudent.portfolio.policies.base import Observation
 from prudent.portfolio.policies.mc_ete import covariance_of_pairs, pair_design
 from prudent.portfolio.policies.pairs import Pairs
 from prudent.portfolio.runs import bootstrap_slope
