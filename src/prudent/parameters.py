@@ -28,7 +28,7 @@ class Parameter(NamedTuple):
 PARAMETERS = {
     "rho": Parameter(0.0, math.inf, "", "ρ is the tolerance for risk: 0 counts only the variance, inf only the mean"),
     "alpha": Parameter(
-        0.0, 1.0, "low", "α is the share of the worst rewards, 0.05 for the worst 5 %", "the worst {} %"
+        0.0, 1.0, "low", "α is the share of the worst rewards, such as 0.05 for the worst 5 %", "the worst {} %"
     ),
     "lam": Parameter(0.0, math.inf, "low high", "λ is the aversion to risk; for the mean take mean-variance(inf)"),
     "delta": Parameter(0.0, 1.0, "low high", "δ is a probability of failure, such as 0.05", "a {} % failure rate"),
