@@ -3,12 +3,15 @@
 (docs/theory.md and docs/live.md have tests of their own.)
 """
 
+import doctest
+import functools
 import re
 import runpy
 from pathlib import Path
 
 import pytest
 
+import prudent
 from prudent import catalogue
 from prudent.arms.base import arms
 from prudent.policies.base import policies
@@ -103,3 +106,19 @@ def test_no_reference_is_written_out_by_hand():
     assert copied.search("[Acerbi02] Acerbi. *Spectral measures of risk*. 2002.")
     texts = [path for folder in ("src", "examples", "docs") for path in (ROOT / folder).rglob("*.*")]
     assert not [path for path in texts if path.suffix in (".py", ".md") and copied.search(path.read_text("utf-8"))]
+
+
+ENTRY_POINTS = (
+    "simulate", "identify", "simulate_portfolio", "Bandit", "PortfolioBandit", "Agent", "Law", "RiskMeasure",
+    "study.Study", "study.run", "plan.advise", "testing.check_policy",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ENTRY_POINTS)
+def test_entry_points_have_an_example_that_runs(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    thing = functools.reduce(getattr, name.split("."), prudent)
+    assert "Parameters\n" in thing.__doc__ or name in ("Law", "RiskMeasure")
+    (test,) = doctest.DocTestFinder(recurse=False).find(thing, name, globs={})
+    assert test.examples
+    assert doctest.DocTestRunner().run(test).failed == 0

@@ -18,7 +18,15 @@ Array = NDArray[np.float64]
 
 
 class Law(ABC):
-    """A distribution of rewards. `mean`, `variance` and `support` are settled when it is made."""
+    """A distribution of rewards. `mean`, `variance` and `support` are computed when it is made.
+
+    Examples
+    --------
+    >>> from prudent import Gaussian
+    >>> law = Gaussian(mean=1.0, variance=0.25)
+    >>> round(law.quantile(0.05), 3), round(law.lower_tail_mean(0.05), 3)
+    (0.178, -0.031)
+    """
 
     name: ClassVar[str]
     kind: ClassVar[int]

@@ -28,7 +28,22 @@ class Frontier(NamedTuple):
 
 
 class PortfolioBandit:
-    """K arms with a joint law; the learner plays a mix x of them and receives xᵀr (conclusions of [Sani12])."""
+    """K arms with a joint law; the learner chooses a mix x of them and receives xᵀr (conclusions of [Sani12]).
+
+    Parameters
+    ----------
+    law
+        The joint law of the arms' rewards.
+    names
+        What the arms are called; the law's names, or "arm 1", "arm 2", … by default.
+
+    Examples
+    --------
+    >>> from prudent import MultivariateGaussian, PortfolioBandit
+    >>> bandit = PortfolioBandit(MultivariateGaussian([0.1, 0.2], [[0.04, 0.0], [0.0, 0.04]]))
+    >>> bandit.optimal(rho=0.0).weights.round(3).tolist()
+    [0.5, 0.5]
+    """
 
     def __init__(self, law: JointLaw, names: Sequence[str] | None = None) -> None:
         if not isinstance(law, JointLaw):

@@ -40,7 +40,17 @@ class Interval(NamedTuple):
 
 
 class RiskMeasure(ABC):
-    """A cost of reward laws. Subclass it as a frozen dataclass, and register it: `@risks.add("my-measure")`."""
+    """A cost of reward laws. Subclass it as a frozen dataclass, and register it: `@risks.add("my-measure")`.
+
+    Examples
+    --------
+    >>> from prudent import CVaR, Gaussian
+    >>> risk = CVaR(alpha=0.05)  # minus the mean of the worst 5 % of rewards
+    >>> round(risk.cost(Gaussian(1.0, 0.25)), 3)
+    0.031
+    >>> risk.sample_cost([0.5, 1.0, 2.0, 3.0])
+    -0.5
+    """
 
     name: ClassVar[str]
     by_moments: ClassVar[bool] = False

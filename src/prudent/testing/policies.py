@@ -32,10 +32,25 @@ def check_policy(
     horizon: int = 60,
     rewards: tuple[float, float] = (-math.inf, math.inf),
 ) -> None:
-    """A policy must play any bandit to the end, and the same compiled as interpreted.
+    """A policy must run on any bandit to the end, and the same compiled as interpreted.
 
-    `arms` are the sizes of the bandits, `horizon` the longest game. `rewards` is the interval the policy is made for:
-    nothing outside it is tried, so pass (0, 1) for a policy of rewards in [0, 1].
+    Parameters
+    ----------
+    policy
+        An instance of the class to be checked.
+    risk
+        What the policy takes its parameters from; mean-variance with ρ = 1 by default.
+    arms, horizon
+        The sizes of the bandits that are tried, and the longest run.
+    rewards
+        The interval of rewards the policy is made for. Nothing outside it is tried, so pass (0, 1) for a policy of
+        rewards in [0, 1].
+
+    Examples
+    --------
+    >>> from prudent import UCB1
+    >>> from prudent.testing import check_policy
+    >>> check_policy(UCB1(), arms=(2,), horizon=20)
     """
     risk = MeanVariance(1.0) if risk is None else risk
     named = isinstance(policy, tuple) and hasattr(policy, "_fields")
