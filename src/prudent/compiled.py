@@ -259,7 +259,7 @@ def _absorb(function: Any, digest: Any, seen: set[FunctionType]) -> None:
 def kernels_digest() -> bytes:
     """A digest of the source that kernels are made from."""
     here = Path(__file__).parent
-    rooms = ("arms", "risk", "policies", "engine", "identification")
+    rooms = ("arms", "confidence", "risk", "policies", "engine", "identification")
     sources = [Path(__file__), *(path for room in rooms for path in (here / room).glob("*.py"))]
     digest = hashlib.blake2b(digest_size=16)
     for path in sorted(sources):

@@ -6,7 +6,7 @@ A message names the owner and parameter, what is allowed, what was given, and th
 import difflib
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 
@@ -71,6 +71,18 @@ def as_float(owner: str, name: str, value: Any) -> float:
         return float(value)
     except (TypeError, ValueError, OverflowError):
         raise PrudentError(f"{owner}: {name} must be a number, got {value!r}") from None
+
+
+def check_support(owner: str, support: Sequence[float]) -> tuple[float, float]:
+    """The stated range of rewards; either end may be infinite."""
+    try:
+        first, second = support
+    except (TypeError, ValueError):
+        raise PrudentError(f"{owner}: support must be a pair (low, high), got {support!r}") from None
+    low, high = as_float(owner, "support", first), as_float(owner, "support", second)
+    if not low < high:
+        raise PrudentError(f"{owner}: support must be a pair (low, high) with low < high, got ({low}, {high})")
+    return low, high
 
 
 def pretty(number: float) -> str:

@@ -1,6 +1,5 @@
 """Policies at work in live experiments."""
 
-from prudent.live.agent import Agent, Estimate
-from prudent.live.intervals import Intervals
+from prudent.live.agent import Agent, Estimate, Intervals
 
 __all__ = ["Agent", "Estimate", "Intervals"]

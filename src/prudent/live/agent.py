@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 
 from prudent.arms.sampling import include
 from prudent.compiled import score_inputs, score_of
-from prudent.errors import PrudentError, check_integer, check_number
-from prudent.live.intervals import Intervals, arm_intervals
+from prudent.confidence import always
+from prudent.errors import PrudentError, check_integer, check_number, check_support
 from prudent.live.state import ArmState, State, ordered, read, write
 from prudent.policies import UNSET, Arm, Arms, Policy, bind, check_rewards, registry, spec
-from prudent.risk import MeanVariance, RiskMeasure
+from prudent.risk import Interval, MeanVariance, RiskMeasure
 from prudent.risk import registry as risk_registry
-from prudent.risk.base import check_support
 
 _include = inspect.unwrap(include)  # interpreted: a service starts without waiting for the compiler
 
@@ -38,6 +37,17 @@ class Estimate(NamedTuple):
     cost: float | None
     open_asks: int
     retired: bool
+
+
+class Intervals(NamedTuple):
+    """Confidence sequences of an arm, see `Agent.intervals`. None before its first reward and where none is known."""
+
+    arm: int
+    pulls: int
+    mean: Interval | None
+    variance: Interval | None
+    cost: Interval | None
+    quantile: Interval | None
 
 
 class Agent:
@@ -145,11 +155,11 @@ class Agent:
         ]
 
     def intervals(self, level: float = 0.95, quantile: float | None = None) -> list[Intervals]:
-        """Confidence sequences (`prudent.sequences`) of every arm's mean, variance, cost, and a quantile if asked.
+        """Confidence sequences (`confidence.always`) of every arm's mean, variance, cost, and a quantile if asked.
 
         Each interval, by itself, holds the truth at all times at once with probability `level`: look as often as you
-        like, and stop when you like. For m intervals together pass 1 − (1 − level)/m. The cost has one if the risk is
-        the mean-variance or knows `bounds`. Needs a bounded support, and for a quantile an agent that remembers.
+        like, and stop when you like. For m intervals together pass 1 − (1 − level)/m. The cost has one if the risk
+        knows `bounds`. Needs a bounded support, and for a quantile an agent that remembers.
         Assumes that an arm's rewards, in the order told, are independent draws of one law; so a delay must not depend
         on the reward.
         """
@@ -160,9 +170,9 @@ class Agent:
             raise PrudentError(f"intervals: the agent's support must be bounded, got {self.support}; {fix}")
         if quantile is not None and self._arms[0].rewards is None:
             raise PrudentError("intervals: a quantile needs every reward; pass Agent(…, remember=True) from the start")
-        return [
-            arm_intervals(i, arm, self.risk, quantile, 1.0 - level, self.support) for i, arm in enumerate(self._arms)
-        ]
+        if quantile is not None:
+            always.check_quantile(quantile)  # before the first reward too
+        return [self._intervals(i, arm, quantile, 1.0 - level) for i, arm in enumerate(self._arms)]
 
     def add_arm(self) -> int:
         """Put a new arm into play; returns its number. A policy that plays in phases starts afresh."""
@@ -281,6 +291,19 @@ class Agent:
 
     def _cost(self, arm: ArmState) -> float:
         return float(self.risk.estimate(arm.mean, arm.variance, ordered(arm)))
+
+    def _intervals(self, number: int, arm: ArmState, quantile: float | None, failure: float) -> Intervals:
+        """Each may miss, ever, with probability `failure`."""
+        if arm.pulls == 0:
+            return Intervals(number, 0, None, None, None, None)
+        known, within = (arm.pulls, arm.mean, arm.variance), (failure, *self.support)
+        found = (
+            always.mean_bounds(*known, *within),
+            always.variance_bounds(*known, *within),
+            self.risk.always_bounds(*known, ordered(arm), *within),
+            None if quantile is None else always.quantile_bounds(ordered(arm), quantile, *within),
+        )
+        return Intervals(number, arm.pulls, *(bounds and Interval(*map(float, bounds)) for bounds in found))
 
     def _number(self, owner: str, arm: int) -> int:
         return check_integer(owner, "arm", arm, low=0, high=len(self._arms) - 1, hint="arms are numbered from 0")

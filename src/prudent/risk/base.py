@@ -22,14 +22,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from prudent.arms import Law
 from prudent.compiled import helper, tuple_form
-from prudent.errors import PrudentError, as_float, check_number
+from prudent.errors import PrudentError, check_number, check_support
 from prudent.registry import Registry
 
 Array = NDArray[np.float64]
 
 registry = Registry("risk", "prudent.risks")
 
-INTERPRETED = frozenset({"cost", "sample_cost", "stats_cost", "interval", "compiled"})
+INTERPRETED = frozenset({"cost", "sample_cost", "stats_cost", "always_bounds", "interval", "compiled"})
 """The methods that stay outside kernels."""
 
 
@@ -69,6 +69,16 @@ class RiskMeasure(ABC):
     def stats_cost(self, mean: ArrayLike, variance: ArrayLike) -> Array:
         """The cost where mean and variance determine it; element by element."""
         raise PrudentError(f"{self.name}: mean and variance do not determine this cost; use sample_cost(rewards)")
+
+    def always_bounds(
+        self, pulls: int, mean: float, variance: float, rewards: Array, failure: float, low: float, high: float
+    ) -> tuple[float, float] | None:
+        """Bounds that hold after 1, 2, 3, … rewards, all of them with probability 1 − failure; None if none are known.
+
+        Here they are the `bounds` after n rewards with failure/(n(n + 1)); these shares sum to `failure`.
+        """
+        bounds = getattr(self, "bounds", None)
+        return bounds and bounds(pulls, mean, variance, rewards, failure / (pulls * (pulls + 1)), low, high)
 
     def interval(self, rewards: ArrayLike, level: float = 0.95, support: Sequence[float] | None = None) -> Interval:
         """An interval that holds the true cost with probability `level` or more, from independent rewards.
@@ -110,18 +120,6 @@ def check_sample(owner: str, rewards: ArrayLike, weights: ArrayLike | None) -> t
     if w.size != x.size or not np.isfinite(w).all() or w.min() < 0.0 or w.sum() <= 0.0:
         raise PrudentError(f"{owner}: weights must be {x.size} finite numbers ≥ 0, not all 0; give one per reward")
     return x, w / w.sum()
-
-
-def check_support(owner: str, support: Sequence[float]) -> tuple[float, float]:
-    """The stated range of rewards; either end may be infinite."""
-    try:
-        first, second = support
-    except (TypeError, ValueError):
-        raise PrudentError(f"{owner}: support must be a pair (low, high), got {support!r}") from None
-    low, high = as_float(owner, "support", first), as_float(owner, "support", second)
-    if not low < high:
-        raise PrudentError(f"{owner}: support must be a pair (low, high) with low < high, got ({low}, {high})")
-    return low, high
 
 
 def _numbers(owner: str, name: str, values: ArrayLike) -> Array:

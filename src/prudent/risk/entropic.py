@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from prudent.arms import Gaussian, Law, Mixture
+from prudent.confidence.once import mean_bounds
 from prudent.errors import check_positive
 from prudent.risk.base import Array, RiskMeasure, registry, total
-from prudent.risk.intervals import mean_bounds
 
 
 @dataclass(frozen=True)

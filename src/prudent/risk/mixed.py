@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from prudent.arms import Law
+from prudent.confidence.once import distorted_bounds, variance_bounds
 from prudent.errors import check_finite
 from prudent.risk.base import Array, RiskMeasure, registry, total
-from prudent.risk.intervals import distorted, distorted_bounds, levels_of, variance_bounds
+from prudent.risk.distortion import distorted, levels_of
 from prudent.risk.tails import set_alpha
 
 

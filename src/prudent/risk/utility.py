@@ -12,9 +12,9 @@ from typing import ClassVar
 import numpy as np
 
 from prudent.arms import Law
+from prudent.confidence.once import mean_bounds
 from prudent.errors import check_finite, check_positive
 from prudent.risk.base import Array, RiskMeasure, registry, total
-from prudent.risk.intervals import mean_bounds
 
 
 class ExpectedUtility(RiskMeasure):
