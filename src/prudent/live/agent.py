@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from prudent import files
 from prudent.arms.sampling import include
 from prudent.compiled import score_inputs, score_of
 from prudent.confidence import always
@@ -208,10 +209,8 @@ class Agent:
         return agent
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a file: beside it first, so that the file is whole at any time."""
-        beside = Path(f"{os.fspath(path)}.part")
-        beside.write_text(self.to_json(), encoding="utf-8")
-        beside.replace(path)
+        """Write the state to a file, which is whole at any time, even after a power failure."""
+        files.write(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], policy: Policy | None = None) -> "Agent":
