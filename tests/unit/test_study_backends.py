@@ -131,20 +131,11 @@ def test_an_estimate_counts_cells_and_pulls():
     assert left.seconds > 0.0
 
 
-def test_a_tiny_cell_costs_less_than_a_millisecond_beside_its_simulation(tmp_path):
-    """Processor time, since other programs take their share of the clock."""
+def test_tiny_cells_share_their_files(tmp_path):
+    """What a cell costs beside its simulation is mostly its file; benchmarks/studies.py measures it."""
     tiny = study(runs=1, horizons=list(range(10, 35)))
-    run(study(runs=1, horizons=[10]), tmp_path / "warm", workers=1)
-    started = time.process_time()
     store = run(tiny, tmp_path / "tiny", workers=2)
-    spent = time.process_time() - started
-    cells = [entry.cell for entry in tiny.entries]
-    started = time.process_time()
-    for cell in cells:
-        playing._simulate(cell, 1)
-    bare = time.process_time() - started
-    assert (spent - bare) / len(cells) < 1e-3
-    assert len(cells) == 1000
+    assert len(tiny.entries) == store.table().height == 1000
     assert len(list(store.parts.iterdir())) < 200
 
 
