@@ -1,6 +1,6 @@
 """Every Python block of these pages runs as it stands, and prints the text block that follows it.
 
-(docs/theory.md and docs/live.md have tests of their own.)
+(docs/theory.md has a test of its own.)
 """
 
 import re
@@ -17,6 +17,7 @@ PAGES = [
     "README.md",
     "docs/identification.md",
     "docs/leaping.md",
+    "docs/live.md",
     "docs/plan.md",
     "docs/policies.md",
     "docs/portfolios.md",

@@ -10,6 +10,7 @@ import pytest
 from prudent import MVLCB, AnytimeMVLCB, Bandit, Bernoulli, Deterministic, ExpExp, Gaussian, PrudentError, simulate
 from prudent.compiled import fingerprint
 from prudent.engine.streams import CHUNK
+from strangers import IdlePolicy
 
 RISK = "mean-variance(rho=0)"
 
@@ -120,11 +121,6 @@ class UndefinedLater(NamedTuple):
         return np.nan if arm.mean < 0.7 else 1.0 * arm.pulls
 
 
-class Idle(NamedTuple):
-    def phase(self, arms, t, chosen, rng):
-        return 0
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -142,7 +138,7 @@ class Idle(NamedTuple):
         ({"policy": UndefinedLater()}, "not a number"),
         ({"policy": MVLCB}, r"pass MVLCB\(\), not MVLCB"),
         ({"policy": MVLCB()._replace(delta=2.0)}, "delta must lie in"),
-        ({"policy": Idle()}, "fewer than 1 repetition"),
+        ({"policy": IdlePolicy()}, "fewer than 1 repetition"),
         ({"policy": ExpExp(tau=11)}, "tau must be"),
         ({"risk": "mean-varianz"}, "did you mean mean-variance"),
     ],
