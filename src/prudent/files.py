@@ -110,7 +110,7 @@ def read_columns(
         numbers = [_number(cell, comma) for cell in cells]
         for row, number in enumerate(numbers):
             if not math.isfinite(number) and not (gaps and not cells[row]):
-                raise sheet.error(row, place, "not a finite number; write it as 1234.5, without signs or units")
+                raise sheet.error(row, place, "not a finite number; write it as 1234.5, and nothing else")
         if names is None and place == 0 and _counts_rows(numbers):
             fix = "leave its name empty if it is, else put another column first"
             raise sheet.error(0, 0, f"and the column looks like dates or row numbers; {fix}")

@@ -56,6 +56,7 @@ def test_a_long_look_settles_which_arm_is_better():
     assert good.cost.high < even.cost.low
 
 
+@pytest.mark.slow
 def test_a_policy_that_chases_rewards_does_not_break_them():
     """ε-greedy leaves an arm after bad luck, so sample means are biased; over whole paths the intervals still hold."""
     runs, failure, missed = 60, 0.2, 0

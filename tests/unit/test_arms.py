@@ -296,6 +296,7 @@ def mixtures(draw: st.DrawFn) -> Law:
 laws = st.one_of(simple, mixtures())
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(laws)
 def test_random_laws_keep_the_contract(law: Law) -> None:

@@ -190,6 +190,7 @@ print(runs.pulls[0, 0], sum(sum(stats.cache_misses.values()) for stats in kernel
     return int(pulls), int(compiled)
 
 
+@pytest.mark.slow
 def test_the_disk_cache_is_quick_and_never_stale(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     (first, compiled), (again, none), (edited, anew) = (run_script(tmp_path, constant) for constant in (0.1, 0.1, 1e3))

@@ -164,6 +164,7 @@ PATHWISE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PATHWISE)
 @pytest.mark.parametrize("policy", [MVLCB(), MVLCB.sharp()], ids=["seed", "sharp"])
 def test_stepping_through_the_same_rewards_makes_the_same_pulls(name, policy, monkeypatch):
@@ -184,6 +185,7 @@ def test_stepping_through_the_same_rewards_makes_the_same_pulls(name, policy, mo
     assert short > 200  # and first went near levels without passing them
 
 
+@pytest.mark.slow
 def test_a_bad_guess_of_the_level_costs_time_not_truth(monkeypatch):
     """Guesses far too high and too low, for rough levels too: runs go back or start over, and the pulls are right."""
     (bandit, rho), rounds = PATHWISE["2 Gaussians"], [600, 900]
@@ -215,6 +217,7 @@ def test_two_deterministic_arms_are_pulled_in_turn(horizon):
 CONSTANT = [Deterministic(0.1), Gaussian(0.3, 0.0), Empirical([0.2, 0.2]), Bernoulli(0.0), Gaussian(0.1, 0.0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [MVLCB(), MVLCB.sharp(), BernsteinMVLCB()], ids=["seed", "sharp", "bernstein"])
 @pytest.mark.parametrize("rho", [0.0, 1.0, math.inf])
 def test_constant_arms_leap_exactly_as_they_step(policy, rho):
@@ -328,6 +331,7 @@ class Odd(NamedTuple):
         return math.inf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [OVERALL, CONSTANTLY, WAVE, NOWHERE])
 def test_odd_scores_and_bounds_cost_time_but_no_exactness(kind):
     """On constant arms every engine must make the same pulls."""

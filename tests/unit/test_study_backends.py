@@ -45,6 +45,7 @@ def expected(calm):
     return contents(calm)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("backend", "workers"), [("threads", 3), ("processes", 2)])
 def test_local_backends_give_the_same_bytes(tmp_path, expected, backend, workers):
     assert contents(run(study(), tmp_path / "other", backend=backend, workers=workers)) == expected
@@ -57,6 +58,7 @@ def test_cells_are_played_the_same_alone_and_in_company(calm):
         assert alone == {name: row[name] for name in alone}
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_costs_only_its_cells(tmp_path, expected, monkeypatch):
     psutil = pytest.importorskip("psutil")
     monkeypatch.setattr(costs, "TASK", 0.02)
@@ -186,6 +188,7 @@ def cluster(tmp_path):
             process.wait()
 
 
+@pytest.mark.slow
 def test_a_cluster_gives_the_same_bytes_though_a_worker_is_killed(tmp_path, expected, cluster, monkeypatch):
     monkeypatch.setattr(costs, "TASK", 0.02)
     address, workers = cluster
