@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # The examples read data from inside these; nothing of them is imported, so their dependencies are not needed.
 DATA := lifelines linearmodels obp skfolio
 
-.PHONY: paper test bench clean
+.PHONY: paper test quick bench clean
 
 paper: $(VENV)/ready
 	$(BIN)/prudent paper --out results/paper
@@ -17,6 +17,10 @@ test: $(VENV)/ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest
+
+# The first thing to run after a change: what can be told in 90 seconds, once kernels are compiled.
+quick: $(VENV)/ready
+	$(BIN)/pytest -m "not slow" tests/unit tests/properties
 
 # The benchmark's other libraries live in an environment of their own.
 bench: $(VENV)/bench-ready

@@ -6,7 +6,6 @@ Ratios come from one run; every pair is timed in turns, the best of several; com
 where the loop would take minutes it does fewer runs, because its time for a round does not depend on their number.
 """
 
-import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,8 +14,9 @@ import loops
 import numpy as np
 
 from prudent import MVLCB, Bandit, ExpExp, Gaussian, MeanVariance, simulate
+from prudent.engine.threads import usable_cores
 
-CORES = len(os.sched_getaffinity(0))
+CORES = usable_cores()
 FIGURE_2 = ([1.0, 0.5], [0.05, 0.25])
 EQUAL = ([1.5, 0.4], [0.25, 0.25])
 CONFIGURATION_2 = (

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from prudent import Beta, Uniform
-from prudent.sequences import mean_bounds, variance_bounds
+from prudent.confidence.always import mean_bounds, variance_bounds
 
 COUNTS = (100, 1_000, 10_000, 100_000)
 FAILURE = 0.05

@@ -1,5 +1,6 @@
 """Plots. A figure function takes data and an `ax`, returns the `ax`, saves nothing, changes no global style."""
 
+import io
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -10,6 +11,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
+
+from prudent import files
 
 # Okabe and Ito's colours, told apart by colour-blind readers and in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -52,13 +55,11 @@ def plot_curves(
 
 
 def save(figure: Figure, path: Path, endings: Sequence[str] = ("svg", "png")) -> list[Path]:
-    """The figure as SVG and PNG next to each other, or one of them; each is written beside and renamed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """The figure as SVG and PNG next to each other, or one of them."""
     made = []
     options: dict[str, dict[str, Any]] = {"svg": {"metadata": {"Date": None}}, "png": {"dpi": 160}}
     for ending in endings:
-        target = path.with_suffix(f".{ending}")
-        beside = target.with_name(f".{target.name}.part")
-        figure.savefig(beside, bbox_inches="tight", format=ending, **options[ending])
-        made.append(beside.replace(target))
+        drawn = io.BytesIO()
+        figure.savefig(drawn, bbox_inches="tight", format=ending, **options[ending])
+        made.append(files.write(path.with_suffix(f".{ending}"), drawn.getvalue()))
     return made

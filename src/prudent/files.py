@@ -1,12 +1,14 @@
 """What touches the disk: one way to write a file, one way to read a CSV file."""
 
 import csv
+import errno
+import io
+import itertools
 import math
 import os
 import re
 import uuid
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +16,9 @@ from prudent.errors import PrudentError, near
 
 SEPARATORS = ",;\t"
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
-THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+,\d+|[+-]?\d{1,3}(?:,\d{3})+\.\d+")
+GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
+SPOILED = re.compile(r"[-+−(€$£¥\s]*\d[\d.,'’\s]*[)%‰€$£¥\s]*")
+DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}")
 
 
 def write(path: str | os.PathLike[str], data: bytes | str, *, only_new: bool = False) -> Path:
@@ -39,7 +43,8 @@ def write(path: str | os.PathLike[str], data: bytes | str, *, only_new: bool = F
             beside.unlink(missing_ok=True)
         _sync_folder(path.parent)
     except OSError as error:
-        raise PrudentError(f"cannot write {path}: {error.strerror}; make room or change the rights") from error
+        fix = "make room, change the rights, or choose another place"
+        raise PrudentError(f"cannot write {path}: {error.strerror or error}; {fix}") from error
     return path
 
 
@@ -55,94 +60,193 @@ def _name_if_free(beside: Path, path: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """The new name survives a power failure too, on systems that can sync a folder."""
-    with suppress(AttributeError, OSError):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    """The new name survives a power failure too, on systems that can sync a folder; Windows cannot open one."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)
         finally:
             os.close(handle)
+    except OSError as error:
+        if error.errno in (errno.EIO, errno.ENOSPC):  # the disk failed, not the idea
+            raise
 
 
-class _Line(NamedTuple):
-    """A line that is not empty, by its number in the file."""
+class _Sheet(NamedTuple):
+    """A CSV file cut into cells, as many in every row as there are names; `lines` says where the rows stand."""
 
-    number: int
-    cells: list[str]
+    path: Path
+    separator: str
+    header: list[str]
+    lines: list[int]
+    rows: list[list[str]]
+
+    def column(self, place: int) -> list[str]:
+        return [cells[place] for cells in self.rows]
+
+    def error(self, row: int, place: int, what: str) -> PrudentError:
+        """What is wrong with a cell, and where it stands."""
+        cell = self.rows[row][place]
+        found = f"{cell!r}, {what}" if cell else "empty; fill it, or drop its row or its column"
+        return PrudentError(f"{self.path}, line {self.lines[row]}: {self.header[place]} is {found}")
 
 
 def read_columns(
-    path: str | os.PathLike[str], names: Sequence[str] | None = None, *, gaps: bool = False
+    path: str | os.PathLike[str], names: Sequence[str] | None = None, *, gaps: bool = False, text: bool = True
 ) -> dict[str, list[float]]:
-    """The named columns of a CSV file, or all that have a name and hold a number. The first line holds the names.
+    """The named columns of a CSV file, or all that have a name and hold numbers. The first line holds the names.
 
-    Cells are separated by commas, semicolons or tabs; where commas do not separate, they may be decimal commas. With
+    Columns are separated by commas, semicolons or tabs; where commas do not separate, they may be decimal commas. With
     `gaps` empty cells are passed over, so that columns may differ in length; without, every cell must be a number.
+    Unless named, columns of text, such as dates, are passed over; with `text=False` they are errors. Whatever could be
+    read in two ways is an error that says where.
     """
-    path = Path(path)
-    header, lines = _read(path)
-    comma = any(DECIMAL_COMMA.fullmatch(cell) for line in lines for cell in line.cells)
-    found: dict[str, list[float]] = {}
-    for place, name in enumerate(header):
-        cells = [(line.number, line.cells[place]) for line in lines]
-        numbers = [_number(cell, comma) for _, cell in cells]
-        # One number makes a column of numbers: a gap in its first row must be named, not lose the column.
-        numeric = any(map(math.isfinite, numbers)) or not any(cell for _, cell in cells)
-        if name not in names if names is not None else not (name and numeric):
-            continue
-        for (line, cell), number in zip(cells, numbers, strict=True):
-            if not math.isfinite(number) and not (gaps and not cell):
-                what = f"is {cell!r}, not a finite number; correct it" if cell else "is empty; fill it, or drop the row"
-                raise PrudentError(f"{path}, line {line}: {name} {what}")
-        found[name] = [number for number in numbers if math.isfinite(number)]
-    for name in names or ():
-        if name not in found:
-            raise PrudentError(f"{path}: no column {name!r}; {near(name, filter(None, header))}")
-    if not found:
-        raise PrudentError(f"{path}: no column of numbers such as 0.01; its columns: {', '.join(header)}")
-    return {name: found[name] for name in names} if names is not None else found
+    sheet = _sheet(Path(path), gaps)
+    places = _numeric(sheet, text) if names is None else _named(sheet, names)
+    comma = _has_decimal_commas(sheet, places)
+    found = {}
+    for place in places:
+        cells = sheet.column(place)
+        numbers = [_number(cell, comma) for cell in cells]
+        for row, number in enumerate(numbers):
+            if not math.isfinite(number) and not (gaps and not cells[row]):
+                raise sheet.error(row, place, "not a finite number; write it as 1234.5, and nothing else")
+        if names is None and place == 0 and _counts_rows(numbers):
+            fix = "leave its name empty if it is, else put another column first"
+            raise sheet.error(0, 0, f"and the column looks like dates or row numbers; {fix}")
+        found[sheet.header[place]] = [number for number in numbers if math.isfinite(number)]
+    return found
 
 
-def _read(path: Path) -> tuple[list[str], list[_Line]]:
-    """The names and the lines of cells, as many in every line."""
+def _sheet(path: Path, gaps: bool) -> _Sheet:
+    """The file in cells. With `gaps` a row may end early."""
     try:
-        # Spreadsheets write a byte order mark before the first name; utf-8-sig drops it.
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            separator = max(SEPARATORS, key=file.readline().count)
-            file.seek(0)
-            reader = csv.reader(file, delimiter=separator, strict=True)
-            lines = [_Line(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
+        data = path.read_bytes()
+        text = data.decode("utf-8-sig")  # without the byte order mark that spreadsheets write
     except OSError as error:
-        raise PrudentError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise PrudentError(f"cannot read {path}: it is not UTF-8 text; save it as CSV in UTF-8") from None
+        raise PrudentError(f"cannot read {path}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise PrudentError(f"cannot read {path}, line {line}: not UTF-8 text; save it as CSV in UTF-8") from None
+    if "\0" in text:
+        raise PrudentError(f"cannot read {path}: it holds zero bytes; save it as CSV in UTF-8")
+    # The header says what separates; names in quotes do not count.
+    first = next((line for line in re.sub(r'"[^"]*"', "", text).splitlines() if line.strip(" ")), "")
+    tried = [_cut(path, text, separator, gaps) for separator in SEPARATORS if separator in first]
+    sheets = [sheet for sheet in tried if isinstance(sheet, _Sheet)]
+    if len(tried) > 1 and len(sheets) != 1:
+        fix = "put names that hold one of them in quotes"
+        raise PrudentError(f"{path}, line 1: cannot tell which of , and ; and tabs separates columns; {fix}")
+    sheet = (sheets or tried or [_cut(path, text, ",", gaps)])[0]
+    if isinstance(sheet, PrudentError):
+        raise sheet
+    return sheet
+
+
+def _cut(path: Path, text: str, separator: str, gaps: bool) -> _Sheet | PrudentError:
+    """The sheet if this separator separates, or what speaks against it."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
+    lines, rows = [], []
+    try:
+        for cells in reader:
+            if any(map(str.strip, cells)):
+                lines.append(reader.line_num)
+                rows.append([cell.strip() for cell in cells])
     except csv.Error as error:
-        raise PrudentError(f"cannot read {path}: {error}; save it as CSV with a header line") from None
-    if len(lines) < 2:
-        raise PrudentError(f"{path}: must hold a header line and rows of numbers, got {len(lines)} lines")
-    header = lines[0].cells
-    if all(math.isfinite(_number(name, comma=True)) for name in header):
-        raise PrudentError(f"{path}: must begin with a line of names, got {', '.join(header)}; add one")
-    if twice := next((name for name in header if name and header.count(name) > 1), None):
-        raise PrudentError(f"{path}: two columns are called {twice!r}; rename one of them")
-    for number, cells in lines[1:]:
-        if len(cells) != len(header):
-            fix = "is the file cut short, or are decimal commas between commas? Separate columns by semicolons"
-            raise PrudentError(f"{path}, line {number}: must hold {len(header)} cells, got {len(cells)}; {fix}")
-        for cell in cells:
-            if THOUSANDS.fullmatch(cell) or (separator == "," and DECIMAL_COMMA.fullmatch(cell)):
-                fix = "write it without thousands separators, and with a decimal point"
-                raise PrudentError(f"{path}, line {number}: cannot tell what number {cell!r} is; {fix}")
-    return header, lines[1:]
+        return PrudentError(f"{path}, line {reader.line_num}: {error}; save it as CSV, names in the first line")
+    if len(rows) < 2:
+        return PrudentError(f"{path}: must hold a line of names and rows of numbers, got {len(rows)} lines")
+    width = len(rows[0])
+    for line, cells in zip(lines, rows, strict=True):
+        missing = width - len(cells)
+        # A short row with a decimal comma may be one whose columns are separated by commas.
+        if missing < 0 or (missing > 0 and not (gaps and not any("," in cell for cell in cells))):
+            fix = "is it cut short? Numbers with decimal commas need semicolons between columns"
+            return PrudentError(f"{path}, line {line}: must hold {width} cells, got {len(cells)}; {fix}")
+        cells.extend([""] * missing)
+    return _Sheet(path, separator, rows[0], lines[1:], rows[1:])
+
+
+def _named(sheet: _Sheet, names: Sequence[str]) -> list[int]:
+    """Where the columns asked for stand."""
+    for name in names:
+        if name not in sheet.header:
+            _check_names(sheet)
+            raise PrudentError(f"{sheet.path}: no column {name!r}; {near(name, filter(None, sheet.header))}")
+    _check_once(sheet, names)
+    return [sheet.header.index(name) for name in names]
+
+
+def _numeric(sheet: _Sheet, text: bool) -> list[int]:
+    """Where the columns with names and numbers stand; all with names unless there may be `text`."""
+    named = [place for place, name in enumerate(sheet.header) if name]
+    _check_names(sheet)
+    _check_once(sheet, [sheet.header[place] for place in named])
+    for place in set(range(1, len(sheet.header))) - set(named):  # the first is what data frames write to number rows
+        if any(sheet.column(place)):
+            raise PrudentError(f"{sheet.path}, line 1: column {place + 1} has no name; give it one")
+    places = [place for place in named if not text or _may_be_numbers(sheet.column(place))]
+    if not places:
+        raise PrudentError(f"{sheet.path}: no column of numbers such as 0.01; its columns: {', '.join(sheet.header)}")
+    return places
+
+
+def _check_names(sheet: _Sheet) -> None:
+    """A file without a line of names must not lose its first row. A data frame's 0, 1, 2, … after a blank are names."""
+    counted = sheet.header == ["", *map(str, range(len(sheet.header) - 1))]
+    for name in sheet.header:
+        if not counted and any(math.isfinite(_number(name, comma)) for comma in (False, True)):
+            raise PrudentError(f"{sheet.path}, line 1: must hold the names of the columns, got {name}; add them")
+
+
+def _check_once(sheet: _Sheet, names: Sequence[str]) -> None:
+    if twice := next((name for name in names if name and max(sheet.header.count(name), names.count(name)) > 1), None):
+        raise PrudentError(f"{sheet.path}, line 1: two columns are called {twice!r}; rename one of them")
+
+
+def _has_decimal_commas(sheet: _Sheet, places: Sequence[int]) -> bool:
+    """Whether commas are decimal commas. Where nothing else tells, 1,234 may be 1234, and so may 1.234."""
+    if sheet.separator == ",":
+        return False
+    for mark in ",.":
+        doubtful = None
+        for place in places:
+            for row, cell in enumerate(sheet.column(place)):
+                if mark in cell and math.isfinite(_number(cell, mark == ",")):
+                    if not GROUPED.fullmatch(cell):
+                        return mark == ","
+                    doubtful = doubtful or (row, place, cell)
+        if doubtful:
+            row, place, cell = doubtful
+            raise sheet.error(row, place, f"which may mean two numbers; write {cell}0 or {cell.replace(mark, '')}")
+    return False
 
 
 def _number(cell: str, comma: bool) -> float:
     """The number in a cell, NaN if it is none. In a file with decimal commas a point is no decimal point."""
-    if comma and "," in cell:
-        cell = cell.replace(",", ".", 1) if DECIMAL_COMMA.fullmatch(cell) else ""
-    elif comma and "." in cell:
-        cell = ""
+    if comma and "." in cell:
+        return math.nan
+    if comma and DECIMAL_COMMA.fullmatch(cell):
+        cell = cell.replace(",", ".")
     try:
         return float(cell) if "_" not in cell else math.nan
     except ValueError:
         return math.nan
+
+
+def _may_be_numbers(cells: Sequence[str]) -> bool:
+    """One number is enough, even a spoiled one such as 5 %: it must be pointed out, not lose the column."""
+    return not any(cells) or any(
+        math.isfinite(_number(cell, comma=False)) or (SPOILED.fullmatch(cell) and not DATE.fullmatch(cell))
+        for cell in cells
+    )
+
+
+def _counts_rows(numbers: Sequence[float]) -> bool:
+    """Whole numbers that rise by 1 from 0 or 1, or that rise or fall above 1800: years, 202401, 20240131, seconds."""
+    if len(numbers) < 3 or not all(number.is_integer() for number in numbers):
+        return False
+    steps = {after - before for before, after in itertools.pairwise(numbers)}
+    if numbers[0] in (0.0, 1.0):
+        return steps == {1.0}
+    return min(numbers) >= 1800.0 and (min(steps) > 0.0 or max(steps) < 0.0)

@@ -11,6 +11,7 @@ TOLERANCE = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
 SIZES = [(2, 400), (5, 320), (15, 200), (40, 70), (100, 7), (200, 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arms", "problems"), SIZES)
 def test_costs_agree_with_cvxpy_to_1e_7(arms, problems):
     """Half of the covariances are singular, half of the problems have upper limits."""

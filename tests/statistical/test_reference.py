@@ -1,7 +1,8 @@
 """Against independent numbers: `reference.json`, made by a plain loop of another program.
 
-Each comparison allows 4 combined standard errors, two-sided false-alarm rate 6e-5 each if the errors were normal and
-the stream random; the stream is fixed, so a pass stays a pass until the code changes.
+The streams are fixed, so that chance has no say: a comparison that passes will pass until the code changes. Each allows
+4 combined standard errors. That is narrower than the 1e-6 of tests with a false-alarm rate: a change that draws other
+numbers of the same law would fail a comparison with probability 6e-5, and should then be looked at.
 """
 
 import json

@@ -1,7 +1,6 @@
 """Reward laws: known values, other people's formulas, random parameters, and bad ones."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -287,6 +286,7 @@ def mixtures(draw: st.DrawFn) -> Law:
 laws = st.one_of(simple, mixtures())
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(laws)
 def test_random_laws_keep_the_contract(law: Law) -> None:
@@ -398,58 +398,6 @@ def test_levels_outside_0_1_are_refused(alpha: float) -> None:
         for method in (law.quantile, law.lower_tail_mean):
             with pytest.raises(PrudentError, match=f"{law.name}: alpha must"):
                 method(alpha)
-
-
-# CSV
-
-
-def write(tmp_path: Path, content: str | bytes) -> Path:
-    path = tmp_path / "my-rewards.csv"
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "day,gain\n1,0.5\n2,-1\n3,1e-1\n",
-        "day,gain\r\n1,0.5\r\n\r\n2,-1\r\n3, 0.1",
-        "\ufeffgain\n0.5\n-1\n0.1\n",  # as spreadsheets write it
-        'day,gain\n"1, or so","0.5"\n2,-1\n3,0.1\n',
-    ],
-)
-def test_a_column_of_a_csv_file(tmp_path: Path, content: str) -> None:
-    path = write(tmp_path, content)
-    law = Empirical.from_csv(path, "gain")
-    assert law == Empirical([-1.0, 0.1, 0.5])
-    assert registry.parse(f"empirical('{path}', 'gain')") == law
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", r"no column 'gain'; its columns: none \(is it empty\?\)"),
-        ("day,loss\n1,2\n", "no column 'gain'; its columns: day, loss"),
-        ("gain\n", "values must be one or more finite numbers, got 0"),
-        ("gain,day\n0.5,1\n0.7", "line 3: wrong number of fields; is the file truncated"),
-        ("gain,day\n0.5,1,9\n", "line 2: wrong number of fields"),
-        ("gain,day\n0.5,1\nhigh,2\n", "line 3: gain is 'high', not a finite number"),
-        ("gain,day\n,1\n", "line 2: gain is '', not a finite number"),
-        ("gain,day\nnan,1\n", "line 2: gain is 'nan'"),
-        ("gain,day\ninf,1\n", "line 2: gain is 'inf'"),
-        (b"gain\n\xff\xfe\n", "cannot read .*pass a CSV file with a header line"),
-    ],
-)
-def test_a_bad_csv_file_says_where(tmp_path: Path, content: str | bytes, message: str) -> None:
-    with pytest.raises(PrudentError, match=message):
-        Empirical.from_csv(write(tmp_path, content), "gain")
-
-
-def test_a_missing_csv_file(tmp_path: Path) -> None:
-    with pytest.raises(PrudentError, match=r"cannot read .*absent\.csv"):
-        Empirical.from_csv(tmp_path / "absent.csv", "gain")
-    with pytest.raises(PrudentError, match="cannot read"):
-        Empirical.from_csv(tmp_path, "gain")
 
 
 # Laws as numbers

@@ -89,6 +89,7 @@ def test_it_commits_exactly_when_the_budget_is_spent():
     assert phase(bound(horizon=14), [5, 1], [0.1, 0.0]) == (1, 1)  # every arm is pulled twice first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["stepping", "leaping"])
 def test_other_arms_have_the_budget_and_no_more(engine):
     horizon = 4_000

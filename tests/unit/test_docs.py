@@ -1,6 +1,6 @@
 """Every Python block of these pages runs as it stands, and prints the text block that follows it.
 
-(docs/theory.md and docs/live.md have tests of their own.)
+(docs/theory.md has a test of its own.)
 """
 
 import doctest
@@ -26,6 +26,7 @@ PAGES = [
     "docs/arms.md",
     "docs/identification.md",
     "docs/leaping.md",
+    "docs/live.md",
     "docs/plan.md",
     "docs/policies.md",
     "docs/portfolios.md",
@@ -34,6 +35,7 @@ PAGES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_python_blocks_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -35,6 +35,7 @@ def script(monkeypatch):
     return load
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_prints_and_draws(name, script, tmp_path, capsys):
     main = script(name)["main"]

@@ -273,6 +273,7 @@ def test_npts_weighs_the_rewards_and_the_best_value(rewards: Any, rho: float, be
     assert given_before == pytest.approx(WorstHalf(0.3).weigh(values, weights), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_any_risk_measure_runs_compiled_inside_npts_and_rho_mts() -> None:
     for policy in (NPTS(), RhoMTS((0.0, 0.5, 1.0))):
         check_policy(policy, risk=WorstHalf(), arms=(2,), rewards=(0.0, 1.0))
@@ -408,6 +409,7 @@ def test_a_policy_of_another_risk_asks_for_its_level(policy: Any) -> None:
         bound(policy, RISK)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("risk", ["cvar", "entropic", "exponential-spectrum", "mixed"])
 def test_npts_keeps_the_contract_for_other_risks(risk: str) -> None:
     check_policy(NPTS(), risk=risk_registry.parse(risk), rewards=(0.0, 1.0))

@@ -21,6 +21,7 @@ from prudent.policies.base import strategies as registry
 from prudent.policies.binding import bind
 from prudent.risk.base import RiskMeasure
 from prudent.risk.base import risks as risk_registry
+from strangers import IdleStrategy, Spendthrift
 
 MEAN = MeanVariance(math.inf)
 BUDGETED = ["uniform", "successive-rejects", "sequential-halving", "ucb-e"]
@@ -330,23 +331,11 @@ def test_what_confidence_cannot_do_is_refused(strategy, risk, arms, message) -> 
         identify(Bandit(arms), strategy, risk=risk, delta=0.1, runs=1)
 
 
-class Spendthrift(NamedTuple):
-    def phase(self, arms, t, chosen, rng):
-        chosen[:] = True
-        return 1
-
-
-class Idle(NamedTuple):
-    def phase(self, arms, t, chosen, rng):
-        chosen[:] = False
-        return 1
-
-
 def test_a_broken_strategy_is_named() -> None:
     with pytest.raises(PrudentError, match="Spendthrift: asks for more pulls than the budget, 10"):
         identify(THREE, Spendthrift(), risk=MEAN, budget=10, runs=1)
-    with pytest.raises(PrudentError, match="Idle: its phase chose no arm"):
-        identify(THREE, Idle(), risk=MEAN, budget=10, runs=1)
+    with pytest.raises(PrudentError, match="IdleStrategy: its phase chose no arm"):
+        identify(THREE, IdleStrategy(), risk=MEAN, budget=10, runs=1)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from scipy import stats
 from prudent import MeanVariance, PrudentError
 from prudent.arms.base import arms
 from prudent.cli import main
-from prudent.plan import Pilot, advise, guesses, pilot, suitable, tolerance, write_report
+from prudent.plan import Pilot, advise, guesses, suitable, tolerance, write_report
 from prudent.plan.advise import MEASURED, summarise
 from prudent.policies.base import policies as registry
 from prudent.policies.base import spec
@@ -56,18 +56,6 @@ def test_pilot_data_become_their_posterior():
     assert stats.kstest([4 * x.var(ddof=1) / law.variance for law in drawn], stats.chi2(4).cdf).pvalue > 1e-6
     yes = [arms.parse(Pilot("b", (1.0, 1.0, 0.0)).draw(rng)).mean for _ in range(3000)]
     assert stats.kstest(yes, stats.beta(3, 2).cdf).pvalue > 1e-6
-
-
-def test_pilot_files(tmp_path):
-    path = tmp_path / "pilot.csv"
-    path.write_text("old,new\n0.1,1\n0.2,0\n0.4,1\n,1\n")
-    assert pilot(path) == [Pilot("old", (0.1, 0.2, 0.4)), Pilot("new", (1.0, 0.0, 1.0, 1.0))]
-    for text, message in (("a\n1\nx\n2\n", "a in line 3 must be a number"), ("a\n2\n2\n2\n", "not all the same")):
-        path.write_text(text)
-        with pytest.raises(PrudentError, match=message):
-            pilot(path)
-    with pytest.raises(PrudentError, match="cannot read"):
-        pilot(tmp_path / "nowhere.csv")
 
 
 def test_every_policy_is_suitable_or_left_out_with_a_reason():

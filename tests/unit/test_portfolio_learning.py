@@ -5,15 +5,7 @@ import pytest
 
 from prudent import EmpiricalJoint, MultivariateGaussian, PortfolioBandit, simulate_portfolio
 from prudent.errors import PrudentError
-from prudent.portfolio import (
-    MCETE,
-    MCUCB,
-    Even,
-    MCEmpirical,
-    PortfolioPolicy,
-    SingleArm,
-    portfolio_policies,
-)
+from prudent.portfolio import MCETE, MCUCB, Even, MCEmpirical, PortfolioPolicy, SingleArm, portfolio_policies
 from prudent.portfolio.policies.base import Observation
 from prudent.portfolio.policies.mc_ete import covariance_of_pairs, pair_design
 from prudent.portfolio.policies.pairs import Pairs

@@ -69,6 +69,7 @@ def test_a_browser_opens_it_without_a_complaint(report, tmp_path):
     assert (tmp_path / "page.png").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_the_ledger_is_long_and_every_verdict_comes_from_its_check(tmp_path):
     assert count_claims() >= 35
     assert len({claim.statement for claim in CLAIMS}) >= 35

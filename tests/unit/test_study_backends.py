@@ -45,6 +45,7 @@ def expected(calm):
     return contents(calm)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("backend", "workers"), [("threads", 3), ("processes", 2)])
 def test_local_backends_give_the_same_bytes(tmp_path, expected, backend, workers):
     assert contents(run(study(), tmp_path / "other", backend=backend, workers=workers)) == expected
@@ -57,6 +58,7 @@ def test_cells_are_played_the_same_alone_and_in_company(calm):
         assert alone == {name: row[name] for name in alone}
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_costs_only_its_cells(tmp_path, expected, monkeypatch):
     psutil = pytest.importorskip("psutil")
     monkeypatch.setattr(costs, "TASK", 0.02)
@@ -131,20 +133,11 @@ def test_an_estimate_counts_cells_and_pulls():
     assert left.seconds > 0.0
 
 
-def test_a_tiny_cell_costs_less_than_a_millisecond_beside_its_simulation(tmp_path):
-    """Processor time, since other programs take their share of the clock."""
+def test_tiny_cells_share_their_files(tmp_path):
+    """What a cell costs beside its simulation is mostly its file; benchmarks/studies.py measures it."""
     tiny = study(runs=1, horizons=list(range(10, 35)))
-    run(study(runs=1, horizons=[10]), tmp_path / "warm", workers=1)
-    started = time.process_time()
     store = run(tiny, tmp_path / "tiny", workers=2)
-    spent = time.process_time() - started
-    cells = [entry.cell for entry in tiny.entries]
-    started = time.process_time()
-    for cell in cells:
-        playing._simulate(cell, 1)
-    bare = time.process_time() - started
-    assert (spent - bare) / len(cells) < 1e-3
-    assert len(cells) == 1000
+    assert len(tiny.entries) == store.table().height == 1000
     assert len(list(store.parts.iterdir())) < 200
 
 
@@ -195,6 +188,7 @@ def cluster(tmp_path):
             process.wait()
 
 
+@pytest.mark.slow
 def test_a_cluster_gives_the_same_bytes_though_a_worker_is_killed(tmp_path, expected, cluster, monkeypatch):
     monkeypatch.setattr(costs, "TASK", 0.02)
     address, workers = cluster

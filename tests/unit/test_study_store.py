@@ -59,6 +59,7 @@ def whole(tmp_path):
     return run(small(), tmp_path / "whole", workers=1)
 
 
+@pytest.mark.slow
 def test_twenty_kills_change_nothing(tmp_path):
     """SIGKILL at random moments, four processes at a time on one folder."""
     chance, folder = random.Random(7), tmp_path / "killed"

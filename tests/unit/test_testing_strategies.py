@@ -11,6 +11,7 @@ from prudent.policies.base import UNSET
 from prudent.policies.base import strategies as registry
 from prudent.risk.tails import CVaR
 from prudent.testing import ConformanceError, check_strategy
+from strangers import IdleStrategy, Spendthrift
 
 
 @pytest.mark.parametrize("name", registry.names())
@@ -32,18 +33,6 @@ def test_a_good_stranger_passes() -> None:
 
 class NoMethod(NamedTuple):
     a: float = 1.0
-
-
-class Spendthrift(NamedTuple):
-    def phase(self, arms, t, chosen, rng):
-        chosen[:] = True
-        return 1
-
-
-class Idle(NamedTuple):
-    def phase(self, arms, t, chosen, rng):
-        chosen[:] = False
-        return 1
 
 
 class Hasty(NamedTuple):
@@ -146,7 +135,7 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "no instance": (Once, "a strategy must be a NamedTuple.* pass Mine"),
     "no method": (NoMethod(), "must bind to 2 arms, but raised PrudentError: policy must be .* phase"),
     "budget": (Spendthrift(), "may pull 60 times, its budget, and asks for more; return 0"),
-    "nobody": (Idle(), "phase chose no arm at t=1; mark at least one"),
+    "nobody": (IdleStrategy(), "phase chose no arm at t=1; mark at least one"),
     "hasty": (Hasty(), "recommends an arm it never pulled"),
     "half": (Half(), "whole number of repetitions, not 0.5"),
     "backwards": (Backwards(), "0 or more repetitions, not -1"),

@@ -1,11 +1,9 @@
 """Laws on finitely many values: Bernoulli, deterministic, empirical."""
 
-import csv
 import hashlib
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +11,7 @@ from numpy.typing import ArrayLike
 from prudent.arms import sampling
 from prudent.arms.base import Array, Law, arms
 from prudent.errors import PrudentError, check_finite, check_number
+from prudent.files import read_columns
 
 
 @arms.add("bernoulli")
@@ -97,8 +96,8 @@ class Empirical(Law):
 
     @classmethod
     def from_csv(cls, path: str | Path, column: str) -> "Empirical":
-        """The values of one column of a CSV file with a header line."""
-        return cls(_read_column(Path(path), column))
+        """The values of one column of a CSV file whose first line holds the names; see `prudent.files.read_columns`."""
+        return cls(read_columns(path, [column])[column])
 
     def cdf(self, x: float) -> float:
         return float(np.searchsorted(self.values, x, side="right")) / self.values.size
@@ -133,31 +132,6 @@ class Empirical(Law):
         return (
             f"empirical({self.values.size} values, {hashlib.blake2b(self.values.tobytes(), digest_size=8).hexdigest()})"
         )
-
-
-def _read_column(path: Path, column: str) -> list[float]:
-    try:
-        # Spreadsheets write a byte order mark before the first column's name; utf-8-sig drops it.
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = csv.DictReader(file)
-            if column not in (rows.fieldnames or []):
-                known = ", ".join(rows.fieldnames or []) or "none (is it empty?)"
-                raise PrudentError(f"{path}: no column {column!r}; its columns: {known}")
-            return [_cell(path, rows.line_num, column, row) for row in rows]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise PrudentError(f"cannot read {path}: {error}; pass a CSV file with a header line") from None
-
-
-def _cell(path: Path, line: int, column: str, row: dict[str, Any]) -> float:
-    if None in row.values() or None in row:
-        raise PrudentError(f"{path}, line {line}: wrong number of fields; is the file truncated?")
-    try:
-        value = float(row[column])
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise PrudentError(f"{path}, line {line}: {column} is {row[column]!r}, not a finite number; clean it first")
-    return value
 
 
 @arms.add("empirical")

@@ -42,4 +42,12 @@ def play_all(
 
 def count_workers(owner: str, workers: int | None) -> int:
     """The number of threads asked for; by default every core this process may use."""
-    return len(os.sched_getaffinity(0)) if workers is None else check_integer(owner, "workers", workers, low=1)
+    return usable_cores() if workers is None else check_integer(owner, "workers", workers, low=1)
+
+
+def usable_cores() -> int:
+    """How many cores this process may use; all there are on systems that do not tell (macOS, Windows)."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1

@@ -15,17 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from prudent import files
 from prudent.arms.sampling import include
+from prudent.confidence import always
 from prudent.engine.record import BAD_PHASE, COMPLAINTS
 from prudent.errors import PrudentError, check_integer, check_number
-from prudent.live.intervals import Intervals, arm_intervals
 from prudent.live.state import ArmState, State, ordered, read, write
 from prudent.parameters import check_parameter, check_support
 from prudent.policies.base import FOREVER, Arm, Arms, Policy, Setting, policies, spec
 from prudent.policies.binding import bind, check_rewards, served_risk
 from prudent.policies.helpers import answer, choose_only
 from prudent.policies.scoring import cost_of, costs_need_rewards, score_inputs, score_of
-from prudent.risk.base import RiskMeasure, risks
+from prudent.risk.base import Interval, RiskMeasure, risks
 
 _include = inspect.unwrap(include)  # interpreted: a service starts without waiting for the compiler
 
@@ -40,6 +41,17 @@ class Estimate(NamedTuple):
     cost: float | None
     open_asks: int
     retired: bool
+
+
+class Intervals(NamedTuple):
+    """Confidence sequences of an arm, see `Agent.intervals`. None before its first reward and where none is known."""
+
+    arm: int
+    pulls: int
+    mean: Interval | None
+    variance: Interval | None
+    cost: Interval | None
+    quantile: Interval | None
 
 
 class Agent:
@@ -145,11 +157,11 @@ class Agent:
         ]
 
     def intervals(self, level: float = 0.95, quantile: float | None = None) -> list[Intervals]:
-        """Confidence sequences (`prudent.sequences`) of every arm's mean, variance, cost, and a quantile if asked.
+        """Confidence sequences (`confidence.always`) of every arm's mean, variance, cost, and a quantile if asked.
 
         Each interval contains the truth at all times at once with probability `level`, so you may look as often as you
         like and stop when you like. For m intervals together pass 1 − (1 − level)/m. The cost has an interval if the
-        risk is the mean-variance or has `bounds`. Needs a bounded support, and for a quantile `remember=True`. Assumes
+        risk measure has `bounds`. Needs a bounded support, and for a quantile `remember=True`. Assumes
         that an arm's rewards, in the order reported, are independent draws of one law; so a delay must not depend on
         the reward.
         """
@@ -159,9 +171,9 @@ class Agent:
             raise PrudentError(f"intervals: the agent's support must be bounded, got {self.support}; {fix}")
         if quantile is not None and self._arms[0].rewards is None:
             raise PrudentError("intervals: a quantile needs every reward; pass Agent(…, remember=True) from the start")
-        return [
-            arm_intervals(i, arm, self.risk, quantile, 1.0 - level, self.support) for i, arm in enumerate(self._arms)
-        ]
+        if quantile is not None:
+            always.check_quantile(quantile)  # before the first reward too
+        return [self._intervals(i, arm, quantile, 1.0 - level) for i, arm in enumerate(self._arms)]
 
     def add_arm(self) -> int:
         """Add a new arm and return its number. A policy with phases starts a new phase."""
@@ -197,10 +209,8 @@ class Agent:
         return agent
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a temporary file, then rename it, so that the file is complete at any time."""
-        beside = Path(f"{os.fspath(path)}.part")
-        beside.write_text(self.to_json(), encoding="utf-8")
-        beside.replace(path)
+        """Write the state to a file, which is whole at any time, even after a power failure."""
+        files.write(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], policy: Policy | None = None) -> "Agent":
@@ -285,6 +295,19 @@ class Agent:
 
     def _cost(self, arm: ArmState) -> float:
         return float(self.risk.estimate(arm.mean, arm.variance, ordered(arm)))
+
+    def _intervals(self, number: int, arm: ArmState, quantile: float | None, failure: float) -> Intervals:
+        """Each may miss, ever, with probability `failure`."""
+        if arm.pulls == 0:
+            return Intervals(number, 0, None, None, None, None)
+        known, within = (arm.pulls, arm.mean, arm.variance), (failure, *self.support)
+        found = (
+            always.mean_bounds(*known, *within),
+            always.variance_bounds(*known, *within),
+            self.risk.always_bounds(*known, ordered(arm), *within),
+            None if quantile is None else always.quantile_bounds(ordered(arm), quantile, *within),
+        )
+        return Intervals(number, arm.pulls, *(bounds and Interval(*map(float, bounds)) for bounds in found))
 
     def _number(self, owner: str, arm: int) -> int:
         return check_integer(owner, "arm", arm, low=0, high=len(self._arms) - 1, hint="arms are numbered from 0")

@@ -1,6 +1,5 @@
 """From what people know to a prior: guesses in plain ranges, pilot data, and a trade-off instead of a ρ."""
 
-import csv
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,8 +7,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from prudent.arms.base import arms as arm_registry
-from prudent.errors import PrudentError, check_finite, check_positive
+from prudent.arms.base import arms
+from prudent.errors import PrudentError, check_positive
+from prudent.files import read_columns
 
 NUMBER = r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 RANGE = re.compile(rf"({NUMBER})\s*(?:\.\.\.?|…)\s*({NUMBER})")
@@ -79,7 +79,7 @@ def guesses(texts: Sequence[str]) -> list[Option]:
             if float(low) > float(high):
                 raise PrudentError(f"option {text!r}: {low}..{high} must go from the smaller to the larger number")
         for ends in (r"\1", r"\2"):
-            arm_registry.parse(RANGE.sub(ends, match["law"]))
+            arms.parse(RANGE.sub(ends, match["law"]))
         for i in range(int(match["count"] or 1)):
             name = match["name"] or f"option {len(found) + 1}"
             found.append(Guess(f"{name} {i + 1}" if match["name"] and match["count"] else name, match["law"]))
@@ -88,27 +88,9 @@ def guesses(texts: Sequence[str]) -> list[Option]:
 
 def pilot(path: Path | str) -> list[Option]:
     """Options from a CSV file with a column of outcomes for each; columns may differ in length."""
-    path = Path(path)
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError) as error:
-        raise PrudentError(f"cannot read {path}: {error}") from None
-    names = [name for name in (rows[0] if rows else ()) if name]
     found: list[Option] = []
-    for name in names:
-        texts = [(row[name] or "").strip() for row in rows]
-        outcomes = tuple(_outcome(path, name, line, text) for line, text in enumerate(texts, 2) if text)
+    for name, outcomes in read_columns(path, gaps=True, text=False).items():
         if len(outcomes) < 3 or (len(set(outcomes)) == 1 and not set(outcomes) <= {0.0, 1.0}):
             raise PrudentError(f"{path}: column {name!r} must hold at least 3 outcomes that are not all the same")
-        found.append(Pilot(name, outcomes))
-    if not found:
-        raise PrudentError(f"{path}: no columns of outcomes; the first line names the options")
+        found.append(Pilot(name, tuple(outcomes)))
     return found
-
-
-def _outcome(path: Path, name: str, line: int, text: str) -> float:
-    try:
-        return check_finite(str(path), f"{name} in line {line}", float(text))
-    except ValueError:
-        raise PrudentError(f"{path}: {name} in line {line} must be a number, got {text!r}") from None

@@ -28,7 +28,7 @@ from prudent.registry import Registry, named
 
 Array = NDArray[np.float64]
 
-INTERPRETED = frozenset({"cost", "sample_cost", "stats_cost", "interval", "compiled"})
+INTERPRETED = frozenset({"cost", "sample_cost", "stats_cost", "always_bounds", "interval", "compiled"})
 """The methods that stay outside kernels."""
 
 
@@ -87,6 +87,16 @@ class RiskMeasure(ABC):
     def stats_cost(self, mean: ArrayLike, variance: ArrayLike) -> Array:
         """The cost where mean and variance determine it; element by element."""
         raise PrudentError(f"{self.name}: mean and variance do not determine this cost; use sample_cost(rewards)")
+
+    def always_bounds(
+        self, pulls: int, mean: float, variance: float, rewards: Array, failure: float, low: float, high: float
+    ) -> tuple[float, float] | None:
+        """Bounds that hold after 1, 2, 3, … rewards, all of them with probability 1 − failure; None if none are known.
+
+        Here they are the `bounds` after n rewards with failure/(n(n + 1)); these shares sum to `failure`.
+        """
+        bounds = getattr(self, "bounds", None)
+        return bounds and bounds(pulls, mean, variance, rewards, failure / (pulls * (pulls + 1)), low, high)
 
     def interval(self, rewards: ArrayLike, level: float = 0.95, support: Sequence[float] | None = None) -> Interval:
         """An interval that contains the true cost with probability `level` or more, from independent rewards.

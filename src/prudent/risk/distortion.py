@@ -3,15 +3,31 @@
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from prudent.arms.base import Law
 from prudent.arms.quadrature import integrals
-from prudent.compiled import kernel
+from prudent.compiled import helper, kernel
+from prudent.confidence.once import distorted_bounds
 from prudent.errors import PrudentError, check_finite, check_number, check_positive
-from prudent.risk.base import Array, RiskMeasure, risks
-from prudent.risk.intervals import distorted, distorted_bounds, levels_of
+from prudent.risk.base import Array, RiskMeasure, risks, total
+
+
+@helper
+def levels_of(weights: Array) -> Array:
+    """What share of all weights each and those before it make."""
+    sums = np.cumsum(weights)
+    return np.minimum(sums / sums[-1], 1.0)
+
+
+@helper
+def distorted(measure: Any, values: Array, levels: Array) -> float:
+    """−∫ x dg(F(x)) for F that rises to levels[i] at values[i], with g the measure's `distort`."""
+    mass = measure.distort(levels)
+    # By parts, so that equal values cost exactly what one does.
+    return total(mass[:-1] * (values[1:] - values[:-1])) - mass[-1] * values[-1]
 
 
 class Distortion(RiskMeasure):

@@ -8,8 +8,8 @@ import numpy as np
 from prudent.arms.base import Law
 from prudent.arms.continuous import Gaussian
 from prudent.arms.mixture import Mixture
+from prudent.confidence.once import mean_bounds
 from prudent.risk.base import Array, RiskMeasure, risks, total
-from prudent.risk.intervals import mean_bounds
 
 
 @risks.add("entropic")

@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike
 
 from prudent.arms.base import Law
 from prudent.compiled import helper
+from prudent.confidence import always
+from prudent.confidence.once import mean_bounds, variance_bounds
 from prudent.risk.base import Array, RiskMeasure, risks, total
-from prudent.risk.intervals import mean_bounds, variance_bounds
 
 
 @helper
@@ -71,6 +72,12 @@ class MeanVariance(RiskMeasure):
         reach, centre = high - low, variance * pulls / (pulls - 1.0) - self.rho * mean
         width = reach * (reach + self.rho) * math.sqrt(math.log(4.0 / failure) / (2.0 * pulls))
         return max(centre - width, calm - self.rho * most), min(centre + width, wild - self.rho * least)
+
+    def always_bounds(
+        self, pulls: int, mean: float, variance: float, rewards: Array, failure: float, low: float, high: float
+    ) -> tuple[float, float]:
+        least, most = always.mean_variance_bounds(pulls, mean, variance, self.rho, failure, low, high)
+        return float(least), float(most)
 
 
 @risks.add("variance")

@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from prudent.arms.base import Law
+from prudent.confidence.once import mean_bounds
 from prudent.errors import check_finite
 from prudent.risk.base import Array, RiskMeasure, risks, total
-from prudent.risk.intervals import mean_bounds
 
 
 class ExpectedUtility(RiskMeasure):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from prudent import PrudentError
-from prudent.sequences import (
+from prudent.confidence.always import (
     _log_capital,
     mean_bounds,
     mean_variance_bounds,
@@ -144,5 +144,5 @@ def test_bad_quantiles_are_refused():
 
 @pytest.mark.parametrize("rho", [-1.0, math.nan, None])
 def test_bad_tolerances_are_refused(rho):
-    with pytest.raises(PrudentError, match="sequences: rho must"):
+    with pytest.raises(PrudentError, match="confidence: rho must"):
         mean_variance_bounds(10, 0.5, 0.1, rho, 0.05, 0.0, 1.0)

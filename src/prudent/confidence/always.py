@@ -84,7 +84,7 @@ def mean_variance_bounds(
     pulls: ArrayLike, mean: ArrayLike, variance: ArrayLike, rho: float, failure: float, low: float, high: float
 ) -> tuple[Array, Array]:
     """Where the cost σ² − ρ μ lies (−μ if ρ = ∞), from the two intervals that hold together."""
-    rho = check_number("sequences", "rho", rho, low=0.0, hint="ρ is a tolerance for risk")
+    rho = check_number("confidence", "rho", rho, low=0.0, hint="ρ is a tolerance for risk")
     if np.isinf(rho):
         left, right = mean_bounds(pulls, mean, variance, failure, low, high)
         return -right, -left
@@ -99,7 +99,7 @@ def quantile_bounds(
     """Where the quantile lies, from rewards in ascending order of any law; `low` and `high` where there are too few."""
     ordered = _numbers("rewards", rewards)
     if ordered.ndim != 1 or not (ordered[:-1] <= ordered[1:]).all() or np.isnan(ordered).any():
-        raise PrudentError("sequences: rewards must be a list of numbers in ascending order; pass np.sort(rewards)")
+        raise PrudentError("confidence: rewards must be a list of numbers in ascending order; pass np.sort(rewards)")
     first, last = quantile_ranks(len(ordered), quantile, failure)
     padded = np.concatenate(([low], ordered, [high]))
     return float(padded[first]), float(padded[last])
@@ -154,22 +154,22 @@ def _statistics(
 ) -> tuple[Array, Array, Array]:
     """The statistics as arrays of one shape, the mean between low and high in spite of rounding."""
     _checked_failure(failure)
-    low, high = check_support("sequences", (low, high))
+    low, high = check_support("confidence", (low, high))
     if not np.isfinite(high - low):
-        raise PrudentError(f"sequences: low and high must be finite, got ({low}, {high}); quantiles need no bounds")
+        raise PrudentError(f"confidence: low and high must be finite, got ({low}, {high}); quantiles need no bounds")
     counts, means, variances = _counts(pulls), _numbers("mean", mean), _numbers("variance", variance)
     try:
         n, centre, spread = np.broadcast_arrays(counts, means, variances)
     except ValueError:
         shapes = ", ".join(str(array.shape) for array in (counts, means, variances))
-        raise PrudentError(f"sequences: pulls, mean and variance must fit together, got the shapes {shapes}") from None
+        raise PrudentError(f"confidence: pulls, mean and variance must fit together, got the shapes {shapes}") from None
     slack = 1e-9 * (high - low)
     if not ((centre >= low - slack) & (centre <= high + slack)).all():
-        raise PrudentError(f"sequences: mean must lie in [{low:g}, {high:g}]; widen low and high to hold every reward")
+        raise PrudentError(f"confidence: mean must lie in [{low:g}, {high:g}]; widen low and high to hold every reward")
     most = (centre - low) * (high - centre) + slack * (high - low)
     if not ((spread >= 0.0) & (spread <= most)).all():
         raise PrudentError(
-            "sequences: variance must lie between 0 and (mean − low)(high − mean), or some reward left [low, high];"
+            "confidence: variance must lie between 0 and (mean − low)(high − mean), or some reward left [low, high];"
             " is it divided by the number of rewards, and not the standard deviation?"
         )
     return n, np.clip(centre, low, high), spread
@@ -178,7 +178,7 @@ def _statistics(
 def _counts(pulls: ArrayLike) -> Array:
     n = _numbers("pulls", pulls)
     if not (n >= 1.0).all():
-        raise PrudentError("sequences: pulls must be at least 1; nothing is known of an arm without rewards")
+        raise PrudentError("confidence: pulls must be at least 1; nothing is known of an arm without rewards")
     return n
 
 
@@ -186,15 +186,15 @@ def _numbers(name: str, values: ArrayLike) -> Array:
     try:
         return np.asarray(values, float)
     except (TypeError, ValueError):
-        raise PrudentError(f"sequences: {name} must be numbers, got {values!r}") from None
+        raise PrudentError(f"confidence: {name} must be numbers, got {values!r}") from None
 
 
 def check_quantile(quantile: float) -> float:
-    """A level strictly between 0 and 1."""
+    """A probability strictly between 0 and 1."""
     hint = "0.5 is the median"
-    return check_number("sequences", "quantile", quantile, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)
+    return check_number("confidence", "quantile", quantile, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)
 
 
 def _checked_failure(failure: float) -> float:
     hint = "for 95 % confidence pass 0.05"
-    return check_number("sequences", "failure", failure, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)
+    return check_number("confidence", "failure", failure, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)

@@ -1,4 +1,4 @@
-"""Confidence intervals that measures share, from independent rewards in [low, high]. They run inside kernels too."""
+"""Bounds at a fixed number of independent rewards in [low, high]. They run inside kernels too."""
 
 import math
 from typing import Any
@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.compiled import helper
-from prudent.risk.base import total
 
 Array = NDArray[np.float64]
 
@@ -42,21 +41,6 @@ def variance_bounds(pulls: int, variance: float, failure: float, low: float, hig
     deviation, slack = math.sqrt(unbiased), reach * math.sqrt(2.0 * x / (pulls - 1.0))
     lower = max(unbiased - width, max(deviation - slack, 0.0) ** 2)
     return min(lower, most), min(unbiased + width, (deviation + slack) ** 2, most)
-
-
-@helper
-def levels_of(weights: Array) -> Array:
-    """What share of all weights each and those before it make."""
-    sums = np.cumsum(weights)
-    return np.minimum(sums / sums[-1], 1.0)
-
-
-@helper
-def distorted(measure: Any, values: Array, levels: Array) -> float:
-    """−∫ x dg(F(x)) for F that rises to levels[i] at values[i], with g the measure's `distort`."""
-    mass = measure.distort(levels)
-    # By parts, so that equal values cost exactly what one does.
-    return total(mass[:-1] * (values[1:] - values[:-1])) - mass[-1] * values[-1]
 
 
 @helper

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 from prudent import Agent, MeanVariance, PrudentError, RiskMeasure
-from prudent.sequences import mean_bounds, mean_variance_bounds, quantile_bounds, variance_bounds
+from prudent.confidence.always import mean_bounds, mean_variance_bounds, quantile_bounds, variance_bounds
 
 
 def told(agent, arm, rewards):
@@ -56,6 +56,7 @@ def test_a_long_look_settles_which_arm_is_better():
     assert good.cost.high < even.cost.low
 
 
+@pytest.mark.slow
 def test_a_policy_that_chases_rewards_does_not_break_them():
     """ε-greedy leaves an arm after bad luck, so sample means are biased; over whole paths the intervals still hold."""
     runs, failure, missed = 60, 0.2, 0
@@ -99,6 +100,18 @@ def test_bounds_for_a_fixed_time_share_the_failure():
     assert math.fsum(spent) == pytest.approx(0.1 * (1.0 - 1.0 / 201.0))
     assert agent.intervals()[0].cost.high == 200.0
     assert told(Agent("ucb1", 1, risk=Median(), support=(0, 1)), 0, [0.5]).intervals()[0].cost is None
+
+
+class Sequential(Bounded):
+    """It knows better bounds for all times than shares of the failure."""
+
+    def always_bounds(self, pulls, mean, variance, rewards, failure, low, high):
+        return low - failure, high + failure
+
+
+def test_a_measure_may_bring_its_own_bounds_for_all_times():
+    agent = told(Agent("ucb1", 1, risk=Sequential(), support=(0, 1)), 0, [0.5])
+    assert agent.intervals(0.75)[0].cost == (-0.25, 1.25)
 
 
 @pytest.mark.parametrize(

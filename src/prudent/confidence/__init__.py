@@ -1,0 +1,5 @@
+"""How sure: bounds that miss with probability at most `failure`, once or at all times.
+
+`once` bounds at a number of rewards fixed in advance, and runs inside kernels. `always` bounds at every number of
+rewards at once, so that one may look after each of them. Their functions have the same names.
+"""

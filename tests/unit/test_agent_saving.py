@@ -1,0 +1,164 @@
+"""A live agent goes on after saving and loading as if nothing had happened; a corrupt state is refused."""
+
+import contextlib
+import copy
+import json
+import math
+import re
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from agents import ALL, HORIZON, play, rewards, stumble
+from prudent import Agent, PrudentError
+
+
+@pytest.mark.parametrize("policy", ALL)
+def test_a_loaded_agent_goes_on_bit_for_bit(policy, tmp_path):
+    for seed in range(3):
+        agent = Agent(policy, 4, HORIZON, seed=seed, support=(0, math.inf))
+        stumble(agent, 17 + 31 * seed, seed)
+        agent.retire(3)
+        agent.add_arm()
+        stumble(agent, 5 + 7 * seed, seed)
+        assert any(e.open_asks for e in agent.estimates())
+        agent.save(tmp_path / "agent.json")
+        loaded = Agent.load(tmp_path / "agent.json")
+        assert loaded.to_json() == agent.to_json()
+        assert stumble(loaded, 60, seed + 1) == stumble(agent, 60, seed + 1)
+        assert loaded.estimates() == agent.estimates()
+        assert loaded.to_json() == agent.to_json()
+    assert [path.name for path in tmp_path.iterdir()] == ["agent.json"]
+
+
+class Own(NamedTuple):
+    weights: tuple[float, ...] = (1.0, math.inf)
+    scale: float = np.float64(2.0)
+
+    def score(self, arm):
+        return -arm.mean - self.scale / arm.pulls
+
+
+def test_a_users_own_policy_is_passed_again():
+    agent = Agent(Own(), 3)
+    play(agent, 10, rewards(5))
+    text = agent.to_json()
+    assert play(Agent.from_json(text, policy=Own()), 20, rewards(6)) == play(agent, 20, rewards(6))
+    with pytest.raises(PrudentError, match=r"(?i)unknown policy 'Own'.* passed again: policy=Own"):
+        Agent.from_json(text)
+    with pytest.raises(PrudentError, match="saved with the policy Own"):
+        Agent.from_json(text, policy=Own(scale=3.0))
+
+
+def test_a_users_own_policy_with_a_known_name_is_not_mistaken():
+    own = type("UCB1", (Own,), {"score": lambda self, arm: arm.mean})
+    with pytest.raises(PrudentError, match="agent state"):
+        Agent.from_json(Agent(own(), 2).to_json())
+
+
+def saved():
+    agent = Agent("exp-exp(rho=inf)", 3, HORIZON, support=(0, 1))
+    stumble(agent, 20, 0)
+    agent.retire(2)
+    agent.ask()
+    return agent.to_json()
+
+
+def branches(value, path=()):
+    """Every path into nested JSON."""
+    yield path
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from branches(inner, (*path, key))
+
+
+def changed(state, path, change):
+    state = copy.deepcopy(state)
+    inner = state
+    for key in path[:-1]:
+        inner = inner[key]
+    change(inner, path[-1])
+    return json.dumps(state)
+
+
+def test_a_state_cut_short_is_refused():
+    text = saved()
+    for end in range(len(text)):
+        with pytest.raises(PrudentError, match=r"agent state: cannot be read as JSON.*cut short"):
+            Agent.from_json(text[:end])
+
+
+def test_a_state_with_a_part_missing_is_refused():
+    state = json.loads(saved())
+    for path in branches(state):
+        if path and isinstance(path[-1], str):
+            with pytest.raises(PrudentError, match="agent state: "):
+                Agent.from_json(changed(state, path, lambda inner, key: inner.pop(key)))
+
+
+@pytest.mark.parametrize("value", [None, -1, 0.5, 1e999, math.nan, "x", "inf", True, [], {}, [1], 10**40, "1" * 5000])
+def test_a_wrong_value_is_refused_or_harmless(value):
+    """No other error than PrudentError, and what loads is an agent that plays."""
+    state = json.loads(saved())
+    for path in filter(None, branches(state)):
+        text = changed(state, path, lambda inner, key: inner.__setitem__(key, value))
+        with contextlib.suppress(PrudentError):
+            agent = Agent.from_json(text)
+            assert agent.ask() in agent.arms
+            assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("version",), 1, "version must be 2, got 1"),
+        (("format",), "other", "not written by an agent"),
+        (("policy", "name"), "exp-expp", "did you mean exp-exp"),
+        (("policy", "parameters", "rule"), "guess", "rule must be one of"),
+        (("policy", "parameters", "rho"), -1, "rho must lie in"),
+        (("risk",), "mean(", "cannot read risk"),
+        (("risk",), None, "risk must be str, got None"),
+        (("horizon",), 0, "horizon must be a whole number"),
+        (("support",), [1, 0], "low < high"),
+        (("support",), [1], "not enough values"),
+        (("arms",), [], "not retired"),
+        (("arms", 0, "pulls"), -1, "arm 0: pulls must be a whole number at least 0, got -1"),
+        (("arms", 0, "pulls"), 0, "must be 0 without pulls"),
+        (("arms", 0, "open_asks"), True, "open_asks must be"),
+        (("arms", 1, "open_asks"), -1, "arm 1: open_asks"),
+        (("arms", 1, "mean"), "0.5", "mean must be int | float, got '0.5'"),
+        (("arms", 1, "mean"), math.nan, "NaN is no JSON"),
+        (("arms", 1, "mean"), 10**400, "mean must be a number"),
+        (("arms", 1, "variance"), -0.1, "variance must lie in"),
+        (("arms", 2, "due"), 1, "due must be 0"),
+        (("generator", "state"), "-1", "state must be a whole number from 0"),
+        (("generator", "inc"), "abc", "invalid literal"),
+        (("generator", "has_uint32"), 7, "has_uint32"),
+    ],
+)
+def test_a_corrupt_state_is_refused_by_name(path, value, message):
+    with pytest.raises(PrudentError, match=f"agent state: .*{re.escape(message)}"):
+        Agent.from_json(changed(json.loads(saved()), path, lambda inner, key: inner.__setitem__(key, value)))
+
+
+FOREIGN = ["", "[]", "3", "null", "{}", '"agent"', '{"arms": 3}', b"\xff\x00\x89PNG", "[" * 10**5]
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+def test_a_foreign_state_is_refused(text, tmp_path):
+    with pytest.raises(PrudentError, match="agent state: "):
+        Agent.from_json(text)
+    path = tmp_path / "foreign"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(PrudentError, match="agent state: "):
+        Agent.load(path)
+
+
+def test_the_state_is_strict_json_of_everyday_numbers():
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    state = json.loads(saved(), parse_constant=refuse)
+    assert state["policy"]["parameters"]["rho"] == "inf"
+    assert all(len(str(arm["due"])) < 20 for arm in state["arms"])

@@ -1,0 +1,265 @@
+"""Files are written whole or not at all, and a CSV file is read as it was meant or refused."""
+
+import csv
+import errno
+import os
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prudent import Empirical, PrudentError, arms
+from prudent.files import read_columns, write
+from prudent.plan import pilot
+
+# Writing
+
+
+def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path):
+    path = tmp_path / "some" / "folder" / "a.txt"
+    assert write(str(path), "größer") == path
+    assert path.read_bytes() == "größer".encode()
+    write(path, b"\x00\r\n")
+    assert path.read_bytes() == b"\x00\r\n"
+    assert [p.name for p in path.parent.iterdir()] == ["a.txt"]
+
+
+def test_only_new_keeps_the_file_that_is_there(tmp_path):
+    for text in ("first", "second"):
+        write(tmp_path / "a.txt", text, only_new=True)
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("a.txt", "first")]
+
+
+def test_of_many_writers_of_a_new_file_one_wins_and_all_come_through(tmp_path):
+    path, texts = tmp_path / "a.txt", [str(i) * 100_000 for i in range(8)]
+    threads = [threading.Thread(target=write, args=(path, text), kwargs={"only_new": True}) for text in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert path.read_text() in texts
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_data_is_synced_before_it_takes_the_name_and_the_name_after(tmp_path, monkeypatch):
+    path, seen = tmp_path / "a.txt", []
+    monkeypatch.setattr(os, "fsync", lambda handle: seen.append((os.fstat(handle).st_size, path.exists())))
+    write(path, b"abc")
+    assert [there for _, there in seen] == [False, True]
+    assert seen[0][0] == 3
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_a_failed_write_leaves_the_old_file_and_says_so(tmp_path, monkeypatch, step):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = write(tmp_path / "a.txt", "old")
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(PrudentError, match=r"cannot write .*a\.txt: No space left on device; make room"):
+        write(path, "new")
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("a.txt", "old")]
+
+
+def test_a_folder_in_the_way_is_an_error_that_leaves_nothing(tmp_path):
+    (tmp_path / "a.txt").mkdir()
+    with pytest.raises(PrudentError, match=r"cannot write .*: Is a directory"):
+        write(tmp_path / "a.txt", "new")
+    write(tmp_path / "file", "")
+    with pytest.raises(PrudentError, match="cannot write"):
+        write(tmp_path / "file" / "a.txt", "new")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.txt", "file"]
+
+
+# Reading
+
+
+@pytest.fixture
+def made(tmp_path):
+    def make(content: str | bytes) -> Path:
+        path = tmp_path / "data.csv"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return make
+
+
+WAYS = {
+    "commas": "a,b\n0.5,-1\n2,1e-1\n",
+    "semicolons": "a;b\n0.5;-1\n2;0.1\n",
+    "tabs": "a\tb\n0.5\t-1\n2\t0.1\n",
+    "decimal commas": "a;b\n0,5;-1\n2;1,0e-1\n",
+    "decimal commas and tabs": "a\tb\n0,5\t-1\n2\t0,1\n",
+    "a byte order mark and Windows line ends": "\ufeffa,b\r\n0.5,-1\r\n2,0.1\r\n",
+    "old line ends": "a,b\r0.5,-1\r2,0.1\r",
+    "no final newline": "a,b\n0.5,-1\n2,0.1",
+    "empty lines": "\n\na,b\n\n0.5,-1\n,\n2,0.1\n\n,\n",
+    "spaces": " a , b\n 0.5, -1 \n2 ,\t0.1\n",
+    "quotes": '"a","b"\n"0.5","-1"\n"2",0.1\n',
+    "spaces before quotes": '"a", "b"\n"0.5", "-1"\n2, 0.1\n',
+    "a text that holds separators": 'note,a,b\n"well, or so; perhaps",0.5,-1\n"a ""quote""\nof two lines",2,0.1\n',
+    "names that hold separators": '"note, if any";"a";b\nx;0,5;-1\ny;2;0,1\n',
+    "a name that holds a comma": "x, y;a;b\nx;0,5;-1,0\ny;2;0,1\n",
+    "dates first": "day,a,b\n2024-01-31,0.5,-1\n2024-02-29,2,0.1\n",
+    "dates with points": "day;a;b\n31.01.2024;0,5;-1\n29.02.2024;2;0,1\n",
+    "dates with strokes": "a,day,b\n0.5,1/31/2024,-1\n2,2/29/2024,0.1\n",
+    "a data frame": ",a,b\n0,0.5,-1\n1,2,0.1\n",
+    "a data frame with tabs": "\ta\tb\n0\t0.5\t-1\n1\t2\t0.1\n",
+    "nameless empty columns": "a,b,,\n0.5,-1,,\n2,0.1,,\n",
+    "plus signs": "a,b\n+0.5,-1\n+2,+.1\n",
+}
+
+
+@pytest.mark.parametrize("content", WAYS.values(), ids=WAYS)
+def test_tables_as_programs_write_them(made, content):
+    path = made(content)
+    assert read_columns(path) == {"a": [0.5, 2.0], "b": [-1.0, 0.1]}
+    assert list(read_columns(str(path), ["b", "a"]).items()) == [("b", [-1.0, 0.1]), ("a", [0.5, 2.0])]
+    assert read_columns(path, gaps=True) == read_columns(path)
+
+
+def test_with_gaps_columns_differ_in_length(made):
+    for content in ("a,b\n,3\n2,\n5,4\n,1\n", "a;b\n;3\n2\n5;4\n;1\n", "a,b\n,3\n2\n5,4\n,1"):
+        assert read_columns(made(content), gaps=True) == {"a": [2.0, 5.0], "b": [3.0, 4.0, 1.0]}
+    assert read_columns(made("a,b\n1,\n2,\n"), gaps=True) == {"a": [1.0, 2.0], "b": []}
+    with pytest.raises(PrudentError, match="line 3: must hold 2 cells, got 1"):
+        read_columns(made("a;b\n0,5;1\n1,2\n"), gaps=True)
+
+
+def test_only_what_is_asked_for_must_be_in_order(made):
+    path = made("a,b,b,c,\n1,x,y,,9\n2,x,y,5,9\n")
+    assert read_columns(path, ["a"]) == {"a": [1.0, 2.0]}
+    for names, message in (
+        (["b"], "line 1: two columns are called 'b'"),
+        (["c"], "line 2: c is empty"),
+        (["a", "a"], "two columns are called 'a'"),
+        (["A"], "no column 'A'; known: a, b, b, c"),
+        (["cost"], "no column 'cost'; known"),
+        (None, "line 1: two columns are called 'b'; rename one"),
+    ):
+        with pytest.raises(PrudentError, match=message):
+            read_columns(path, names)
+
+
+def test_names_that_are_numbers_are_names_if_someone_asks_for_them(made):
+    assert read_columns(made("2023,2024\n1,2\n"), ["2024"]) == {"2024": [2.0]}
+    assert read_columns(made(",0,1\n0,5,6\n1,7,8\n")) == {"0": [5.0, 7.0], "1": [6.0, 8.0]}  # as data frames count
+    for content in ("2023,2024\n1,2\n", "2024-01-31,0.5\n2024-02-29,0.1\n", "0,5;0,1\n1;2\n", "a,1.5\n1,2\n"):
+        with pytest.raises(PrudentError, match=r"line 1: must hold the names of the columns, got .*; add them"):
+            read_columns(made(content))
+    with pytest.raises(PrudentError, match="line 1: must hold the names of the columns, got 1"):
+        read_columns(made("1,2\n3,4\n"), ["a"])
+
+
+REFUSED = {
+    "": "must hold a line of names and rows of numbers, got 0 lines",
+    "a,b\n": "must hold a line of names and rows of numbers, got 1 lines",
+    "a,b\n1,2\n3\n": "line 3: must hold 2 cells, got 1; is it cut short",
+    "a,b\n1,2\n\n3,4,5\n": "line 4: must hold 2 cells, got 3",
+    "a\n0,5\n0,7\n": "line 2: must hold 1 cells, got 2; .*decimal commas need semicolons",
+    "a,b\n0,5,0,7\n": "line 2: must hold 2 cells, got 4",
+    "a,b\n1,2\nx,4\n": "line 3: a is 'x', not a finite number; write it as 1234.5",
+    "a,b\n1,2\n3,NA\n": "line 3: b is 'NA'",
+    "a,b\n1,nan\n3,4\n": "line 2: b is 'nan'",
+    "a,b\n1,-inf\n3,4\n": "line 2: b is '-inf'",
+    "a,b\n1,1e999\n3,4\n": "line 2: b is '1e999'",
+    "a,b\n1,1_000\n3,4\n": "line 2: b is '1_000'",
+    "a,b\n1,\n3,4\n": "line 2: b is empty; fill it, or drop its row or its column",
+    "a,b\n1,\n3,\n": "line 2: b is empty",
+    "a,b\n1,5%\n2,6%\n": "line 2: b is '5%', not a finite number",
+    "a,b\n1,$5\n2,$6\n": r"line 2: b is '\$5'",
+    "a,b\n1,(5)\n2,(6)\n": r"line 2: b is '\(5\)'",
+    "a,b\n1,−5\n2,−6\n": "line 2: b is '−5'",
+    'a,b\n1,"1,234"\n2,"1,111"\n': "line 2: b is '1,234', not a finite number; write it as 1234.5",
+    'a,b\n1,"0,5"\n2,"0,7"\n': "line 2: b is '0,5'",
+    'a,b\n1,"1,234.5"\n2,7\n': "line 2: b is '1,234.5'",
+    "a;b\n1;1.234,5\n2;0,7\n": "line 2: b is '1.234,5'",
+    "a;b\n1;1 234\n2;7\n": "line 2: b is '1 234'",
+    "a;b\n1;1'234\n2;7\n": 'line 2: b is "1\'234"',
+    "a;b\n1;1.234.567\n2;7\n": "line 2: b is '1.234.567'",
+    "a;b\n0,5;1.5\n0,7;2\n": "line 2: b is '1.5'",
+    "a;b\n1;1,234\n2;2,345\n": "line 2: b is '1,234', which may mean two numbers; write 1,2340 or 1234",
+    "a\tb\n1\t1,234\n2\t2\n": "line 2: b is '1,234', which may mean two numbers",
+    "a;b\n1;1.234\n2;2.345\n": "line 2: b is '1.234', which may mean two numbers; write 1.2340 or 1234",
+    "a\tb\n1\t1.234\n2\t2.345\n": "line 2: b is '1.234', which may mean two numbers",
+    "a,x;b\n1,5;2\n3,5;4\n": "line 1: cannot tell which of , and ; and tabs separates columns; put names",
+    "a,b,\n1,2,3\n": "line 1: column 3 has no name; give it one",
+    "a,b,a\n1,2,3\n": "line 1: two columns are called 'a'",
+    'a,b\n"1,2\n3,4\n': "line 3: unexpected end of data; save it as CSV",
+    'a,b\n"1"2,3\n': "line 2: .*save it as CSV",
+    "a b\n1 2\n3 4\n": "line 2: a b is '1 2', not a finite number",
+    "day,note\n2024-01-31,x\n": "no column of numbers such as 0.01; its columns: day, note",
+    "year,a\n2022,1\n2023,5\n2024,3\n": "line 2: year is '2022', and the column looks like dates or row numbers; leave",
+    "day,a\n20240229,1\n20240131,5\n20231231,3\n": "line 2: day is '20240229', and the column looks like dates",
+    "row,a\n1,1\n2,5\n3,3\n": "line 2: row is '1', and the column looks like dates or row numbers",
+    "# made by hand\na,b\n1,2\n": "line 2: must hold 1 cells",
+    "a,b\nEUR,USD\n1,2\n": "line 2: a is 'EUR'",
+    b"a,b\n1,2\n\xe4,4\n": "cannot read .*, line 3: not UTF-8 text; save it as CSV in UTF-8",
+    "a,b\n1,2\n".encode("utf-16"): "cannot read .*, line 1: not UTF-8 text",
+    "a,b\n1,2\n".encode("utf-16-le"): "cannot read .*: it holds zero bytes",
+    b"PK\x03\x04\xff\xff": "cannot read .*, line 1: not UTF-8 text",
+}
+
+
+@pytest.mark.parametrize(("content", "message"), REFUSED.items(), ids=map(repr, REFUSED))
+def test_what_could_be_read_into_nonsense_is_refused_with_its_place(made, content, message):
+    with pytest.raises(PrudentError, match=message if message.startswith("cannot") else rf"data\.csv.*{message}"):
+        read_columns(made(content))
+
+
+@given(
+    st.lists(st.tuples(st.integers(-(10**7), 10**7), st.integers(0, 4)), min_size=1, max_size=6),
+    st.sampled_from([",.", ";.", "\t.", ";,", "\t,"]),
+    st.sampled_from(["", ",", "."]),
+)
+def test_a_number_is_read_as_it_was_written_or_refused(tmp_path_factory, numbers, style, grouping):
+    """Two columns, with a decimal point or comma, perhaps with thousands separators: never another number."""
+    separator, mark = style
+    truth = [float(whole) for whole, _ in numbers]
+    texts = [
+        f"{whole:,}".replace(",", grouping if grouping != mark else "") + (mark + "0" * places if places else "")
+        for whole, places in numbers
+    ]
+    path = tmp_path_factory.getbasetemp() / "written.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file, delimiter=separator).writerows([("a", "b"), *((text, "x") for text in texts)])
+    try:
+        found = read_columns(path, ["a"])
+    except PrudentError:
+        assert grouping or any(places == 3 for _, places in numbers)
+    else:
+        assert found == {"a": truth}
+
+
+def test_no_file_and_no_table(tmp_path):
+    with pytest.raises(PrudentError, match=r"cannot read .*absent\.csv: No such file"):
+        read_columns(tmp_path / "absent.csv")
+    with pytest.raises(PrudentError, match="cannot read"):
+        read_columns(tmp_path)
+
+
+# Those who read
+
+
+@pytest.mark.parametrize("content", [WAYS[way] for way in ("commas", "decimal commas", "a text that holds separators")])
+def test_the_values_of_a_law_are_a_column_of_a_file(made, content):
+    path = made(content)
+    law = Empirical.from_csv(path, "b")
+    assert law == Empirical([-1.0, 0.1])
+    assert arms.arms.parse(f"empirical('{path}', 'b')") == law
+    with pytest.raises(PrudentError, match="no column 'gain'"):
+        Empirical.from_csv(path, "gain")
+
+
+def test_the_options_of_a_pilot_are_the_columns_of_a_file(made):
+    path = made("old;new\n0,1;1\n0,2;0\n0,4;1\n;1\n")
+    assert {option.name: option.outcomes for option in pilot(path)} == {"old": (0.1, 0.2, 0.4), "new": (1, 0, 1, 1)}
+    for content, message in (
+        ("a,b\n1,yes\n5,no\n2,no\n", "line 2: b is 'yes', not a finite number"),
+        ("a\n2\n2\n2\n", "column 'a' must hold at least 3 outcomes that are not all the same"),
+        ("a,b\n1,\n5,1\n2,4\n", "column 'b' must hold at least 3 outcomes"),
+    ):
+        with pytest.raises(PrudentError, match=message):
+            pilot(made(content))
