@@ -2,9 +2,9 @@
 
 import polars as pl
 import pytest
+from prudent.paper.measure import Desk
 
 from prudent.paper import beyond
-from prudent.paper.measure import Desk
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
+from prudent.paper.measure import Desk, measured
 
 from prudent import MeanVariance
 from prudent.paper import bounds, configurations, discussion, frontiers
-from prudent.paper.measure import Desk, measured
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2, HORIZONS
 
 BOTH = [CONFIGURATION_1, CONFIGURATION_2]

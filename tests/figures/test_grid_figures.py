@@ -3,11 +3,11 @@
 import numpy as np
 import polars as pl
 import pytest
+from prudent.paper.measure import Desk
 from scipy.stats import norm
 
 from prudent.errors import PrudentError
 from prudent.paper import fig2_right, grid, heatmaps, worst_case
-from prudent.paper.measure import Desk
 from prudent.paper.problems import HORIZONS, MU_2, VARIANCE_1
 
 SMALL = (50, 101, 200)

@@ -2,9 +2,9 @@
 
 import polars as pl
 import pytest
+from prudent.paper.measure import Desk
 
 from prudent.paper import leaderboard
-from prudent.paper.measure import Desk
 from prudent.policies import registry
 from prudent.risk import MeanVariance
 from prudent.runs import Runs

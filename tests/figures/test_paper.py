@@ -3,10 +3,10 @@
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from prudent.paper.measure import Cell, Desk, measured
 
 from prudent import MVLCB, ExpExp, MeanVariance, paper
 from prudent.cli import main
-from prudent.paper.measure import Cell, Desk, measured
 from prudent.paper.problems import FIGURE_2
 
 CELLS = [Cell(FIGURE_2, policy, MeanVariance(0.0), n, {"n": n}) for policy in (MVLCB(), ExpExp()) for n in (50, 500)]

@@ -108,7 +108,7 @@ def test_the_better_policy_is_recommended_with_reasons(advice):
 
 def test_the_study_written_is_the_study_played(advice):
     _, out = advice
-    keys = {entry.key for entry in load(out / "study.toml").entries}
+    keys = {each.key for each in load(out / "study.toml").cells}
     assert keys == set(Store(out / "study").table()["cell"])
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
+from prudent.paper.measure import Desk
 
 from prudent.figures import save
 from prudent.paper import FIGURES, check_claims, count_claims, write_report
 from prudent.paper.claims import CLAIMS, VERDICTS
-from prudent.paper.measure import Desk
 from prudent.report import LedgerRow, Section
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
