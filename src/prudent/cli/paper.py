@@ -1,6 +1,7 @@
 """The command `paper`."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,30 +24,32 @@ def paper(name: str | None, out: Path, quick: bool, **options: Any) -> None:
 
     Finished simulations are kept: run it again after an interruption, and it continues from there.
     """
-    from prudent import paper as figures
+    from prudent import paper as whole
     from prudent.errors import check_integer
+    from prudent.paper.making import Settings, count_cells, make
 
     options["runs"] = 50 if quick else check_integer("paper", "runs", options["runs"], low=2, hint="for error bars")
-    settings, started = figures.Settings(out, **options), time.perf_counter()
+    settings, started = Settings(out, **options), time.perf_counter()
     if name == "claims":
         rows = check(settings).drop("how it was checked")
         print_rows(f"{len(rows)} claims of the paper", rows.to_dicts(), left=rows.columns, lines=True)
         return
     sections = []
-    for figure in [figures.figure(each) for each in ([name] if name else figures.FIGURES)]:
-        with progress_bar(figure.name, figures.count_cells(figure)) as advance:
-            sections.append(figures.make(figure, settings.reporting(advance)))
+    for figure in [whole.figure(each) for each in ([name] if name else whole.FIGURES)]:
+        with progress_bar(figure.name, count_cells(figure)) as advance:
+            sections.append(make(figure, replace(settings, progress=advance)))
         for path in sections[-1].files():
             click.echo(path)
         if name is None:
-            figures.write_report(settings, sections, None, time.perf_counter() - started)
+            whole.write_report(settings, sections, None, time.perf_counter() - started)
     if name is None:
-        click.echo(figures.write_report(settings, sections, check(settings), time.perf_counter() - started))
+        click.echo(whole.write_report(settings, sections, check(settings), time.perf_counter() - started))
 
 
 def check(settings: Any) -> Any:
     """The table of all claims."""
     from prudent.paper import claims
+    from prudent.paper.claims.ledger import check_claims, count_cells
 
-    with progress_bar("claims", claims.count_cells(claims.CLAIMS)) as advance:
-        return claims.check_claims(settings.reporting(advance), claims.CLAIMS)
+    with progress_bar("claims", count_cells(claims.CLAIMS)) as advance:
+        return check_claims(replace(settings, progress=advance), claims.CLAIMS)

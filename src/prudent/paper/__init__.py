@@ -10,10 +10,8 @@ import polars as pl
 
 from prudent import files
 from prudent.errors import PrudentError
-from prudent.paper.making import PaperFigure, Settings, count_cells, make
+from prudent.paper.making import PaperFigure, Settings
 from prudent.report import Section, render
-
-__all__ = ["EXTRAS", "FIGURES", "PaperFigure", "Settings", "count_cells", "figure", "make", "write_report"]
 
 FIGURES = (
     "fig2-left",
@@ -42,7 +40,7 @@ def figure(name: str) -> PaperFigure:
 
 def write_report(settings: Settings, sections: Sequence[Section], claims: pl.DataFrame | None, seconds: float) -> Path:
     """The report as it stands; sections still to come are simply not in it yet."""
-    from prudent.paper.claims import MARKS, count_verdicts, ledger
+    from prudent.paper.claims.ledger import MARKS, count_verdicts, ledger
 
     facts = {
         "figures": f"{len(sections)} of {len(FIGURES)}",

@@ -6,20 +6,21 @@ stopped. The folder belongs to one version of the code, so that an upgrade start
 """
 
 import hashlib
-import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import polars as pl
 from matplotlib.figure import Figure
 
 from prudent import files
+from prudent.errors import PrudentError
 from prudent.figures import save, style
 from prudent.report import Section
 from prudent.study import Labelled, Store, run
+from prudent.study.play import code_version, to_bytes
 from prudent.study.select import labels_of
 
 Tables = dict[str, pl.DataFrame]
@@ -34,10 +35,6 @@ class Settings:
     seed: int = 0
     workers: int | None = None
     progress: Callable[[int], Any] = lambda _: None
-
-    def reporting(self, progress: Callable[[int], Any]) -> Self:
-        """The same, with another place to report progress to."""
-        return replace(self, progress=progress)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +83,10 @@ def measured(panels: Mapping[str, Sequence[Labelled]], settings: Settings) -> Ta
     """One row per cell, a table per panel: labels, content, means and standard errors."""
     if not panels:
         return {}
-    table = simulate_cells([each for cells in panels.values() for each in cells], settings)[1].table()
+    ready, store = simulate_cells([each for cells in panels.values() for each in cells], settings)
+    table = store.table()
+    if len(table) != len(ready):
+        raise PrudentError(f"{store.folder} was changed meanwhile; run again")
     found, start = {}, 0
     for name, cells in panels.items():
         own = {label for each in cells for label in each.labels}
@@ -100,7 +100,7 @@ def make(figure: PaperFigure, settings: Settings) -> Section:
     runs = max(2, settings.runs // figure.share_of_runs)
     panels = figure.cells()
     tables = figure.tables(measured(panels, replace(settings, runs=runs)))
-    data = [write_table(table, settings.out / f"{name}.parquet") for name, table in tables.items()]
+    data = [files.write(settings.out / f"{n}.parquet", to_bytes(t, code_version())) for n, t in tables.items()]
     with style():
         drawn = figure.draw(tables)
         pictures = [path for name, picture in drawn.items() for path in save(picture, settings.out / name)]
@@ -113,13 +113,6 @@ def make(figure: PaperFigure, settings: Settings) -> Section:
     if figure.page:
         section.data.append(files.write(settings.out / f"{figure.name}.md", as_markdown(section)))
     return section
-
-
-def write_table(table: pl.DataFrame, path: Path) -> Path:
-    """A table as Parquet."""
-    buffer = io.BytesIO()
-    table.write_parquet(buffer)
-    return files.write(path, buffer.getvalue())
 
 
 def as_markdown(section: Section) -> str:

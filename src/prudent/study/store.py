@@ -98,18 +98,26 @@ class Store:
 
     def finished(self, complain: Callable[[str], Any]) -> set[str]:
         """The keys of all cells in good parts. A part that is not is set aside as `*.damaged`, and named."""
-        keys: set[str] = set()
+
+        def set_aside(path: Path, error: PrudentError) -> None:
+            aside = path.with_name(f"{path.name}.damaged")
+            with writing(aside), suppress(FileNotFoundError):
+                path.rename(aside)
+            complain(f"{error}; set aside as {aside.name}, its cells are computed again")
+
+        return {key for part in self._good_parts(set_aside, ["cell"]) for key in part["cell"]}
+
+    def _good_parts(
+        self, damaged: Callable[[Path, PrudentError], Any], columns: list[str] | None = None
+    ) -> Iterator[pl.DataFrame]:
+        """Every part, or some of its columns; what is damaged is handed over instead."""
         for path in sorted(self.parts.glob("*.parquet")):
             try:
-                keys.update(self._checked(path, ["cell"])["cell"])
+                yield self._checked(path, columns)
             except FileNotFoundError:
                 continue  # another process set it aside, or compacted it
             except PrudentError as error:
-                aside = path.with_name(f"{path.name}.damaged")
-                with writing(aside), suppress(FileNotFoundError):
-                    path.rename(aside)
-                complain(f"{error}; set aside as {aside.name}, its cells are computed again")
-        return keys
+                damaged(path, error)
 
     def _checked(self, path: Path, columns: list[str] | None = None) -> pl.DataFrame:
         """A part whose bytes are those that were written, by this version; some of its columns, or all."""
@@ -161,15 +169,9 @@ class Store:
 
     def _rows(self, keys: pl.Series, complain: Callable[[str], Any]) -> pl.DataFrame | None:
         """One row per finished cell, in no order; None if there is no part."""
-        tables = []
-        for path in sorted(self.parts.glob("*.parquet")):
-            try:
-                tables.append(self._checked(path).filter(pl.col("cell").is_in(keys.implode())))
-            except FileNotFoundError:
-                continue
-            except PrudentError as error:
-                complain(f"{error}; left out")
-        return pl.concat(tables).unique("cell") if tables else None
+        wanted = pl.col("cell").is_in(keys.implode())
+        found = [part.filter(wanted) for part in self._good_parts(lambda _, error: complain(f"{error}; left out"))]
+        return pl.concat(found).unique("cell") if found else None
 
     def compact(self, complain: Callable[[str], Any] = lambda _: None) -> int:
         """Fewer, larger parts, sorted by key: the same cells always end in the same files. Returns how many."""

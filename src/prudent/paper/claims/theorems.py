@@ -123,9 +123,7 @@ def theorem_1_probability(runs: Runs) -> Evidence:
 
 
 @claim(
-    "Theorem 1, expectation",
-    "The expected pseudo-regret of MV-LCB with δ = 1/n² stays below the bound.",
-    cells=[LONG],
+    "Theorem 1, expectation", "The expected pseudo-regret of MV-LCB with δ = 1/n² stays below the bound.", cells=[LONG]
 )
 def theorem_1(runs: Runs) -> Evidence:
     """The mean over runs against the bound, [0, 1] arms."""
