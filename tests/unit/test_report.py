@@ -86,7 +86,9 @@ def test_the_ledger_is_long_and_every_verdict_comes_from_its_check(tmp_path):
     assert len({claim.statement for claim in CLAIMS}) == len(CLAIMS) == 48
     counted = []
     rows = check_claims(Settings(tmp_path, runs=100, progress=counted.append), CLAIMS)
-    assert sum(counted) == count_cells(CLAIMS) < sum(len(claim.cells) for claim in CLAIMS), "shared cells, once each"
+    assert sum(counted) == count_cells(CLAIMS) < sum(len(claim.check.cells) for claim in CLAIMS), (
+        "shared cells, once each"
+    )
     assert set(rows["verdict"]) == set(VERDICTS)
     assert not rows.null_count().sum_horizontal().item()
     assert "" not in rows["evidence"].to_list() + rows["how it was checked"].to_list()

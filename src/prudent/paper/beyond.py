@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from prudent.figures import plot_curves
 from prudent.paper.making import PaperFigure, Tables
-from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2, FIGURE_2, MU_2, VARIANCE_1, grid_bandit
+from prudent.paper.problems import CONFIGURATIONS, FIGURE_2, MU_2, VARIANCE_1, grid_bandit
 from prudent.policies import MVLCB, BernsteinMVLCB, ExpExp, Policy, spec
 from prudent.policies.best_of_both import BestOfBoth
 from prudent.rates import end_slope
@@ -27,7 +27,6 @@ EASY_HORIZONS = (*HORIZONS, 250_000, 1_000_000)
 GRID = [(float(mu_2), float(variance_1)) for mu_2 in MU_2[::4] for variance_1 in VARIANCE_1]
 """Every fourth μ₂ of the heat maps, with the farthest means, and every σ₁², which decides how close the arms are."""
 
-CONFIGURATIONS = {"1": CONFIGURATION_1, "2": CONFIGURATION_2}
 RHOS = (0.0, 1.0, 10.0)
 TABLE_HORIZON = 100_000
 

@@ -15,12 +15,11 @@ from prudent.arms import Empirical
 from prudent.bandit import Bandit
 from prudent.engine import simulate
 from prudent.paper.making import PaperFigure, Tables
-from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2
+from prudent.paper.problems import CONFIGURATIONS
 from prudent.policies import registry, serves
 from prudent.risk import registry as risks
 from prudent.study import Cell, Labelled
 
-CONFIGURATIONS = {"1": CONFIGURATION_1, "2": CONFIGURATION_2}
 RHOS = (0.0, 0.1, 1.0, 10.0)
 HORIZON = 100_000
 TIMED_RUNS = 5

@@ -61,7 +61,7 @@ class Store:
         seeds = {each.cell.seed for each in cells}
         if len(seeds) != 1 or keep not in KEEP:
             raise PrudentError(f"{self.folder}: a store takes cells of one seed and keeps {' or '.join(KEEP)}")
-        wanted = self.identity(seeds.pop(), keep)
+        wanted, self._labels = self.identity(seeds.pop(), keep), labels_table(cells)
         strangers = [path.name for path in self.folder.glob("*") if path.name[0] != "."]
         if strangers and not self._manifest().exists():  # asked in this order, since another process may make it now
             raise PrudentError(f"{self.folder} holds {strangers[0]} and no study; choose an empty folder (--out)")
@@ -70,7 +70,6 @@ class Store:
         self._agree(wanted)
         if study is not None:
             write(self.folder / "study.json", json.dumps(study, indent=2, ensure_ascii=False))
-        self._labels = labels_table(cells)
         write(self.folder / "cells.parquet", to_bytes(self._labels, code_version()))
         self._sweep()
 

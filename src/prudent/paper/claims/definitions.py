@@ -4,7 +4,7 @@ import numpy as np
 
 from prudent.arms import Bernoulli, Deterministic, Empirical, Gaussian
 from prudent.bandit import Bandit
-from prudent.paper.claims.ledger import Evidence, cell, claim, judged, mean_se, pm
+from prudent.paper.claims.ledger import Evidence, cell, claim, judged, mean_se, on, pm
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2, FIGURE_2
 from prudent.policies import MVLCB, FixedArm, RandomArm, RoundRobin
 from prudent.regret import exploration_risk
@@ -34,29 +34,24 @@ def rho_infinite() -> Evidence:
     return judged(ok, f"best arms (ρ = 10⁶, ρ = ∞, largest mean): {best}; |cost/ρ + μ| ≤ {far:.1e}")
 
 
-@claim(
-    "eq. regret2",
-    "The regret is exactly gap + exploration − twins.",
-    cells=[cell(FIGURE_2, MVLCB(), 0.7, 10_000), cell(CONFIGURATION_1, RoundRobin(), 0.7, 10_000)],
-)
+@claim("eq. regret2", "The regret is exactly gap + exploration − twins.")
+@on(cell(FIGURE_2, MVLCB(), 0.7, 10_000), cell(CONFIGURATION_1, RoundRobin(), 0.7, 10_000))
 def decomposition(*found: Runs) -> Evidence:
     """The largest difference over runs of MV-LCB on Figure 2's arms and of round robin on configuration 1, ρ = 0.7."""
     worst = max(float(np.abs(sum(runs.regret_parts()) - runs.regret()).max()) for runs in found)
     return judged(worst < 1e-12, f"largest difference {worst:.1e} over {sum(map(len, found))} runs")
 
 
-@claim("section 2", "The last term of eq. regret2 is always negative.", cells=[FIFTEEN])
+@claim("section 2", "The last term of eq. regret2 is always negative.")
+@on(FIFTEEN)
 def twins_negative(runs: Runs) -> Evidence:
     """The largest value of the term over runs."""
     twins = runs.regret_parts().twins
     return judged(bool(twins.max() <= 0.0), f"between {twins.min():.1e} and {twins.max():.1e} in {len(runs)} runs")
 
 
-@claim(
-    "section 2, footnote",
-    "The last term of eq. regret2 decreases like K log(1/δ)/n with probability 1 − δ.",
-    cells=[cell(THREE, RoundRobin(), 0.0, n) for n in (1_000, 100_000)],
-)
+@claim("section 2, footnote", "The last term of eq. regret2 decreases like K log(1/δ)/n with probability 1 − δ.")
+@on(*[cell(THREE, RoundRobin(), 0.0, n) for n in (1_000, 100_000)])
 def twins_rate(*found: Runs) -> Evidence:
     """n/(K log(1/δ)) times its quantile at 1 − δ, δ = 0.05, at two horizons a hundred times apart."""
     quantiles = [(runs.horizon, float(np.quantile(-runs.regret_parts().twins, 0.95))) for runs in found]
@@ -65,11 +60,8 @@ def twins_rate(*found: Runs) -> Evidence:
     return judged(ok, f"scaled quantiles {scaled[0]:.3f} and {scaled[1]:.3f}, at most 1 and of one size")
 
 
-@claim(
-    "section 2",
-    "An algorithm that pulls a single arm suffers no exploration risk.",
-    cells=[cell(CONFIGURATION_1, FixedArm(3), 0.0, 1_000)],
-)
+@claim("section 2", "An algorithm that pulls a single arm suffers no exploration risk.")
+@on(cell(CONFIGURATION_1, FixedArm(3), 0.0, 1_000))
 def single_arm(runs: Runs) -> Evidence:
     """Exploration risk of a fixed arm."""
     risk = runs.exploration_risk()
@@ -88,7 +80,8 @@ def exploration_is_variance() -> Evidence:
     return judged(ok, f"difference {np.abs(risk - pairs).max():.1e}; largest at {top} of 1,000 pulls of one arm")
 
 
-@claim("eq. regret3", "The regret is at most gap plus (1/n²) Σ T_i T_j Γ̂_ij².", cells=[FIFTEEN])
+@claim("eq. regret3", "The regret is at most gap plus (1/n²) Σ T_i T_j Γ̂_ij².")
+@on(FIFTEEN)
 def regret3(runs: Runs) -> Evidence:
     """regret ≤ right-hand side in every run; the exploration term there against the exact one."""
     excess = float((runs.regret() - runs.regret_bound()).max())
@@ -98,11 +91,8 @@ def regret3(runs: Runs) -> Evidence:
     )
 
 
-@claim(
-    "Definition 3",
-    "The pseudo-regret's exploration term replaces the empirical one of the regret.",
-    cells=[cell(FIGURE_2, RoundRobin(), 0.0, 100_000)],
-)
+@claim("Definition 3", "The pseudo-regret's exploration term replaces the empirical one of the regret.")
+@on(cell(FIGURE_2, RoundRobin(), 0.0, 100_000))
 def definition_3(runs: Runs) -> Evidence:
     """Its mean against that of the regret's own exploration part, many pulls of each arm."""
     exact, _ = mean_se(runs.regret_parts().exploration)
@@ -111,22 +101,16 @@ def definition_3(runs: Runs) -> Evidence:
     return judged(abs(ratio - 1.0) < 0.01, f"{ratio:.3f} times the regret's own; with factor ½ equal to it", close)
 
 
-@claim(
-    "section 2",
-    "The pseudo-regret is not an unbiased estimate of the regret.",
-    cells=[cell(FIGURE_2, MVLCB(), 0.0, 10_000)],
-)
+@claim("section 2", "The pseudo-regret is not an unbiased estimate of the regret.")
+@on(cell(FIGURE_2, MVLCB(), 0.0, 10_000))
 def biased(runs: Runs) -> Evidence:
     """Mean difference over runs of MV-LCB on Figure 2's arms, in standard errors."""
     mean, error = mean_se(runs.pseudo_regret() - runs.regret())
     return judged(abs(mean) > 5 * error, f"difference {mean:.4g} ± {error:.1g}")
 
 
-@claim(
-    "section 5",
-    "With equal means the regret coincides with its gap part.",
-    cells=[cell(Bandit([Gaussian(1.5, 0.05), Gaussian(1.5, 0.25)]), MVLCB(), 0.0, 10_000)],
-)
+@claim("section 5", "With equal means the regret coincides with its gap part.")
+@on(cell(Bandit([Gaussian(1.5, 0.05), Gaussian(1.5, 0.25)]), MVLCB(), 0.0, 10_000))
 def equal_means(runs: Runs) -> Evidence:
     """Two arms of mean 1.5, variances 0.05 and 0.25: regret minus gap part."""
     rest = np.abs(runs.regret() - runs.regret_parts().gap)
@@ -134,18 +118,16 @@ def equal_means(runs: Runs) -> Evidence:
     return judged(share < 0.01, f"they differ by {rest.mean():.1e}, {share:.2%} of the regret {pm(runs.regret())}")
 
 
-@claim("section 6", "A₁ (arms in turn) has high variability within a run and none across runs.", cells=[IN_TURN])
+@claim("section 6", "A₁ (arms in turn) has high variability within a run and none across runs.")
+@on(IN_TURN)
 def in_turn(runs: Runs) -> Evidence:
     """Variance within and across runs, deterministic arms 0 and 1, n = 1,000."""
     within, across = float(runs.reward_variance().mean()), runs.across_variance()
     return judged(within == 0.25 and across == 0.0, f"within {within}, across {across}, regret {runs.regret().mean()}")
 
 
-@claim(
-    "section 6",
-    "A₂ (one random arm for good) has none within a run, no regret, and high variance across runs.",
-    cells=[cell(ZERO_ONE, RandomArm(), 0.0, 1_000)],
-)
+@claim("section 6", "A₂ (one random arm for good) has none within a run, no regret, and high variance across runs.")
+@on(cell(ZERO_ONE, RandomArm(), 0.0, 1_000))
 def one_arm(runs: Runs) -> Evidence:
     """Variance within and across runs, deterministic arms 0 and 1, n = 1,000."""
     within, across = float(runs.reward_variance().max()), runs.across_variance()
@@ -153,7 +135,8 @@ def one_arm(runs: Runs) -> Evidence:
     return judged(ok, f"within {within}, across {across:.3f}, largest regret {np.abs(runs.regret()).max()}")
 
 
-@claim("section 6", "A₁ has a very small standard regret.", cells=[IN_TURN])
+@claim("section 6", "A₁ has a very small standard regret.")
+@on(IN_TURN)
 def small_standard_regret(runs: Runs) -> Evidence:
     """n (largest mean − mean reward), against √n and n."""
     loss = 1_000 * (1.0 - float(runs.reward_mean().mean()))

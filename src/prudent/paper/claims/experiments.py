@@ -8,7 +8,7 @@ import numpy as np
 from prudent.arms import Gaussian
 from prudent.bandit import Bandit
 from prudent.paper import configurations
-from prudent.paper.claims.ledger import OUTSIDE, Evidence, cell, claim, judged, regrets
+from prudent.paper.claims.ledger import OUTSIDE, Evidence, cell, claim, judged, on, regrets
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2, FIGURE_2, grid_bandit
 from prudent.policies import MVLCB, ExpExp
 from prudent.rates import end_slope
@@ -25,18 +25,16 @@ EASY = {n: cell(FIGURE_2, MVLCB(), 0.0, n) for n in (5_000, 25_000, 250_000, 10*
 """MV-LCB on the arms of Figure 2, left."""
 
 
-@claim(
-    "Figure 2, left",
-    "The regret of MV-LCB tends to zero as n grows.",
-    cells=[EASY[n] for n in (5_000, 25_000, 250_000, 10**8)],
-)
+@claim("Figure 2, left", "The regret of MV-LCB tends to zero as n grows.")
+@on(*[EASY[n] for n in (5_000, 25_000, 250_000, 10**8)])
 def tends_to_zero(*found: Runs) -> Evidence:
     """Regret at n = 5,000 … 250,000, and on to 10⁸."""
     ok = all(b < a for a, b in pairwise(regrets(found)))
     return judged(ok, ", ".join(f"{r:.2g}" for r in regrets(found)))
 
 
-@claim("Figure 2, left", "Its two parts decrease at the same rate.", cells=[EASY[10**6], EASY[10**8]])
+@claim("Figure 2, left", "Its two parts decrease at the same rate.")
+@on(EASY[10**6], EASY[10**8])
 def same_rate(*found: Runs) -> Evidence:
     """Slopes on log-log axes of the gap part and of the exploration part from n = 10⁶ to 10⁸."""
     horizons, parts = [runs.horizon for runs in found], [runs.regret_parts() for runs in found]
@@ -44,7 +42,8 @@ def same_rate(*found: Runs) -> Evidence:
     return judged(abs(slopes[0] - slopes[1]) < 0.02, f"slopes {slopes[0]:.3f} (gap) and {slopes[1]:.3f} (exploration)")
 
 
-@claim("section 5, footnote", "The results extend to the Gaussian arms of the experiments.", cells=[EASY[250_000]])
+@claim("section 5, footnote", "The results extend to the Gaussian arms of the experiments.")
+@on(EASY[250_000])
 def gaussian_arms(runs: Runs) -> Evidence:
     """Rewards of Figure 2's arms outside [0, 1], and the printed Theorem 1 beside the measured pseudo-regret."""
     inside = min(law.cdf(1.0) - law.cdf(0.0) for law in FIGURE_2.arms)
@@ -56,25 +55,21 @@ def gaussian_arms(runs: Runs) -> Evidence:
     return judged(mean <= (bound.printed or 0.0), text) if inside == 1.0 else Evidence(OUTSIDE, text)
 
 
-@claim(
-    "Figure 2, right",
-    "The worst-case regret of MV-LCB stabilises to a constant.",
-    cells=[cell(grid_bandit(0.4, 0.25), MVLCB(), 0.0, n) for n in (10**4, 10**6, 10**8)],
-)
+@claim("Figure 2, right", "The worst-case regret of MV-LCB stabilises to a constant.")
+@on(*[cell(grid_bandit(0.4, 0.25), MVLCB(), 0.0, n) for n in (10**4, 10**6, 10**8)])
 def constant_worst_case(*found: Runs) -> Evidence:
     """Equal variances, Γ = 1.1, n = 10⁴, 10⁶, 10⁸, against Γ²/4."""
     ok = all(abs(r / 0.3025 - 1.0) < 0.02 for r in regrets(found))
     return judged(ok, ", ".join(f"{r:.4f}" for r in regrets(found)) + "; Γ²/4 = 0.3025")
 
 
-@claim(
-    "Figure 2, right",
-    "The worst-case regret of ExpExp keeps decreasing.",
-    cells=[
+@claim("Figure 2, right", "The worst-case regret of ExpExp keeps decreasing.")
+@on(
+    *[
         cell(grid_bandit(0.4, 0.25 - gap), ExpExp(), 0.0, n)
         for n in (10**3, 10**5, 10**7)
         for gap in (0.0, 0.25 * n ** (-1 / 3), n ** (-1 / 3), min(0.25, 4 * n ** (-1 / 3)))
-    ],
+    ]
 )
 def decreasing_worst_case(*found: Runs) -> Evidence:
     """The largest regret over gaps of order n^(−1/3) at Γ = 1.1, n = 10³, 10⁵, 10⁷."""
@@ -82,11 +77,8 @@ def decreasing_worst_case(*found: Runs) -> Evidence:
     return judged(worst[0] > 2 * worst[1] > 4 * worst[2], ", ".join(f"{r:.4f}" for r in worst))
 
 
-@claim(
-    "appendix D.1",
-    "On simple problems (large Δ) MV-LCB converges to zero regret faster than ExpExp.",
-    cells=[cell(grid_bandit(0.4, 0.0), policy, 0.0, n) for policy in BOTH for n in (50, 2_500, 250_000)],
-)
+@claim("appendix D.1", "On simple problems (large Δ) MV-LCB converges to zero regret faster than ExpExp.")
+@on(*[cell(grid_bandit(0.4, 0.0), policy, 0.0, n) for policy in BOTH for n in (50, 2_500, 250_000)])
 def faster_on_simple(*found: Runs) -> Evidence:
     """Δ = 0.25, Γ = 1.1 at n = 50, 2,500, 250,000, MV-LCB with c = 5 against ExpExp."""
     ours, other = regrets(found[:3]), regrets(found[3:])
@@ -94,11 +86,8 @@ def faster_on_simple(*found: Runs) -> Evidence:
     return judged(ours[-1] < other[-1], f"MV-LCB against ExpExp: {shown}")
 
 
-@claim(
-    "appendix D.1",
-    "At Δ = 0 MV-LCB has a regret that does not decrease with n, while ExpExp's slowly does.",
-    cells=[cell(grid_bandit(0.4, 0.25), policy, 0.0, n) for policy in BOTH for n in (1_000, 250_000)],
-)
+@claim("appendix D.1", "At Δ = 0 MV-LCB has a regret that does not decrease with n, while ExpExp's slowly does.")
+@on(*[cell(grid_bandit(0.4, 0.25), policy, 0.0, n) for policy in BOTH for n in (1_000, 250_000)])
 def equivalent_arms(*found: Runs) -> Evidence:
     """Equal variances, Γ = 1.1, n = 1,000 and 250,000."""
     ours, other = regrets(found[:2]), regrets(found[2:])
@@ -133,22 +122,16 @@ def wins(found: Sequence[Runs]) -> int:
     return sum(ours < other for ours, other in zip(regrets(found[:half]), regrets(found[half:]), strict=True))
 
 
-@claim(
-    "appendix D.2",
-    "On both configurations both algorithms approach the best arm as n grows, for every ρ.",
-    cells=[*over_rho(CONFIGURATION_1, 1_000, 250_000), *over_rho(CONFIGURATION_2, 1_000, 250_000)],
-)
+@claim("appendix D.2", "On both configurations both algorithms approach the best arm as n grows, for every ρ.")
+@on(*over_rho(CONFIGURATION_1, 1_000, 250_000), *over_rho(CONFIGURATION_2, 1_000, 250_000))
 def approach(*found: Runs) -> Evidence:
     """Regret at n = 1,000 and 250,000 for nine values of ρ."""
     largest = max(late / early for early, late in zip(regrets(found[::2]), regrets(found[1::2]), strict=True))
     return judged(largest < 0.9, f"the largest ratio of late to early regret is {largest:.2f}")
 
 
-@claim(
-    "appendix D.2",
-    "On configuration 1 MV-LCB outperforms ExpExp and converges faster.",
-    cells=[*over_rho(CONFIGURATION_1, 2_500), *over_rho(CONFIGURATION_1, 250_000)],
-)
+@claim("appendix D.2", "On configuration 1 MV-LCB outperforms ExpExp and converges faster.")
+@on(*over_rho(CONFIGURATION_1, 2_500), *over_rho(CONFIGURATION_1, 250_000))
 def easy_configuration(*found: Runs) -> Evidence:
     """For how many of nine values of ρ its regret is smaller, at n = 2,500 and 250,000, c = 5."""
     half = len(found) // 2
@@ -156,32 +139,29 @@ def easy_configuration(*found: Runs) -> Evidence:
     return judged(late == len(RHOS), f"for {early} of {len(RHOS)} values at n = 2,500, for {late} at n = 250,000")
 
 
-@claim(
-    "appendix D.2",
-    "On configuration 2 ExpExp eventually does better for some values of ρ.",
-    cells=over_rho(CONFIGURATION_2, 250_000),
-)
+@claim("appendix D.2", "On configuration 2 ExpExp eventually does better for some values of ρ.")
+@on(*over_rho(CONFIGURATION_2, 250_000))
 def hard_configuration(*found: Runs) -> Evidence:
     """For how many of nine values of ρ ExpExp's regret is smaller, n = 250,000."""
     other = len(RHOS) - wins(found)
     return judged(other > 0, f"for {other} of {len(RHOS)} values at n = 250,000")
 
 
-@claim("section 7", "On easy problems MV-LCB has a regret of order √(K/n).", cells=[EASY[10**6], EASY[10**8]])
+@claim("section 7", "On easy problems MV-LCB has a regret of order √(K/n).")
+@on(EASY[10**6], EASY[10**8])
 def conclusions_rate(*found: Runs) -> Evidence:
     """The slope on log-log axes from n = 10⁶ to 10⁸, Figure 2's arms, against −1/2."""
     slope = end_slope([runs.horizon for runs in found], regrets(found))
     return judged(abs(slope + 0.5) < 0.1, f"slope {slope:.2f}: it falls much faster, as O(log n/n) says", slope < -0.6)
 
 
-@claim(
-    "section 7",
-    "ExpExp achieves the same worst-case rate K/n^{1/3} over all problems.",
-    cells=[
+@claim("section 7", "ExpExp achieves the same worst-case rate K/n^{1/3} over all problems.")
+@on(
+    *[
         cell(Bandit([Gaussian(1.5, 0.25 - gap), Gaussian(0.4, 0.25)]), ExpExp(), 0.0, n)
         for n in (10**4, 10**8)
         for gap in np.array([0.0, 0.25, 0.5, 1.0, 2.0]) * n ** (-1 / 3)
-    ],
+    ]
 )
 def exp_exp_rate(*found: Runs) -> Evidence:
     """The slope of its worst regret over gaps of order n^(−1/3), from n = 10⁴ to 10⁸."""

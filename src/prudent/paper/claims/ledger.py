@@ -1,8 +1,8 @@
 """The claims ledger: every checkable statement of the paper, how it is checked, what was measured, and the verdict.
 
 A check is a function of the runs of its cells that returns `Evidence`; the verdict follows from what it measured, never
-from a literal. `claim` files it under its place in the paper. The cells of all claims are one grid, so that a cell that
-several claims need is simulated once.
+from a literal. `claim` files it under its place in the paper, `on` says which cells it needs. The cells of all claims
+are one grid, so that a cell that several claims need is simulated once.
 """
 
 from collections import Counter
@@ -10,14 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import polars as pl
-from numpy.typing import NDArray
 
 from prudent.bandit import Bandit
 from prudent.paper.making import Settings, simulate_cells
 from prudent.policies import Policy
 from prudent.report import Section
 from prudent.risk import MeanVariance
-from prudent.runs import Runs, averages
+from prudent.runs import Array, Runs, averages
 from prudent.study import Cell, Labelled
 
 HOLDS = "holds"
@@ -44,37 +43,33 @@ class Evidence(NamedTuple):
     text: str
 
 
-Check = Callable[..., Evidence]
+class Check(NamedTuple):
+    """How a claim is checked: on the runs of cells, on samples that it draws itself, or by computing alone."""
+
+    function: Callable[..., Evidence]
+    cells: tuple[Cell, ...] = ()
+    samples: bool = False
 
 
 class Claim(NamedTuple):
-    """One statement of the paper, in our words; the cells it is checked on, and the check."""
+    """One statement of the paper, in our words, and its check."""
 
     place: str
     statement: str
-    cells: tuple[Cell, ...]
-    samples: bool
     check: Check
-
-    def judge(self, found: Sequence[Runs], runs: int, seed: int) -> Evidence:
-        """Check it on the runs of its cells, or on samples it draws itself."""
-        return self.check(runs, seed) if self.samples else self.check(*found)
 
 
 CLAIMS: list[Claim] = []
 
 
-def claim(place: str, statement: str, *, cells: Sequence[Cell] = (), samples: bool = False) -> Callable[[Check], Check]:
-    """File a check in the ledger; its docstring says how the claim is checked.
+def claim(place: str, statement: str) -> Callable[[Check | Callable[..., Evidence]], None]:
+    """File a check in the ledger; its docstring says how the claim is checked."""
+    return lambda check: CLAIMS.append(Claim(place, statement, check if isinstance(check, Check) else Check(check)))
 
-    It is called with the `Runs` of the cells, in their order; with `samples`, with a number of runs and a seed.
-    """
 
-    def file(check: Check) -> Check:
-        CLAIMS.append(Claim(place, statement, tuple(cells), samples, check))
-        return check
-
-    return file
+def on(*cells: Cell, samples: bool = False) -> Callable[[Callable[..., Evidence]], Check]:
+    """Call the check with the `Runs` of the cells, in their order; with `samples`, with their number and a seed."""
+    return lambda function: Check(function, cells, samples)
 
 
 def cell(bandit: Bandit, policy: Policy, rho: float, horizon: int) -> Cell:
@@ -87,13 +82,13 @@ def judged(as_printed: bool, text: str, corrected: bool = False) -> Evidence:
     return Evidence(HOLDS if as_printed else CORRECTED if corrected else FAILS, text)
 
 
-def mean_se(values: NDArray) -> tuple[float, float]:  # type: ignore[type-arg]
+def mean_se(values: Array) -> tuple[float, float]:
     """Mean and standard error."""
     mean, error = averages({"": values}).values()
     return mean, error
 
 
-def pm(values: NDArray) -> str:  # type: ignore[type-arg]
+def pm(values: Array) -> str:
     """`0.0698 ± 0.0001`."""
     mean, error = mean_se(values)
     return f"{mean:.4g} ± {error:.1g}"
@@ -106,22 +101,21 @@ def regrets(found: Sequence[Runs]) -> list[float]:
 
 def count_cells(claims: Sequence[Claim]) -> int:
     """How many simulations the claims take."""
-    return len({each.key() for claim in claims for each in claim.cells})
+    return len({each.key() for claim in claims for each in claim.check.cells})
 
 
 def check_claims(settings: Settings, claims: Sequence[Claim]) -> pl.DataFrame:
     """One row per claim: place, claim, how it was checked, verdict and evidence."""
-    asked = [Labelled(each) for claim in claims for each in claim.cells]
+    asked = [Labelled(each) for claim in claims for each in claim.check.cells]
     found: list[Runs] = []
     if asked:
         ready, store = simulate_cells(asked, settings, keep="runs")
         found = store.runs([each.cell for each in ready])
     rows = []
-    for each in claims:
-        own, found = found[: len(each.cells)], found[len(each.cells) :]
-        verdict, text = each.judge(own, settings.runs, settings.seed)
-        method = (each.check.__doc__ or "").strip()
-        rows.append((each.place, each.statement, method, verdict, text))
+    for place, statement, (function, cells, samples) in claims:
+        own, found = found[: len(cells)], found[len(cells) :]
+        verdict, text = function(settings.runs, settings.seed) if samples else function(*own)
+        rows.append((place, statement, (function.__doc__ or "").strip(), verdict, text))
     return pl.DataFrame(rows, ["place", "claim", "how it was checked", "verdict", "evidence"], orient="row")
 
 

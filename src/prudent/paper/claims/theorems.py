@@ -7,7 +7,7 @@ from scipy.optimize import minimize_scalar
 
 from prudent.arms import Bernoulli, Deterministic
 from prudent.bandit import Bandit
-from prudent.paper.claims.ledger import CORRECTED, FAILS, HOLDS, Evidence, cell, claim, judged, mean_se, pm, regrets
+from prudent.paper.claims.ledger import CORRECTED, FAILS, HOLDS, Evidence, cell, claim, judged, mean_se, on, pm, regrets
 from prudent.paper.problems import CONFIGURATION_1, FIGURE_2
 from prudent.policies import MVLCB, UCB1, AnytimeMVLCB, Arm, BernsteinMVLCB, ExpExp
 from prudent.risk import MeanVariance
@@ -32,11 +32,8 @@ LONG = cell(EASY, MVLCB(), 0.0, 100_000)
 """The cell of Theorem 1 and what follows from it."""
 
 
-@claim(
-    "Lemma 1",
-    "With probability 1 − δ the regret exceeds the pseudo-regret by at most the stated terms.",
-    cells=[cell(EASY, MVLCB(), 0.0, 2_000)],
-)
+@claim("Lemma 1", "With probability 1 − δ the regret exceeds the pseudo-regret by at most the stated terms.")
+@on(cell(EASY, MVLCB(), 0.0, 2_000))
 def lemma_1(runs: Runs) -> Evidence:
     """The frequency of violations at δ = 0.05 over runs of MV-LCB on [0, 1] arms."""
     bound = lemma1(EASY, RISK, 2_000, 0.05).printed or 0.0
@@ -52,11 +49,8 @@ def _paths(law: Bernoulli, length: int, runs: int, seed: int) -> tuple[np.ndarra
     return count, mean, mean * (1.0 - mean)
 
 
-@claim(
-    "Lemma 2",
-    "All empirical mean-variances stay within (5+ρ)√(log(1/δ)/2s), except with probability 6nKδ.",
-    samples=True,
-)
+@claim("Lemma 2", "All empirical mean-variances stay within (5+ρ)√(log(1/δ)/2s), except with probability 6nKδ.")
+@on(samples=True)
 def lemma_2(runs: int, seed: int) -> Evidence:
     """One Bernoulli arm, ρ = 1, 200 samples, δ such that 6nδ = 0.6: how often some s violates it."""
     delta = 0.6 / (6 * 200)
@@ -74,11 +68,8 @@ def becomes_ucb1() -> Evidence:
     return judged(far < 1e-6, f"largest difference {far:.1e}")
 
 
-@claim(
-    "section 3, commented Remark 2",
-    "An index with (σ̂ + √(log(1/δ)/2s))² is a lower bound on the mean-variance.",
-    samples=True,
-)
+@claim("section 3, commented Remark 2", "An index with (σ̂ + √(log(1/δ)/2s))² is a lower bound on the mean-variance.")
+@on(samples=True)
 def commented_bernstein(runs: int, seed: int) -> Evidence:
     """How often it lies above the true variance (ρ = 0, δ = 0.01, 50 samples), and the corrected index."""
     delta, s = 0.01, 50
@@ -91,11 +82,8 @@ def commented_bernstein(runs: int, seed: int) -> Evidence:
     return judged(printed <= delta, text, corrected=False)
 
 
-@claim(
-    "appendix B",
-    "A worse arm is pulled at most 2(5+ρ)² log(1/δ)/Δ² + 1 times, except with probability 6nKδ.",
-    cells=[LONG],
-)
+@claim("appendix B", "A worse arm is pulled at most 2(5+ρ)² log(1/δ)/Δ² + 1 times, except with probability 6nKδ.")
+@on(LONG)
 def pulls(runs: Runs) -> Evidence:
     """MV-LCB with δ = 1/n² on [0, 1] arms, n = 100,000: the most pulls of the worse arm."""
     bound = pulls_bound(EASY, RISK, 100_000).corrected or math.inf
@@ -110,10 +98,9 @@ def _against(bound: Bound, ours: np.ndarray) -> Evidence:
 
 
 @claim(
-    "Theorem 1, high probability",
-    "The pseudo-regret of MV-LCB stays below the bound, except with probability 6nKδ.",
-    cells=[LONG],
+    "Theorem 1, high probability", "The pseudo-regret of MV-LCB stays below the bound, except with probability 6nKδ."
 )
+@on(LONG)
 def theorem_1_probability(runs: Runs) -> Evidence:
     """The largest pseudo-regret over runs against the bound, [0, 1] arms."""
     bound = theorem1_high_probability(EASY, RISK, 100_000)
@@ -122,25 +109,22 @@ def theorem_1_probability(runs: Runs) -> Evidence:
     return judged(ok, f"largest {top:.4f}; printed {bound.printed:.3g}, corrected {bound.corrected:.3g} (b²/2 for b²)")
 
 
-@claim(
-    "Theorem 1, expectation", "The expected pseudo-regret of MV-LCB with δ = 1/n² stays below the bound.", cells=[LONG]
-)
+@claim("Theorem 1, expectation", "The expected pseudo-regret of MV-LCB with δ = 1/n² stays below the bound.")
+@on(LONG)
 def theorem_1(runs: Runs) -> Evidence:
     """The mean over runs against the bound, [0, 1] arms."""
     return _against(theorem1_expectation(EASY, RISK, 100_000), runs.pseudo_regret())
 
 
-@claim("appendix B, corollary", "The expected regret of MV-LCB stays below the bound.", cells=[LONG])
+@claim("appendix B, corollary", "The expected regret of MV-LCB stays below the bound.")
+@on(LONG)
 def corollary_holds(runs: Runs) -> Evidence:
     """The mean over runs against the bound, [0, 1] arms."""
     return _against(corollary(EASY, RISK, 100_000), runs.regret())
 
 
-@claim(
-    "section 3, Remark 1 (the bound)",
-    "The regret decreases as O(log² n / n).",
-    cells=[cell(FIGURE_2, MVLCB(), 0.0, n) for n in (10**6, 10**7, 10**8)],
-)
+@claim("section 3, Remark 1 (the bound)", "The regret decreases as O(log² n / n).")
+@on(*[cell(FIGURE_2, MVLCB(), 0.0, n) for n in (10**6, 10**7, 10**8)])
 def remark_1(*found: Runs) -> Evidence:
     """Regret times n/log n and n/log² n on Figure 2's arms, n = 10⁶, 10⁷, 10⁸: which of them levels off."""
     pairs = [(r, runs.horizon) for r, runs in zip(regrets(found), found, strict=True)]
@@ -152,11 +136,8 @@ def remark_1(*found: Runs) -> Evidence:
     return Evidence(verdict, f"n R/log n is {shown}: it levels off, so the rate is O(log n/n), as the conclusions say")
 
 
-@claim(
-    "section 3, Remark 2",
-    "Two deterministic arms: pulled equally often, regret Γ²/4 whatever n.",
-    cells=[cell(ZERO_ONE, MVLCB(), 0.0, n) for n in (10**2, 10**4, 10**6)],
-)
+@claim("section 3, Remark 2", "Two deterministic arms: pulled equally often, regret Γ²/4 whatever n.")
+@on(*[cell(ZERO_ONE, MVLCB(), 0.0, n) for n in (10**2, 10**4, 10**6)])
 def remark_2(*found: Runs) -> Evidence:
     """Arms 0 and 1, ρ = 0, n = 10², 10⁴, 10⁶."""
     largest = [float(runs.regret().max()) for runs in found]
@@ -176,11 +157,8 @@ def remark_2_index() -> Evidence:
     )
 
 
-@claim(
-    "Theorem 2",
-    "For ρ = 0, ExpExp with τ = K(n/14)^{2/3} has expected pseudo-regret at most 2K/n^{1/3}.",
-    cells=[cell(Bandit([Bernoulli(0.95), Bernoulli(p)]), ExpExp(), 0.0, 10_000) for p in (0.5, 0.6, 0.7, 0.8, 0.9)],
-)
+@claim("Theorem 2", "For ρ = 0, ExpExp with τ = K(n/14)^{2/3} has expected pseudo-regret at most 2K/n^{1/3}.")
+@on(*[cell(Bandit([Bernoulli(0.95), Bernoulli(p)]), ExpExp(), 0.0, 10_000) for p in (0.5, 0.6, 0.7, 0.8, 0.9)])
 def theorem_2(*found: Runs) -> Evidence:
     """The largest mean over Bernoulli pairs whose gap is near the worst, n = 10,000."""
     worst = max(float(runs.pseudo_regret().mean()) for runs in found)
@@ -188,11 +166,8 @@ def theorem_2(*found: Runs) -> Evidence:
     return judged(worst <= bound, f"largest {worst:.4f}, bound {bound:.4f}")
 
 
-@claim(
-    "Theorem 2",
-    "The same for any ρ and any distributions on [0, 1].",
-    cells=[cell(Bandit([Deterministic(1.0), Deterministic(0.0)]), ExpExp(), 20.0, 10_000)],
-)
+@claim("Theorem 2", "The same for any ρ and any distributions on [0, 1].")
+@on(cell(Bandit([Deterministic(1.0), Deterministic(0.0)]), ExpExp(), 20.0, 10_000))
 def theorem_2_any_rho(runs: Runs) -> Evidence:
     """Deterministic arms 1 and 0, ρ = 20, n = 10,000."""
     measured = float(runs.pseudo_regret().mean())
@@ -220,11 +195,8 @@ def constant_of_theorem_2() -> Evidence:
     return judged(constant <= 2.0, f"it gives {constant:.2f}; at ρ = 0 the theorem is still true (docs/theory.md)")
 
 
-@claim(
-    "section 4, Remark 1",
-    "ExpExp performs worse than MV-LCB on easy problems.",
-    cells=[cell(FIGURE_2, policy, 0.0, n) for policy in (MVLCB(), ExpExp()) for n in (10**4, 10**6, 10**7)],
-)
+@claim("section 4, Remark 1", "ExpExp performs worse than MV-LCB on easy problems.")
+@on(*[cell(FIGURE_2, policy, 0.0, n) for policy in (MVLCB(), ExpExp()) for n in (10**4, 10**6, 10**7)])
 def worse_on_easy(*found: Runs) -> Evidence:
     """Regret on Figure 2's arms, n = 10⁴ … 10⁷, with c = 5."""
     pairs = list(zip(regrets(found[:3]), regrets(found[3:]), strict=True))
@@ -232,11 +204,8 @@ def worse_on_easy(*found: Runs) -> Evidence:
     return judged(all(ours < other for ours, other in pairs), f"MV-LCB against ExpExp at 10⁴, 10⁶, 10⁷: {shown}")
 
 
-@claim(
-    "section 4, Remark 2",
-    "Exploring by Successive Rejects or UCB-E instead of uniformly improves ExpExp.",
-    cells=[cell(CONFIGURATION_1, ExpExp(explore=way), 1.0, 25_000) for way in WAYS],
-)
+@claim("section 4, Remark 2", "Exploring by Successive Rejects or UCB-E instead of uniformly improves ExpExp.")
+@on(*[cell(CONFIGURATION_1, ExpExp(explore=way), 1.0, 25_000) for way in WAYS])
 def better_exploration(*found: Runs) -> Evidence:
     """Regret on configuration 1, ρ = 1, n = 25,000, by the three ways to explore."""
     values = [runs.regret() for runs in found]
