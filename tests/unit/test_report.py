@@ -55,7 +55,7 @@ def test_notes_and_verdicts_are_shown(report):
     page = report.read_text()
     assert "<h3>The paper says</h3><p>It says.</p>" in page
     assert '<td class="bad">does not hold</td>' in page
-    assert "4: 1 hold, 1 hold with a corrected constant" in page
+    assert "4: 1 holds, 1 holds with a corrected constant" in page
 
 
 def test_a_report_without_anything_special_says_nothing_of_the_paper(tmp_path):

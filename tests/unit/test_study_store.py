@@ -147,7 +147,9 @@ def test_labelled_cells_need_no_study(whole, tmp_path):
 def test_cells_of_two_seeds_are_refused(tmp_path):
     (cell, *_) = (each.cell for each in small().cells)
     with pytest.raises(PrudentError, match="cells of one seed"):
-        run([Labelled(cell), Labelled(cell._replace(seed=1))], tmp_path / "two")
+        run([cell, cell._replace(seed=1)], tmp_path / "two")
+    assert not (tmp_path / "two").exists()
+    assert run([cell], tmp_path / "one").table().height == 1
 
 
 def test_parts_are_plain_parquet_with_the_same_columns(whole):

@@ -10,7 +10,7 @@ from typing import Any
 from prudent.engine.threads import count_workers
 from prudent.errors import PrudentError
 from prudent.study.backends import WorkerLostError, choose_backend
-from prudent.study.cells import Labelled
+from prudent.study.cells import Cell, Labelled
 from prudent.study.play import Done, Task
 from prudent.study.spec import Study
 from prudent.study.store import Store, now
@@ -21,7 +21,7 @@ LOSSES = 5
 
 
 def run(
-    study: Study | Sequence[Labelled],
+    study: Study | Sequence[Labelled | Cell],
     out: Path | str,
     *,
     keep: str = "summary",
@@ -32,15 +32,20 @@ def run(
 ) -> Store:
     """Simulate every cell that `out` does not hold yet, and keep it there; the same numbers on all backends.
 
-    The cells are those of a study, or a list of labelled ones of one seed, with `keep` as in `Study`. `backend` is
+    The cells are those of a study, which says itself what to `keep`, or a list of cells of one seed. `backend` is
     "threads" or "processes", `workers` of them (all cores by default), or the address of a Dask cluster. Stopped at any
-    moment, it goes on from there when called again. `progress` is called with the number of cells just finished,
+    moment, it continues from there when called again. `progress` is called with the number of cells just finished,
     `complain` with what was found damaged.
     """
-    cells, keep = (study.cells, study.keep) if isinstance(study, Study) else (list(study), keep)
-    simulated = choose_backend(backend, count_workers("run", workers))
+    count = count_workers("run", workers)
+    simulated = choose_backend(backend, count)
     store, started, begun = Store(out), now(), time.perf_counter()
-    store.begin(cells, keep, study.as_dict() if isinstance(study, Study) else None)
+    if isinstance(study, Study):
+        cells, keep = study.cells, study.keep
+        store.begin(cells, keep, study.as_dict())
+    else:
+        cells = [Labelled(each) if isinstance(each, Cell) else each for each in study]
+        store.begin(cells, keep)
     finished = store.finished(complain)
     # Keys are as good as random, so the cells done at any time are a fair sample, and the time left is honest.
     open_cells = {each.key: each for each in sorted(cells, key=lambda each: each.key)}
@@ -53,7 +58,7 @@ def run(
             store.add(done.part)
             progress(len(done.keys))
     facts = {"started": started, "seconds": round(time.perf_counter() - begun, 3), "cells": asked}
-    store.log({**facts, "backend": backend, "workers": count_workers("run", workers)})
+    store.log({**facts, "backend": backend, "workers": count})
     return store
 
 

@@ -27,7 +27,7 @@ FAILS = "does not hold"
 PLURAL = {
     HOLDS: "hold",
     CORRECTED: "hold with a corrected constant",
-    OUTSIDE: "lie outside their assumptions",
+    OUTSIDE: "outside their assumptions",
     FAILS: "do not hold",
 }
 MARKS = {HOLDS: "good", CORRECTED: "fair", OUTSIDE: "weak", FAILS: "bad"}
@@ -122,7 +122,8 @@ def check_claims(settings: Settings, claims: Sequence[Claim]) -> pl.DataFrame:
 def count_verdicts(rows: pl.DataFrame) -> str:
     """`48: 35 hold, …`."""
     counts = Counter(rows["verdict"]).most_common()
-    return f"{len(rows)}: {', '.join(f'{count} {PLURAL[verdict]}' for verdict, count in counts)}"
+    parts = [f"{count} {verdict if count == 1 else PLURAL[verdict]}" for verdict, count in counts]
+    return f"{len(rows)}: {', '.join(parts)}"
 
 
 def ledger(rows: pl.DataFrame) -> Section:
