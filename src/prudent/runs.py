@@ -16,17 +16,9 @@ from prudent.risk import MeanVariance, RiskMeasure
 Array = NDArray[np.float64]
 
 MEASURES = (
-    "regret",
-    "gap",
-    "exploration",
-    "twins",
-    "pseudo_regret",
-    "gap_regret",
-    "exploration_risk",
-    "reward_mean",
-    "reward_variance",
-    "best_share",
-)
+    "regret", "gap", "exploration", "twins", "pseudo_regret", "gap_regret",
+    "exploration_risk", "reward_mean", "reward_variance", "best_share",
+)  # fmt: skip
 """What is measured of every run: the keys of `Runs.measures()`, and the columns of every table made from it."""
 
 

@@ -14,16 +14,9 @@ from prudent.paper.making import PaperFigure, Settings
 from prudent.report import Section, render
 
 FIGURES = (
-    "fig2-left",
-    "fig2-right",
-    "heatmaps",
-    "configurations",
-    "frontiers",
-    "discussion",
-    "worst-case",
-    "theorems",
-    "beyond",
-)
+    "fig2-left", "fig2-right", "heatmaps", "configurations", "frontiers",
+    "discussion", "worst-case", "theorems", "beyond",
+)  # fmt: skip
 EXTRAS = ("leaderboard",)
 """Made by name only: they take longer than the rest together."""
 
@@ -40,7 +33,7 @@ def figure(name: str) -> PaperFigure:
 
 def write_report(settings: Settings, sections: Sequence[Section], claims: pl.DataFrame | None, seconds: float) -> Path:
     """The report as it stands; sections still to come are simply not in it yet."""
-    from prudent.paper.claims.ledger import MARKS, count_verdicts, ledger
+    from prudent.paper.claims.ledger import VERDICTS, count_verdicts, ledger
 
     facts = {
         "figures": f"{len(sections)} of {len(FIGURES)}",
@@ -52,6 +45,7 @@ def write_report(settings: Settings, sections: Sequence[Section], claims: pl.Dat
         "numba, numpy": f"{version('numba')}, {version('numpy')}",
         "python": platform.python_version(),
     }
+    marks = {verdict: colour for verdict, (_, colour) in VERDICTS.items()}
     shown = [*sections, *([] if claims is None else [ledger(claims)])]
-    page = render("The paper, executed", facts, shown, settings.out, THE_PAPER, MARKS)
+    page = render("The paper, executed", facts, shown, settings.out, THE_PAPER, marks)
     return files.write(settings.out / "report.html", page)

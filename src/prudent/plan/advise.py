@@ -15,7 +15,7 @@ from prudent.errors import PrudentError, check_integer
 from prudent.plan.elicit import Option
 from prudent.policies import Policy, bind, check_rewards, registry, spec
 from prudent.risk import MeanVariance
-from prudent.runs import Runs
+from prudent.runs import Runs, averages
 from prudent.study import Labelled, Study, run
 from prudent.study.toml import to_toml
 
@@ -123,10 +123,7 @@ def summarise(trials: pl.DataFrame) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for (policy,), own in trials.group_by("policy", maintain_order=True):
         by_draw = own.group_by("draw", maintain_order=True).agg(pl.col(MEASURED).mean())
-        row: dict[str, Any] = {"policy": policy}
-        for name in MEASURED:
-            values = by_draw[name].to_numpy()
-            row[name], row[f"{name}_se"] = values.mean(), values.std(ddof=1) / np.sqrt(len(values))
+        row: dict[str, Any] = {"policy": policy, **averages({name: by_draw[name].to_numpy() for name in MEASURED})}
         row["worst_outcome"], row["worst_outcome_se"] = _worst(own)
         row["by_draw"] = by_draw["regret"].to_list()
         rows.append(row)
@@ -137,7 +134,7 @@ def summarise(trials: pl.DataFrame) -> pl.DataFrame:
     # The first was chosen by the same trials, so it could be any: all pairs count (Bonferroni), not those with it.
     pairs = len(rows) * (len(rows) - 1) / 2
     for row, gap in zip(rows, behind, strict=True):
-        row["behind"], row["behind_se"] = gap.mean(), gap.std(ddof=1) / np.sqrt(len(gap))
+        row.update(averages({"behind": gap}))
         p = stats.ttest_1samp(gap, 0.0).pvalue if gap.std() > 0.0 else float(gap[0] == 0.0)
         row["as_good"] = bool(pairs * p > 1.0 - LEVEL)
     return pl.DataFrame(rows)
@@ -148,7 +145,8 @@ def _worst(trials: pl.DataFrame) -> tuple[float, float]:
     quantile = trials["outcome"].quantile(WORST, "lower")
     below = quantile - (quantile - pl.col("outcome")).clip(lower_bound=0.0) / WORST
     by_draw = trials.group_by("draw").agg(below.mean().alias("worst"))["worst"].to_numpy()
-    return float(by_draw.mean()), float(by_draw.std(ddof=1) / np.sqrt(len(by_draw)))
+    mean, error = averages({"worst": by_draw}).values()
+    return mean, error
 
 
 def reasons(ranked: pl.DataFrame, draws: int, runs: int) -> list[str]:

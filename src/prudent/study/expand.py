@@ -4,6 +4,7 @@ Specs may hold the names of ranges in braces. A cell has one value for each name
 a name used twice, as in `mean-variance(rho={rho})` and `mv-lcb(rho={rho})`, varies together.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -33,12 +34,16 @@ class Expansion:
         self.made: dict[tuple[Any, ...], Any] = {}
         self.fitting: dict[tuple[Any, ...], bool] = {}
 
+    def wrong(self, place: Place, text: str) -> None:
+        """Take down a mistake; the same one twice is one."""
+        self.mistakes[Mistake(place, text)] = None
+
     def attempt(self, place: Place, make: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """What `make` returns; None if it finds a mistake."""
         try:
             return make(*args, **kwargs)
         except PrudentError as error:
-            self.mistakes[Mistake(place, str(error))] = None
+            self.wrong(place, str(error))
             return None
 
     def expand(self) -> tuple[list[Labelled], list[Mistake]]:
@@ -54,63 +59,56 @@ class Expansion:
         self.attempt(("engine",), _one_of, "engine", asked["engine"], ("auto", "stepping", "leaping"))
         self.attempt(("keep",), _one_of, "keep", asked["keep"], KEEP)
         horizons = self.attempt(("horizons",), whole_horizons, asked["horizons"]) or []
-        bandits = self.templates("bandits", asked["bandits"], Mapping)
-        risks = self.templates("risks", asked["risks"], Sequence)
-        policies = self.templates("policies", asked["policies"], Sequence)
-        self.unused(bandits, risks, policies)
-        cells = self.product(bandits, risks, policies, horizons, (runs or 1, seed or 0, asked["engine"]))
+        shapes = {"bandits": Mapping, "risks": Sequence, "policies": Sequence}
+        kinds = [self.templates(kind, asked[kind], shape) for kind, shape in shapes.items()]
+        self.unused(kinds)
+        cells = self.product(kinds, horizons, (runs or 1, seed or 0, asked["engine"]))
         return cells, list(self.mistakes)
 
     def templates(self, kind: str, given: Any, wanted: Any) -> dict[Place, Any]:
         """The items of one kind by place; those with holes nothing can fill are mistakes."""
         if isinstance(given, str) or not isinstance(given, wanted) or not given:
             shape = "tables of arms by name" if kind == "bandits" else "a list of specs"
-            self.mistakes[Mistake((kind,), f"must be {shape}, at least one, got {given!r}")] = None
+            self.wrong((kind,), f"must be {shape}, at least one, got {given!r}")
             return {}
         items = given.items() if isinstance(given, Mapping) else enumerate(given)
         found: dict[Place, Any] = {(kind, name): item for name, item in items}
         for place, item in list(found.items()):
             for name in _names_in(item):
                 if name not in self.ranges:
-                    self.mistakes[Mistake(place, f"no range is called {{{name}}}; {near(name, self.ranges)}")] = None
+                    self.wrong(place, f"no range is called {{{name}}}; {near(name, self.ranges)}")
                     found.pop(place, None)
         return found
 
-    def unused(self, *kinds: Mapping[Place, Any]) -> None:
+    def unused(self, kinds: Sequence[Mapping[Place, Any]]) -> None:
         """A range that nothing uses is a mistake, unless it follows from another."""
         used = {name for items in kinds for item in items.values() for name in _names_in(item)}
         if not self.mistakes:
             for name in self.ranges.keys() - used:
                 text = f"is used in no arm, risk or policy; write {{{name}}} where it belongs, or leave it out"
-                self.mistakes[Mistake(("ranges", name), text)] = None
+                self.wrong(("ranges", name), text)
 
     def product(
-        self,
-        bandits: Mapping[Place, Any],
-        risks: Mapping[Place, Any],
-        policies: Mapping[Place, Any],
-        horizons: Sequence[int],
-        settings: tuple[int, int, str],
+        self, kinds: Sequence[Mapping[Place, Any]], horizons: Sequence[int], settings: tuple[int, int, str]
     ) -> list[Labelled]:
-        """The cells of every combination that can be simulated."""
-        triples = [(b, r, p) for b in bandits for r in risks for p in policies]
-        names = {(b, r, p): _names_in(bandits[b], risks[r], policies[p]) for b, r, p in triples}
-        total = sum(math.prod(len(self.ranges[name]) for name in names[t]) for t in triples) * len(horizons)
+        """The cells of every combination of a bandit, a risk and a policy that can be simulated."""
+        triples = list(itertools.product(*(kind.items() for kind in kinds)))
+        names = [_names_in(*(item for _, item in triple)) for triple in triples]
+        total = sum(math.prod(len(self.ranges[name]) for name in used) for used in names) * len(horizons)
         if total > MOST_CELLS:
-            self.mistakes[Mistake((), f"{total:,} cells are more than {MOST_CELLS:,}; take fewer steps")] = None
+            self.wrong((), f"{total:,} cells are more than {MOST_CELLS:,}; take fewer steps")
             return []
         cells = []
-        for b, r, p in triples:
-            items = ((b, bandits[b]), (r, risks[r]), (p, policies[p]))
-            for values in assignments(names[b, r, p], self.ranges):
-                bandit, risk, policy = (self.built(place, item, values) for place, item in items)
+        for triple, used in zip(triples, names, strict=True):
+            (at_bandit, _), _, (at_policy, _) = triple
+            for values in assignments(used, self.ranges):
+                bandit, risk, policy = (self.built(place, item, values) for place, item in triple)
                 if bandit is None or risk is None or policy is None:
                     continue
-                self.attempt(b, bandit.best, risk)
-                for n in horizons:
-                    if self.fits(p, policy, risk, n, bandit):
-                        labels: dict[str, str | float] = {"bandit": str(b[1]), **values}
-                        cells.append(Labelled(Cell(bandit, risk, policy, n, *settings), labels))
+                self.attempt(at_bandit, bandit.best, risk)
+                labels: dict[str, str | float] = {"bandit": str(at_bandit[1]), **values}
+                fitting = (n for n in horizons if self.fits(at_policy, policy, risk, n, bandit))
+                cells += [Labelled(Cell(bandit, risk, policy, n, *settings), labels) for n in fitting]
         return cells
 
     def built(self, place: Place, item: Any, values: Mapping[str, float]) -> Any:
@@ -129,7 +127,7 @@ class Expansion:
         if isinstance(item, Bandit):
             return item
         if isinstance(item, str) or not isinstance(item, (Mapping, Sequence)):
-            self.mistakes[Mistake(place, f"arms must be a list of arms, or arms by name, got {item!r}")] = None
+            self.wrong(place, f"arms must be a list of arms, or arms by name, got {item!r}")
             return None
         named = item.items() if isinstance(item, Mapping) else enumerate(item)
         arms = {name: self.attempt((*place, name), _arm, filled(arm, values)) for name, arm in named}

@@ -24,16 +24,13 @@ CORRECTED = "holds with a corrected constant"
 OUTSIDE = "outside its assumptions"
 FAILS = "does not hold"
 
-PLURAL = {
-    HOLDS: "hold",
-    CORRECTED: "hold with a corrected constant",
-    OUTSIDE: "outside their assumptions",
-    FAILS: "do not hold",
+VERDICTS = {
+    HOLDS: ("hold", "good"),
+    CORRECTED: ("hold with a corrected constant", "fair"),
+    OUTSIDE: ("are outside their assumptions", "weak"),
+    FAILS: ("do not hold", "bad"),
 }
-MARKS = {HOLDS: "good", CORRECTED: "fair", OUTSIDE: "weak", FAILS: "bad"}
-"""The colours of the verdicts in the report."""
-
-VERDICTS = tuple(MARKS)
+"""Every verdict: how it is said of several claims, and its colour in the report."""
 
 
 class Evidence(NamedTuple):
@@ -120,9 +117,9 @@ def check_claims(settings: Settings, claims: Sequence[Claim]) -> pl.DataFrame:
 
 
 def count_verdicts(rows: pl.DataFrame) -> str:
-    """`48: 35 hold, …`."""
+    """`48: 35 hold, 7 do not hold, …`."""
     counts = Counter(rows["verdict"]).most_common()
-    parts = [f"{count} {verdict if count == 1 else PLURAL[verdict]}" for verdict, count in counts]
+    parts = [f"{count} {verdict if count == 1 else VERDICTS[verdict][0]}" for verdict, count in counts]
     return f"{len(rows)}: {', '.join(parts)}"
 
 
