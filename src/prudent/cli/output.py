@@ -15,8 +15,8 @@ def arms_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_error(mean: float, se: float | None) -> str:
-    """`0.0698 ± 0.0001`: the mean to as many digits as its standard error supports."""
-    if not se:
+    """`0.0698 ± 0.0001`: the mean to as many digits as its standard error supports, if it is more than rounding."""
+    if not se or se < 1e-12 * abs(mean):
         return f"{mean:.4g}"
     digits = max(0, 1 - math.floor(math.log10(se)))
     return f"{mean:.{digits}f} ± {se:.{digits}f}"

@@ -63,7 +63,7 @@ def summary_row(bandit: "Bandit", summary: dict[str, Any]) -> dict[str, str]:
     """The columns of one policy; what its risk measure does not define is left out."""
     row = {"policy": summary["policy"]}
     for name in SHOWN:
-        if (mean := summary[name]) is not None:
+        if (mean := summary[name]) is not None and (name != "gap_regret" or summary["regret"] is None):
             shown = with_error(mean, summary[f"{name}_se"]) if name.endswith("regret") else f"{mean:.3g}"
             row[name.replace("_", " ")] = shown
     errors = summary["pulls_se"] or [None] * len(bandit)

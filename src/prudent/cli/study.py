@@ -72,7 +72,8 @@ def print_forecast(study: Any, out: Path, workers: int | None, backend: str) -> 
     rest = [each for each in study.cells if each.key not in known]
     left = forecast(rest, count, threads=backend == "threads")
     click.echo(f"{len(study.cells):,} cells, {len(study.cells) - len(rest):,} finished, {left.cells:,} to run")
-    click.echo(f"{left.pulls:,} pulls, about {duration(left.seconds)} with {count} {backend}")
+    where = "threads of this machine" if "://" in backend else backend
+    click.echo(f"{left.pulls:,} pulls, about {duration(left.seconds)} with {count} {where}")
 
 
 def duration(seconds: float) -> str:
@@ -176,7 +177,7 @@ def compare(
         for row in answer.iter_rows(named=True)
     ]
     intervals = f"{100 * level:g} % intervals for all {len(answer)} together"
-    print_rows(f"{measure} of {policy_a} − {policy_b}; {intervals}", rows, left=(*words, "verdict"))
+    print_rows(f"{measure} of {policy_a} − {policy_b}; {intervals}", rows, left=(*words[:-1], "verdict"))
     counts = answer["verdict"].value_counts(sort=True).iter_rows()
     click.echo("; ".join(f"{verdict}: {count}" for verdict, count in counts))
 
