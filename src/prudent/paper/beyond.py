@@ -6,15 +6,13 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from prudent.figures import plot_curves
-from prudent.paper.making import PaperFigure, Tables
+from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import CONFIGURATIONS, FIGURE_2, MU_2, VARIANCE_1, grid_bandit
 from prudent.policies import MVLCB, BernsteinMVLCB, ExpExp, Policy, spec
 from prudent.policies.best_of_both import BestOfBoth
 from prudent.rates import end_slope
-from prudent.risk import MeanVariance
-from prudent.study import Cell, Labelled
+from prudent.study import Labelled
 
-RISK = MeanVariance(rho=0.0)
 POLICIES: dict[str, Policy] = {
     "MV-LCB, c = 5": MVLCB(),
     "MV-LCB, sharp": MVLCB.sharp(),
@@ -33,23 +31,15 @@ TABLE_HORIZON = 100_000
 
 def cells() -> dict[str, list[Labelled]]:
     """The arms of Figure 2 (left); every point of the grid, to take the worst of; both configurations."""
-    easy = [
-        Labelled(Cell(FIGURE_2, RISK, policy, n), {"name": name})
-        for name, policy in POLICIES.items()
-        for n in EASY_HORIZONS
-    ]
+    easy = [point(FIGURE_2, policy, 0.0, n, name=name) for name, policy in POLICIES.items() for n in EASY_HORIZONS]
     grid = [
-        Labelled(
-            Cell(grid_bandit(mu_2, variance_1), RISK, policy, n), {"name": name, "mu_2": mu_2, "variance_1": variance_1}
-        )
+        point(grid_bandit(mu_2, variance_1), policy, 0.0, n, name=name, mu_2=mu_2, variance_1=variance_1)
         for name, policy in POLICIES.items()
         for n in HORIZONS
         for mu_2, variance_1 in GRID
     ]
     many = [
-        Labelled(
-            Cell(bandit, MeanVariance(rho), policy, TABLE_HORIZON), {"name": name, "configuration": which, "rho": rho}
-        )
+        point(bandit, policy, rho, TABLE_HORIZON, name=name, configuration=which, rho=rho)
         for which, bandit in CONFIGURATIONS.items()
         for rho in RHOS
         for name, policy in POLICIES.items()

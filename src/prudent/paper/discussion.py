@@ -7,13 +7,11 @@ from matplotlib.figure import Figure
 from prudent.arms import Deterministic
 from prudent.bandit import Bandit
 from prudent.figures import COLOURS
-from prudent.paper.making import PaperFigure, Tables
+from prudent.paper.making import PaperFigure, Tables, point
 from prudent.policies import RandomArm, RoundRobin
-from prudent.risk import MeanVariance
-from prudent.study import Cell, Labelled
+from prudent.study import Labelled
 
 BANDIT = Bandit([Deterministic(0.0), Deterministic(1.0)])
-RISK = MeanVariance(rho=0.0)
 HORIZON = 1_000
 ALGORITHMS = {"A₁, alternates": RoundRobin(), "A₂, one arm for good": RandomArm()}
 PANELS = {"within": "within a run", "across": "across runs, of the mean reward"}
@@ -21,8 +19,7 @@ PANELS = {"within": "within a run", "across": "across runs, of the mean reward"}
 
 def cells() -> dict[str, list[Labelled]]:
     """One per algorithm."""
-    rows = [Labelled(Cell(BANDIT, RISK, policy, HORIZON), {"algorithm": name}) for name, policy in ALGORITHMS.items()]
-    return {"discussion": rows}
+    return {"discussion": [point(BANDIT, policy, 0.0, HORIZON, algorithm=name) for name, policy in ALGORITHMS.items()]}
 
 
 def draw(tables: Tables) -> dict[str, Figure]:
@@ -78,7 +75,7 @@ FIGURE = PaperFigure(
     name="discussion",
     title="Discussion: risk within a run, risk across runs",
     caption=f"The variance of the {HORIZON:,} rewards of a run, and the variance over runs of their mean.",
-    settings=f"Two arms that always pay 0 and 1, n = {HORIZON:,}, regret at ρ = {RISK.rho:g}.",
+    settings=f"Two arms that always pay 0 and 1, n = {HORIZON:,}, regret at ρ = 0.",
     paper_says="A₁ varies much within each run, has a high regret and no variance over runs; A₂ has neither "
     "variance within a run nor regret, and a high variance over runs. A₁ is an example of a very small standard "
     "regret.",

@@ -3,14 +3,11 @@
 from matplotlib.figure import Figure
 
 from prudent.figures import plot_curves
-from prudent.paper.making import PaperFigure, Tables
+from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import FIGURE_2
 from prudent.policies import MVLCB
-from prudent.risk import MeanVariance
-from prudent.study import Cell, Labelled
+from prudent.study import Labelled
 
-RISK = MeanVariance(rho=0.0)
-POLICY = MVLCB()
 HORIZONS = (5_000, 10_000, 25_000, 50_000, 100_000, 250_000)
 CURVES = {
     "regret": "regret $R_n$",
@@ -21,7 +18,7 @@ CURVES = {
 
 def cells() -> dict[str, list[Labelled]]:
     """Each horizon is its own set of runs."""
-    return {"fig2-left": [Labelled(Cell(FIGURE_2, RISK, POLICY, horizon)) for horizon in HORIZONS]}
+    return {"fig2-left": [point(FIGURE_2, MVLCB(), 0.0, horizon) for horizon in HORIZONS]}
 
 
 def draw(tables: Tables) -> dict[str, Figure]:

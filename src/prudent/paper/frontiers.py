@@ -1,5 +1,7 @@
 """Risk tolerance: what MV-LCB and ExpExp earn for each ρ, in the standard deviation–mean plane."""
 
+from itertools import product
+
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
@@ -8,11 +10,10 @@ from matplotlib.figure import Figure
 from prudent.bandit import Bandit
 from prudent.figures import COLOURS, MARKERS
 from prudent.paper.configurations import CONFIGURATIONS, pieces
-from prudent.paper.making import PaperFigure, Tables
+from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import HORIZONS
 from prudent.policies import MVLCB, ExpExp
-from prudent.risk import MeanVariance
-from prudent.study import Cell, Labelled
+from prudent.study import Labelled
 
 ALGORITHMS = {"MV-LCB": MVLCB(), "ExpExp": ExpExp()}
 RHOS = (0.0, 0.1, 0.24, 0.3, 0.45, 0.7, 0.9, 1.2, 1.53, 1.8, 2.3, 2.9, 3.7, 4.8, 6.0, 8.0, 10.0)
@@ -27,16 +28,11 @@ COLUMNS = 3
 
 def cells() -> dict[str, list[Labelled]]:
     """Both algorithms at every ρ, which each takes from the risk; for both configurations and all horizons."""
+    points = product(CONFIGURATIONS, HORIZONS, ALGORITHMS, RHOS)
     return {
         "frontiers": [
-            Labelled(
-                Cell(bandit, MeanVariance(rho), policy, horizon),
-                {"configuration": name, "algorithm": algorithm, "rho": rho},
-            )
-            for name, bandit in CONFIGURATIONS.items()
-            for horizon in HORIZONS
-            for algorithm, policy in ALGORITHMS.items()
-            for rho in RHOS
+            point(CONFIGURATIONS[which], ALGORITHMS[name], rho, n, configuration=which, algorithm=name, rho=rho)
+            for which, n, name, rho in points
         ]
     }
 

@@ -5,11 +5,12 @@ from typing import Any
 
 import polars as pl
 
+from prudent.paper.making import point
 from prudent.paper.problems import HORIZONS, MU_2, VARIANCE_1, grid_bandit
 from prudent.policies import MVLCB, ExpExp, Policy
 from prudent.rates import ROUNDING, fit_slope
 from prudent.risk import MeanVariance
-from prudent.study import Cell, Labelled
+from prudent.study import Labelled
 
 RISK = MeanVariance(rho=0.0)
 POLICIES: dict[str, Policy] = {"MV-LCB": MVLCB(), "ExpExp": ExpExp()}
@@ -24,12 +25,10 @@ def cells() -> list[Labelled]:
 def grid_cell(algorithm: str, horizon: int, mu_2: float, variance_1: float) -> Labelled:
     """One point of the grid, or between its points; labelled with Δ and Γ."""
     bandit = grid_bandit(float(mu_2), float(variance_1))
-    labels: dict[str, str | float] = {
-        "algorithm": algorithm,
-        "variance_gap": round(float(bandit.gaps(RISK).max()), 9),  # 0.025, not 0.024999999999999994
-        "mean_gap": round(float(bandit.mean_differences.max()), 9),
-    }
-    return Labelled(Cell(bandit, RISK, POLICIES[algorithm], horizon), labels)
+    delta = round(float(bandit.gaps(RISK).max()), 9)  # 0.025, not 0.024999999999999994
+    gamma = round(float(bandit.mean_differences.max()), 9)
+    labels: dict[str, str | float] = {"algorithm": algorithm, "variance_gap": delta, "mean_gap": gamma}
+    return point(bandit, POLICIES[algorithm], RISK.rho, horizon, **labels)
 
 
 def worst(panel: pl.DataFrame) -> pl.DataFrame:

@@ -16,10 +16,13 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from prudent import files
+from prudent.bandit import Bandit
 from prudent.errors import PrudentError
 from prudent.figures import save, style
+from prudent.policies import Policy
 from prudent.report import Section
-from prudent.study import Labelled, Store, run
+from prudent.risk import MeanVariance
+from prudent.study import Cell, Labelled, Store, run
 from prudent.study.play import code_version, to_bytes
 from prudent.study.select import labels_of
 
@@ -35,6 +38,11 @@ class Settings:
     seed: int = 0
     workers: int | None = None
     progress: Callable[[int], Any] = lambda _: None
+
+
+def point(bandit: Bandit, policy: Policy, rho: float, horizon: int, /, **labels: str | float) -> Labelled:
+    """A cell of the mean-variance; its runs and seed will be those of the settings."""
+    return Labelled(Cell(bandit, MeanVariance(rho), policy, horizon), labels)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from prudent.arms import Bernoulli
 from prudent.bandit import Bandit
 from prudent.figures import COLOURS, MARKERS
-from prudent.paper.making import PaperFigure, Tables
+from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import FIGURE_2
 from prudent.policies import MVLCB, ExpExp
 from prudent.rates import end_slope
 from prudent.risk import MeanVariance
-from prudent.study import Cell, Labelled
+from prudent.study import Labelled
 from prudent.theory import largest_pseudo_regret, lower_bound_rates, theorem1_expectation, theorem2
 
 RISK = MeanVariance(rho=0.0)
@@ -40,7 +40,7 @@ def cells() -> dict[str, list[Labelled]]:
     """Both algorithms at every horizon, on both bandits."""
     return {
         "theorems": [
-            Labelled(Cell(bandit, RISK, policy, horizon), {"bandit": which, "algorithm": algorithm})
+            point(bandit, policy, RISK.rho, horizon, bandit=which, algorithm=algorithm)
             for which, bandit in BANDITS.items()
             for algorithm, policy in ALGORITHMS.items()
             for horizon in HORIZONS

@@ -28,9 +28,9 @@ from prudent.arms import Deterministic
 from prudent.bandit import Bandit
 from prudent.figures import plot_curves
 from prudent.paper import grid
-from prudent.paper.making import PaperFigure, Tables
+from prudent.paper.making import PaperFigure, Tables, point
 from prudent.policies import MVLCB
-from prudent.study import Cell, Labelled
+from prudent.study import Labelled
 
 HORIZONS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000)
 FIT_FROM = 100_000
@@ -71,9 +71,8 @@ def gaussian_cells(algorithm: str, horizon: int) -> list[Labelled]:
 
 def cells() -> dict[str, list[Labelled]]:
     """Both kinds of arms, both algorithms."""
-    labels: dict[str, str | float] = {"variance_gap": 0.0, "mean_gap": MEAN_GAP}
     exact = [
-        Labelled(Cell(DETERMINISTIC, grid.RISK, policy, n), {"algorithm": algorithm, **labels})
+        point(DETERMINISTIC, policy, 0.0, n, algorithm=algorithm, variance_gap=0.0, mean_gap=MEAN_GAP)
         for algorithm, policy in grid.POLICIES.items()
         for n in HORIZONS
     ]

@@ -4,7 +4,8 @@ import numpy as np
 
 from prudent.arms import Bernoulli, Deterministic, Empirical, Gaussian
 from prudent.bandit import Bandit
-from prudent.paper.claims.ledger import Evidence, cell, claim, judged, mean_se, on, pm
+from prudent.paper.claims.ledger import Evidence, claim, judged, mean_se, on, pm
+from prudent.paper.making import point
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2, FIGURE_2
 from prudent.policies import MVLCB, FixedArm, RandomArm, RoundRobin
 from prudent.regret import exploration_risk
@@ -14,8 +15,8 @@ from prudent.runs import Runs
 BOTH = (CONFIGURATION_1, CONFIGURATION_2)
 ZERO_ONE = Bandit([Deterministic(0.0), Deterministic(1.0)])
 THREE = Bandit([Bernoulli(0.9), Bernoulli(0.6), Bernoulli(0.3)])
-FIFTEEN = cell(CONFIGURATION_1, MVLCB(), 1.0, 5_000)
-IN_TURN = cell(ZERO_ONE, RoundRobin(), 0.0, 1_000)
+FIFTEEN = point(CONFIGURATION_1, MVLCB(), 1.0, 5_000)
+IN_TURN = point(ZERO_ONE, RoundRobin(), 0.0, 1_000)
 
 
 @claim("section 2", "With ρ = 0 the best arm is the one of smallest variance.")
@@ -35,7 +36,7 @@ def rho_infinite() -> Evidence:
 
 
 @claim("eq. regret2", "The regret is exactly gap + exploration − twins.")
-@on(cell(FIGURE_2, MVLCB(), 0.7, 10_000), cell(CONFIGURATION_1, RoundRobin(), 0.7, 10_000))
+@on(point(FIGURE_2, MVLCB(), 0.7, 10_000), point(CONFIGURATION_1, RoundRobin(), 0.7, 10_000))
 def decomposition(*found: Runs) -> Evidence:
     """The largest difference over runs of MV-LCB on Figure 2's arms and of round robin on configuration 1, ρ = 0.7."""
     worst = max(float(np.abs(sum(runs.regret_parts()) - runs.regret()).max()) for runs in found)
@@ -51,7 +52,7 @@ def twins_negative(runs: Runs) -> Evidence:
 
 
 @claim("section 2, footnote", "The last term of eq. regret2 decreases like K log(1/δ)/n with probability 1 − δ.")
-@on(*[cell(THREE, RoundRobin(), 0.0, n) for n in (1_000, 100_000)])
+@on(*[point(THREE, RoundRobin(), 0.0, n) for n in (1_000, 100_000)])
 def twins_rate(*found: Runs) -> Evidence:
     """n/(K log(1/δ)) times its quantile at 1 − δ, δ = 0.05, at two horizons a hundred times apart."""
     quantiles = [(runs.horizon, float(np.quantile(-runs.regret_parts().twins, 0.95))) for runs in found]
@@ -61,7 +62,7 @@ def twins_rate(*found: Runs) -> Evidence:
 
 
 @claim("section 2", "An algorithm that pulls a single arm suffers no exploration risk.")
-@on(cell(CONFIGURATION_1, FixedArm(3), 0.0, 1_000))
+@on(point(CONFIGURATION_1, FixedArm(3), 0.0, 1_000))
 def single_arm(runs: Runs) -> Evidence:
     """Exploration risk of a fixed arm."""
     risk = runs.exploration_risk()
@@ -92,7 +93,7 @@ def regret3(runs: Runs) -> Evidence:
 
 
 @claim("Definition 3", "The pseudo-regret's exploration term replaces the empirical one of the regret.")
-@on(cell(FIGURE_2, RoundRobin(), 0.0, 100_000))
+@on(point(FIGURE_2, RoundRobin(), 0.0, 100_000))
 def definition_3(runs: Runs) -> Evidence:
     """Its mean against that of the regret's own exploration part, many pulls of each arm."""
     exact, _ = mean_se(runs.regret_parts().exploration)
@@ -102,7 +103,7 @@ def definition_3(runs: Runs) -> Evidence:
 
 
 @claim("section 2", "The pseudo-regret is not an unbiased estimate of the regret.")
-@on(cell(FIGURE_2, MVLCB(), 0.0, 10_000))
+@on(point(FIGURE_2, MVLCB(), 0.0, 10_000))
 def biased(runs: Runs) -> Evidence:
     """Mean difference over runs of MV-LCB on Figure 2's arms, in standard errors."""
     mean, error = mean_se(runs.pseudo_regret() - runs.regret())
@@ -110,7 +111,7 @@ def biased(runs: Runs) -> Evidence:
 
 
 @claim("section 5", "With equal means the regret coincides with its gap part.")
-@on(cell(Bandit([Gaussian(1.5, 0.05), Gaussian(1.5, 0.25)]), MVLCB(), 0.0, 10_000))
+@on(point(Bandit([Gaussian(1.5, 0.05), Gaussian(1.5, 0.25)]), MVLCB(), 0.0, 10_000))
 def equal_means(runs: Runs) -> Evidence:
     """Two arms of mean 1.5, variances 0.05 and 0.25: regret minus gap part."""
     rest = np.abs(runs.regret() - runs.regret_parts().gap)
@@ -127,7 +128,7 @@ def in_turn(runs: Runs) -> Evidence:
 
 
 @claim("section 6", "A₂ (one random arm for good) has none within a run, no regret, and high variance across runs.")
-@on(cell(ZERO_ONE, RandomArm(), 0.0, 1_000))
+@on(point(ZERO_ONE, RandomArm(), 0.0, 1_000))
 def one_arm(runs: Runs) -> Evidence:
     """Variance within and across runs, deterministic arms 0 and 1, n = 1,000."""
     within, across = float(runs.reward_variance().max()), runs.across_variance()

@@ -8,20 +8,21 @@ import numpy as np
 from prudent.arms import Gaussian
 from prudent.bandit import Bandit
 from prudent.paper import configurations
-from prudent.paper.claims.ledger import OUTSIDE, Evidence, cell, claim, judged, on, regrets
+from prudent.paper.claims.ledger import OUTSIDE, Evidence, claim, judged, on, regrets
+from prudent.paper.making import point
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2, FIGURE_2, grid_bandit
 from prudent.policies import MVLCB, ExpExp
 from prudent.rates import end_slope
 from prudent.risk import MeanVariance
 from prudent.runs import Runs
-from prudent.study import Cell
+from prudent.study import Labelled
 from prudent.theory import theorem1_expectation
 
 RHOS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 7.0, 10.0)
 BOTH = (MVLCB(), ExpExp())
 
 
-EASY = {n: cell(FIGURE_2, MVLCB(), 0.0, n) for n in (5_000, 25_000, 250_000, 10**6, 10**8)}
+EASY = {n: point(FIGURE_2, MVLCB(), 0.0, n) for n in (5_000, 25_000, 250_000, 10**6, 10**8)}
 """MV-LCB on the arms of Figure 2, left."""
 
 
@@ -56,7 +57,7 @@ def gaussian_arms(runs: Runs) -> Evidence:
 
 
 @claim("Figure 2, right", "The worst-case regret of MV-LCB stabilises to a constant.")
-@on(*[cell(grid_bandit(0.4, 0.25), MVLCB(), 0.0, n) for n in (10**4, 10**6, 10**8)])
+@on(*[point(grid_bandit(0.4, 0.25), MVLCB(), 0.0, n) for n in (10**4, 10**6, 10**8)])
 def constant_worst_case(*found: Runs) -> Evidence:
     """Equal variances, Γ = 1.1, n = 10⁴, 10⁶, 10⁸, against Γ²/4."""
     ok = all(abs(r / 0.3025 - 1.0) < 0.02 for r in regrets(found))
@@ -66,7 +67,7 @@ def constant_worst_case(*found: Runs) -> Evidence:
 @claim("Figure 2, right", "The worst-case regret of ExpExp keeps decreasing.")
 @on(
     *[
-        cell(grid_bandit(0.4, 0.25 - gap), ExpExp(), 0.0, n)
+        point(grid_bandit(0.4, 0.25 - gap), ExpExp(), 0.0, n)
         for n in (10**3, 10**5, 10**7)
         for gap in (0.0, 0.25 * n ** (-1 / 3), n ** (-1 / 3), min(0.25, 4 * n ** (-1 / 3)))
     ]
@@ -78,7 +79,7 @@ def decreasing_worst_case(*found: Runs) -> Evidence:
 
 
 @claim("appendix D.1", "On simple problems (large Δ) MV-LCB converges to zero regret faster than ExpExp.")
-@on(*[cell(grid_bandit(0.4, 0.0), policy, 0.0, n) for policy in BOTH for n in (50, 2_500, 250_000)])
+@on(*[point(grid_bandit(0.4, 0.0), policy, 0.0, n) for policy in BOTH for n in (50, 2_500, 250_000)])
 def faster_on_simple(*found: Runs) -> Evidence:
     """Δ = 0.25, Γ = 1.1 at n = 50, 2,500, 250,000, MV-LCB with c = 5 against ExpExp."""
     ours, other = regrets(found[:3]), regrets(found[3:])
@@ -87,7 +88,7 @@ def faster_on_simple(*found: Runs) -> Evidence:
 
 
 @claim("appendix D.1", "At Δ = 0 MV-LCB has a regret that does not decrease with n, while ExpExp's slowly does.")
-@on(*[cell(grid_bandit(0.4, 0.25), policy, 0.0, n) for policy in BOTH for n in (1_000, 250_000)])
+@on(*[point(grid_bandit(0.4, 0.25), policy, 0.0, n) for policy in BOTH for n in (1_000, 250_000)])
 def equivalent_arms(*found: Runs) -> Evidence:
     """Equal variances, Γ = 1.1, n = 1,000 and 250,000."""
     ours, other = regrets(found[:2]), regrets(found[2:])
@@ -111,9 +112,9 @@ def more_complex() -> Evidence:
     return judged(share == 0.0, f"configuration 1 is the more complex on {share:.1%} of the range, around its ties")
 
 
-def over_rho(bandit: Bandit, *horizons: int) -> list[Cell]:
+def over_rho(bandit: Bandit, *horizons: int) -> list[Labelled]:
     """Both algorithms at every ρ and these horizons, the horizon changing fastest."""
-    return [cell(bandit, policy, rho, n) for policy in BOTH for rho in RHOS for n in horizons]
+    return [point(bandit, policy, rho, n) for policy in BOTH for rho in RHOS for n in horizons]
 
 
 def wins(found: Sequence[Runs]) -> int:
@@ -158,7 +159,7 @@ def conclusions_rate(*found: Runs) -> Evidence:
 @claim("section 7", "ExpExp achieves the same worst-case rate K/n^{1/3} over all problems.")
 @on(
     *[
-        cell(Bandit([Gaussian(1.5, 0.25 - gap), Gaussian(0.4, 0.25)]), ExpExp(), 0.0, n)
+        point(Bandit([Gaussian(1.5, 0.25 - gap), Gaussian(0.4, 0.25)]), ExpExp(), 0.0, n)
         for n in (10**4, 10**8)
         for gap in np.array([0.0, 0.25, 0.5, 1.0, 2.0]) * n ** (-1 / 3)
     ]

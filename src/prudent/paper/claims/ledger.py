@@ -11,13 +11,10 @@ from typing import NamedTuple
 
 import polars as pl
 
-from prudent.bandit import Bandit
 from prudent.paper.making import Settings, simulate_cells
-from prudent.policies import Policy
 from prudent.report import Section
-from prudent.risk import MeanVariance
 from prudent.runs import Array, Runs, averages
-from prudent.study import Cell, Labelled
+from prudent.study import Labelled
 
 HOLDS = "holds"
 CORRECTED = "holds with a corrected constant"
@@ -44,7 +41,7 @@ class Check(NamedTuple):
     """How a claim is checked: on the runs of cells, on samples that it draws itself, or by computing alone."""
 
     function: Callable[..., Evidence]
-    cells: tuple[Cell, ...] = ()
+    cells: tuple[Labelled, ...] = ()
     samples: bool = False
 
 
@@ -64,14 +61,9 @@ def claim(place: str, statement: str) -> Callable[[Check | Callable[..., Evidenc
     return lambda check: CLAIMS.append(Claim(place, statement, check if isinstance(check, Check) else Check(check)))
 
 
-def on(*cells: Cell, samples: bool = False) -> Callable[[Callable[..., Evidence]], Check]:
+def on(*cells: Labelled, samples: bool = False) -> Callable[[Callable[..., Evidence]], Check]:
     """Call the check with the `Runs` of the cells, in their order; with `samples`, with their number and a seed."""
     return lambda function: Check(function, cells, samples)
-
-
-def cell(bandit: Bandit, policy: Policy, rho: float, horizon: int) -> Cell:
-    """A cell of the mean-variance; its runs and seed are those of the settings."""
-    return Cell(bandit, MeanVariance(rho), policy, horizon)
 
 
 def judged(as_printed: bool, text: str, corrected: bool = False) -> Evidence:
@@ -98,12 +90,12 @@ def regrets(found: Sequence[Runs]) -> list[float]:
 
 def count_cells(claims: Sequence[Claim]) -> int:
     """How many simulations the claims take."""
-    return len({each.key() for claim in claims for each in claim.check.cells})
+    return len({each.key for claim in claims for each in claim.check.cells})
 
 
 def check_claims(settings: Settings, claims: Sequence[Claim]) -> pl.DataFrame:
     """One row per claim: place, claim, how it was checked, verdict and evidence."""
-    asked = [Labelled(each) for claim in claims for each in claim.check.cells]
+    asked = [each for claim in claims for each in claim.check.cells]
     found: list[Runs] = []
     if asked:
         ready, store = simulate_cells(asked, settings, keep="runs")

@@ -7,7 +7,8 @@ from scipy.optimize import minimize_scalar
 
 from prudent.arms import Bernoulli, Deterministic
 from prudent.bandit import Bandit
-from prudent.paper.claims.ledger import CORRECTED, FAILS, HOLDS, Evidence, cell, claim, judged, mean_se, on, pm, regrets
+from prudent.paper.claims.ledger import CORRECTED, FAILS, HOLDS, Evidence, claim, judged, mean_se, on, pm, regrets
+from prudent.paper.making import point
 from prudent.paper.problems import CONFIGURATION_1, FIGURE_2
 from prudent.policies import MVLCB, UCB1, AnytimeMVLCB, Arm, BernsteinMVLCB, ExpExp
 from prudent.risk import MeanVariance
@@ -28,12 +29,12 @@ EASY = Bandit([Bernoulli(0.98), Bernoulli(0.5)])
 """Rewards in [0, 1] with a large gap of variances, as the theorems assume."""
 
 RISK = MeanVariance(0.0)
-LONG = cell(EASY, MVLCB(), 0.0, 100_000)
+LONG = point(EASY, MVLCB(), 0.0, 100_000)
 """The cell of Theorem 1 and what follows from it."""
 
 
 @claim("Lemma 1", "With probability 1 − δ the regret exceeds the pseudo-regret by at most the stated terms.")
-@on(cell(EASY, MVLCB(), 0.0, 2_000))
+@on(point(EASY, MVLCB(), 0.0, 2_000))
 def lemma_1(runs: Runs) -> Evidence:
     """The frequency of violations at δ = 0.05 over runs of MV-LCB on [0, 1] arms."""
     bound = lemma1(EASY, RISK, 2_000, 0.05).printed or 0.0
@@ -124,7 +125,7 @@ def corollary_holds(runs: Runs) -> Evidence:
 
 
 @claim("section 3, Remark 1 (the bound)", "The regret decreases as O(log² n / n).")
-@on(*[cell(FIGURE_2, MVLCB(), 0.0, n) for n in (10**6, 10**7, 10**8)])
+@on(*[point(FIGURE_2, MVLCB(), 0.0, n) for n in (10**6, 10**7, 10**8)])
 def remark_1(*found: Runs) -> Evidence:
     """Regret times n/log n and n/log² n on Figure 2's arms, n = 10⁶, 10⁷, 10⁸: which of them levels off."""
     pairs = [(r, runs.horizon) for r, runs in zip(regrets(found), found, strict=True)]
@@ -137,7 +138,7 @@ def remark_1(*found: Runs) -> Evidence:
 
 
 @claim("section 3, Remark 2", "Two deterministic arms: pulled equally often, regret Γ²/4 whatever n.")
-@on(*[cell(ZERO_ONE, MVLCB(), 0.0, n) for n in (10**2, 10**4, 10**6)])
+@on(*[point(ZERO_ONE, MVLCB(), 0.0, n) for n in (10**2, 10**4, 10**6)])
 def remark_2(*found: Runs) -> Evidence:
     """Arms 0 and 1, ρ = 0, n = 10², 10⁴, 10⁶."""
     largest = [float(runs.regret().max()) for runs in found]
@@ -158,7 +159,7 @@ def remark_2_index() -> Evidence:
 
 
 @claim("Theorem 2", "For ρ = 0, ExpExp with τ = K(n/14)^{2/3} has expected pseudo-regret at most 2K/n^{1/3}.")
-@on(*[cell(Bandit([Bernoulli(0.95), Bernoulli(p)]), ExpExp(), 0.0, 10_000) for p in (0.5, 0.6, 0.7, 0.8, 0.9)])
+@on(*[point(Bandit([Bernoulli(0.95), Bernoulli(p)]), ExpExp(), 0.0, 10_000) for p in (0.5, 0.6, 0.7, 0.8, 0.9)])
 def theorem_2(*found: Runs) -> Evidence:
     """The largest mean over Bernoulli pairs whose gap is near the worst, n = 10,000."""
     worst = max(float(runs.pseudo_regret().mean()) for runs in found)
@@ -167,7 +168,7 @@ def theorem_2(*found: Runs) -> Evidence:
 
 
 @claim("Theorem 2", "The same for any ρ and any distributions on [0, 1].")
-@on(cell(Bandit([Deterministic(1.0), Deterministic(0.0)]), ExpExp(), 20.0, 10_000))
+@on(point(Bandit([Deterministic(1.0), Deterministic(0.0)]), ExpExp(), 20.0, 10_000))
 def theorem_2_any_rho(runs: Runs) -> Evidence:
     """Deterministic arms 1 and 0, ρ = 20, n = 10,000."""
     measured = float(runs.pseudo_regret().mean())
@@ -196,7 +197,7 @@ def constant_of_theorem_2() -> Evidence:
 
 
 @claim("section 4, Remark 1", "ExpExp performs worse than MV-LCB on easy problems.")
-@on(*[cell(FIGURE_2, policy, 0.0, n) for policy in (MVLCB(), ExpExp()) for n in (10**4, 10**6, 10**7)])
+@on(*[point(FIGURE_2, policy, 0.0, n) for policy in (MVLCB(), ExpExp()) for n in (10**4, 10**6, 10**7)])
 def worse_on_easy(*found: Runs) -> Evidence:
     """Regret on Figure 2's arms, n = 10⁴ … 10⁷, with c = 5."""
     pairs = list(zip(regrets(found[:3]), regrets(found[3:]), strict=True))
@@ -205,7 +206,7 @@ def worse_on_easy(*found: Runs) -> Evidence:
 
 
 @claim("section 4, Remark 2", "Exploring by Successive Rejects or UCB-E instead of uniformly improves ExpExp.")
-@on(*[cell(CONFIGURATION_1, ExpExp(explore=way), 1.0, 25_000) for way in WAYS])
+@on(*[point(CONFIGURATION_1, ExpExp(explore=way), 1.0, 25_000) for way in WAYS])
 def better_exploration(*found: Runs) -> Evidence:
     """Regret on configuration 1, ρ = 1, n = 25,000, by the three ways to explore."""
     values = [runs.regret() for runs in found]
