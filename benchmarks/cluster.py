@@ -27,10 +27,10 @@ def compacted(store: Store) -> dict[str, bytes]:
 
 def main(cells: int = 10_000) -> None:
     study, folder = tiny(cells), Path(tempfile.mkdtemp())
-    count, killed = len(study.entries), []
+    count, killed = len(study.cells), []
     with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         address = cluster.scheduler_address
-        run(tiny(200), folder / "warm", address=address)
+        run(tiny(200), folder / "warm", backend=address)
 
         def progress(_: int) -> None:
             if not killed and len(list((folder / "cluster" / "parts").glob("*.parquet"))) >= 3:
@@ -38,7 +38,7 @@ def main(cells: int = 10_000) -> None:
                 os.kill(killed[0], signal.SIGKILL)
 
         started = time.perf_counter()
-        store = run(study, folder / "cluster", address=address, progress=progress)
+        store = run(study, folder / "cluster", backend=address, progress=progress)
         on_cluster = time.perf_counter() - started
     run(tiny(200), folder / "warm-threads", workers=2)
     started = time.perf_counter()

@@ -38,13 +38,13 @@ def main(cells: int = 100_000, workers: int = 2) -> None:
         seconds = time.perf_counter() - started
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         parts = len(list(store.parts.iterdir()))
-    sample = [entry.cell for entry in study.entries[:: max(cells // 2000, 1)]]
+    sample = [each.cell for each in study.cells[:: max(cells // 2000, 1)]]
     started = time.perf_counter()
     for cell in sample:
         facts = {"horizon": cell.horizon, "runs": cell.runs, "workers": 1}
         simulate(cell.bandit, cell.policy, risk=cell.risk, **facts)
     bare = (time.perf_counter() - started) / len(sample)
-    count = len(study.entries)
+    count = len(study.cells)
     print(f"{count:,} cells, {workers} threads: {seconds:.1f} s, {parts} parts")
     print(f"{1e3 * seconds / count:.3f} ms a cell; bare simulate {1e3 * bare:.3f} ms; the study adds ", end="")
     print(f"{1e3 * (seconds / count - bare):.3f} ms")

@@ -1,4 +1,4 @@
-"""Print the numbers of published papers next to ours: `python docs/published.py` (the tables of docs/policies.md).
+"""Print the numbers of published papers beside ours: `python docs/published.py` (the tables of docs/policies.md).
 
 tests/statistical/test_published.py runs the same experiments, with fewer runs.
 """
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from prudent import Bandit, Beta, MeanVariance, Mixed, identify, simulate
 from prudent.paper.problems import CONFIGURATION_1
+from prudent.runs import averages
 
 Array = NDArray[np.float64]
 
@@ -31,10 +32,8 @@ def zhu_and_tan(policy: str, rho: float) -> Callable[[int], Array]:
 
     def measure(runs: int) -> Array:
         n, risk = 30_000, MeanVariance(rho)
-        played = simulate(CONFIGURATION_1, policy, risk=risk, horizon=n, runs=runs, engine="stepping")
-        mean = (played.pulls * played.mean).sum(1) / n
-        variance = (played.pulls * (played.variance + (played.mean - mean[:, None]) ** 2)).sum(1) / n
-        regrets: Array = n * (variance - rho * mean - CONFIGURATION_1.costs(risk).min())
+        found = simulate(CONFIGURATION_1, policy, risk=risk, horizon=n, runs=runs, engine="stepping")
+        regrets: Array = n * (found.cost() - CONFIGURATION_1.costs(risk).min())
         return regrets
 
     return measure
@@ -47,8 +46,7 @@ ROUNDS = 5_000
 
 def sorted_rewards(runs: int) -> Array:
     """As the paper defines it."""
-    played = simulate(BETAS, "npts", risk=Mixed(), horizon=ROUNDS, runs=runs)
-    regrets: Array = (played.pulls * BETAS.gaps(Mixed())).sum(1)
+    regrets: Array = ROUNDS * simulate(BETAS, "npts", risk=Mixed(), horizon=ROUNDS, runs=runs).gap_regret()
     return regrets
 
 
@@ -110,18 +108,13 @@ def shown(mean: float, error: float) -> str:
     return f"{mean:,.{digits}f} ± {error:,.{digits}f}"
 
 
-def mean_and_error(values: Array) -> tuple[float, float]:
-    """The mean of the runs and its standard error."""
-    return float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values)))
-
-
 def print_published() -> None:
     """Published and measured, and their distance in standard errors of the difference."""
     print("| experiment | published | measured here | runs | distance in standard errors |\n|---|---|---|---|---|")
     for what, published, theirs, measure, runs in EXPERIMENTS:
-        mean, error = mean_and_error(measure(runs))
-        signed = f"{(mean - published) / math.hypot(error, theirs):+.1f}".replace("-", "−")
-        print(f"| {what} | {shown(published, theirs)} | {shown(mean, error)} | {runs} | {signed} |", flush=True)
+        mean, error = averages({"mean": measure(runs)}).values()
+        apart = (mean - published) / math.hypot(error, theirs)
+        print(f"| {what} | {shown(published, theirs)} | {shown(mean, error)} | {runs} | {apart:+.1f} |", flush=True)
 
 
 def print_unsorted() -> None:
@@ -129,7 +122,7 @@ def print_unsorted() -> None:
     print("\n| the support's best value | tail taken from | regret, 100 runs |\n|---|---|---|")
     for best_first in (True, False):
         for from_the_end in (True, False):
-            regret = shown(*mean_and_error(unsorted_rewards(best_first, from_the_end, 100)))
+            regret = shown(*averages({"mean": unsorted_rewards(best_first, from_the_end, 100)}).values())
             place, end = "first" if best_first else "last", "the end" if from_the_end else "the beginning"
             print(f"| {place} | {end} | {regret} |", flush=True)
 

@@ -18,8 +18,7 @@ REGISTRIES = (policies, risks, strategies)
 def engine(name: str) -> str:
     """The engine that runs a policy with its defaults, on arms whose rewards come in blocks."""
     policy, bandit = policies.parse(name), Bandit([Bernoulli(0.5), Bernoulli(0.6)])
-    setting = Setting(len(bandit), served_risk(policy), 1000, bandit.support)
-    return choose_engine("auto", bandit, policy, bind(policy, setting))
+    return choose_engine("auto", bandit, policy, bind(policy, Setting.of(bandit, served_risk(policy), 1000)))
 
 
 def cite(name: str) -> str:

@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 EXPLORATION_FACTORS = {"exact": 0.5, "eq-regret3": 1.0, "definition-3": 2.0}
 """The factor before (1/n²) Σ_i Σ_{j≠i} T_i T_j Γ_ij². Only the exact one makes the parts add up to the regret: the
-seed's eq. regret3 loses a factor 2 to Jensen's inequality, its Definition 3 another 2 to a rough bound."""
+paper's eq. regret3 loses a factor 2 to Jensen's inequality, its Definition 3 another 2 to a rough bound."""
 
 
 class RegretParts(NamedTuple):

@@ -1,7 +1,8 @@
 """What a simulation leaves: per run and arm the pulls, mean and variance, and those of the best arm's twins."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,38 +16,82 @@ from prudent.risk.mean_variance import MeanVariance
 
 Array = NDArray[np.float64]
 
+MEASURES = (
+    "regret", "gap", "exploration", "twins", "pseudo_regret", "gap_regret",
+    "exploration_risk", "reward_mean", "reward_variance", "best_share",
+)  # fmt: skip
+"""What is measured of every run: the keys of `Runs.measures()`, and the columns of every table made from it."""
 
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """Many runs of one policy on one bandit. Arrays are (run, arm); methods give one value per run."""
 
-    bandit: Bandit
-    policy: Policy
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Results:
+    """What simulations of every kind leave. Every array of a subclass has one row per run."""
+
+    bandit: Any
+    policy: Any
     risk: RiskMeasure
-    horizon: int
     seed: int
-    engine: str
     seconds: float
-    pulls: NDArray[np.int64]
-    mean: Array
-    variance: Array
-    twin_mean: Array
-    twin_variance: Array
-    history: list["Runs"] = field(default_factory=list, repr=False)
 
     def __len__(self) -> int:
-        return len(self.pulls)
+        return next(len(array) for array in vars(self).values() if isinstance(array, np.ndarray))
 
-    def __repr__(self) -> str:
-        return f"<Runs: {spec(self.policy)}, {len(self)} × {self.horizon:,} rounds, {self.engine}, seed {self.seed}>"
 
-    def at(self, horizon: int) -> "Runs":
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rounds(Results):
+    """Runs of `horizon` rounds, and their `history`: the same runs at every snapshot, the last one these."""
+
+    horizon: int
+    history: list[Self] = field(default_factory=list, repr=False)
+
+    @classmethod
+    def at_snapshots(cls, rounds: Sequence[int], record: Mapping[str, NDArray[Any]], **facts: Any) -> Self:
+        """The runs at the last of the rounds, with all of them as history; the record is (run, snapshot, …)."""
+        arrays: list[dict[str, Any]] = [
+            {name: array[:, i] for name, array in record.items()} for i in range(len(rounds))
+        ]
+        history = [cls(horizon=int(n), **facts, **own) for n, own in zip(rounds, arrays, strict=True)]
+        history[-1].history.extend(history)
+        return history[-1]
+
+    def at(self, horizon: int) -> Self:
         """The same runs as they stood after an earlier round, one of the snapshots asked for."""
         for snapshot in self.history:
             if snapshot.horizon == horizon:
                 return snapshot
         known = ", ".join(str(snapshot.horizon) for snapshot in self.history)
-        raise PrudentError(f"at: horizon must be one of the snapshots {known}, got {horizon}; pass it to simulate()")
+        raise PrudentError(f"at: horizon must be one of the snapshots {known}, got {horizon}; pass it in snapshots=…")
+
+
+def averages(values: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """Means over runs and their standard errors, flat: `regret`, `regret_se`, …; lists where there are arms.
+
+    The arrays have one shape, so that they are averaged together. A single run has no standard error: None.
+    """
+    table = np.array(list(values.values()))
+    runs = table.shape[1]
+    errors = (table.std(1, ddof=1) / np.sqrt(runs)).tolist() if runs > 1 else [None] * len(table)
+    flat: dict[str, Any] = {}
+    for name, mean, error in zip(values, table.mean(1).tolist(), errors, strict=True):
+        flat[name], flat[f"{name}_se"] = mean, error
+    return flat
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Runs(Rounds):
+    """Many runs of one policy on one bandit. Arrays are (run, arm); methods give one value per run."""
+
+    bandit: Bandit
+    policy: Policy
+    engine: str
+    pulls: NDArray[np.int64]
+    mean: Array
+    variance: Array
+    twin_mean: Array
+    twin_variance: Array
+
+    def __repr__(self) -> str:
+        return f"<Runs: {spec(self.policy)}, {len(self)} × {self.horizon:,} rounds, {self.engine}, seed {self.seed}>"
 
     def reward_mean(self) -> Array:
         """μ̂_n(A), the mean of the rewards received."""
@@ -72,7 +117,7 @@ class Runs:
         return self.cost() - self.risk.stats_cost(*twins)
 
     def gap_regret(self) -> Array:
-        """(1/n) Σ T_i Δ_i, the regret the field reports for any risk measure: it does not mind exploration risk."""
+        """(1/n) Σ T_i Δ_i, defined for every risk measure; the exploration risk is no part of it."""
         return definitions.gap_regret(self.pulls, self.bandit.gaps(self.risk))
 
     def regret_parts(self) -> definitions.RegretParts:
@@ -99,20 +144,36 @@ class Runs:
         risk = self._mean_variance("pseudo_regret")
         return definitions.pseudo_regret_parts(self.pulls, self.bandit.means, self.bandit.gaps(risk), risk, form)
 
+    def best_share(self) -> Array:
+        """The share of the best arm in the pulls."""
+        share: Array = self.pulls[:, self.bandit.best(self.risk)] / self.horizon
+        return share
+
+    def measures(self) -> dict[str, Array]:
+        """One value per run of each of `MEASURES` that the risk measure defines."""
+        values: dict[str, Array] = {}
+        if self.risk.by_moments:
+            values["regret"] = self.regret()
+        if isinstance(self.risk, MeanVariance):
+            values |= self.regret_parts()._asdict()
+            values["pseudo_regret"] = self.pseudo_regret()
+        values["gap_regret"], values["exploration_risk"] = self.gap_regret(), self.exploration_risk()
+        values["reward_mean"], values["reward_variance"] = self.reward_mean(), self.reward_variance()
+        values["best_share"] = self.best_share()
+        return values
+
     def summary(self) -> dict[str, Any]:
-        """Means and standard errors, as the command line prints them; None where the risk measure allows no more."""
-        exact = isinstance(self.risk, MeanVariance)
-        parts = {name: float(part.mean()) for name, part in self.regret_parts()._asdict().items()} if exact else None
+        """Means and standard errors of all measures, flat (`averages`); None where the risk measure defines none."""
+        values = self.measures()
+        undefined = {name: None for measure in MEASURES for name in (measure, f"{measure}_se")}
         return {
             "policy": spec(self.policy),
             "engine": self.engine,
             "seconds": self.seconds,
-            "regret": mean_and_se(self.regret()) if self.risk.by_moments else None,
-            "regret_parts": parts,
-            "pseudo_regret": mean_and_se(self.pseudo_regret()) if exact else None,
-            "gap_regret": mean_and_se(self.gap_regret()),
-            "pulls": mean_and_se(self.pulls),
-            "reward": {"mean": float(self.reward_mean().mean()), "variance": float(self.reward_variance().mean())},
+            **undefined,
+            **averages(values),
+            "across_variance": float(values["reward_mean"].var()),
+            **averages({"pulls": self.pulls}),
         }
 
     def _need_moments(self, asked: str) -> None:
@@ -126,11 +187,3 @@ class Runs:
         if not isinstance(self.risk, MeanVariance):
             raise PrudentError(f"{asked}: defined for the mean-variance only, and these runs are judged by {self.risk}")
         return self.risk
-
-
-def mean_and_se(values: NDArray[Any]) -> dict[str, Any]:
-    """Mean over runs and its standard error (null for a single run), per arm if there are arms."""
-    mean = values.mean(0)
-    if len(values) < 2:
-        return {"mean": mean.tolist(), "se": None}
-    return {"mean": mean.tolist(), "se": (values.std(0, ddof=1) / np.sqrt(len(values))).tolist()}

@@ -1,37 +1,39 @@
 """Beyond the paper: the files, the worst case, and what the section says, at tiny settings."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
 from prudent.paper import beyond
-from prudent.paper.measure import Desk
+from prudent.paper.making import Settings, count_cells, make
 
 
 @pytest.fixture
-def desk(tmp_path, monkeypatch):
+def settings(tmp_path, monkeypatch):
     monkeypatch.setattr(beyond, "HORIZONS", (50, 100))
     monkeypatch.setattr(beyond, "EASY_HORIZONS", (50, 100, 200))
     monkeypatch.setattr(beyond, "GRID", [(0.4, 0.25), (0.4, 0.1)])
     monkeypatch.setattr(beyond, "RHOS", (1.0,))
     monkeypatch.setattr(beyond, "TABLE_HORIZON", 100)
-    return Desk(tmp_path, runs=20)
+    return Settings(tmp_path, runs=20)
 
 
-def test_make_leaves_figure_data_and_table(desk):
-    section = beyond.make(desk)
-    assert section.beyond
+def test_make_leaves_figure_data_and_table(settings):
+    section = make(beyond.FIGURE, settings)
+    assert section.tag == "beyond the paper"
     assert {path.suffix for path in section.files()} == {".parquet", ".svg", ".png"}
     assert all(path.stat().st_size > 1000 for path in section.files())
-    assert not list(desk.out.rglob("*.part"))
+    assert not list(settings.out.rglob("*.part"))
     (table,) = section.tables.values()
     assert table.shape == (len(beyond.CONFIGURATIONS), 2 + len(beyond.POLICIES))
-    assert all(name in section.measured for name in beyond.POLICIES)
+    assert all(name in section.notes["Measured"] for name in beyond.POLICIES)
 
 
-def test_there_are_as_many_cells_as_rows_are_measured(desk):
+def test_every_cell_is_counted_once(settings):
     counted = []
-    beyond.make(Desk(desk.out, runs=5, progress=counted.append))
-    assert sum(counted) == len(beyond.cells())
+    make(beyond.FIGURE, replace(settings, progress=counted.append))
+    assert sum(counted) == count_cells(beyond.FIGURE) == sum(map(len, beyond.cells().values()))
 
 
 def test_the_worst_is_the_largest_mean_regret():
@@ -49,7 +51,7 @@ def test_the_worst_is_the_largest_mean_regret():
 def test_the_slope_of_a_power_law_is_its_exponent():
     horizons = [10, 100, 1_000, 10_000]
     curve = pl.DataFrame({"horizon": horizons, "regret": [n**-0.5 for n in horizons]})
-    assert beyond.slope(curve) == pytest.approx(-0.5)
+    assert beyond.late_slope(curve) == pytest.approx(-0.5)
 
 
 def test_wins_are_counted_with_their_margin():

@@ -1,4 +1,4 @@
-"""Configurations, frontiers, discussion and bounds: what is computed, what is measured, and what is drawn."""
+"""Configurations, frontiers, discussion and theorems: what is computed, what is measured, and what is drawn."""
 
 import math
 from fractions import Fraction
@@ -8,55 +8,47 @@ import polars as pl
 import pytest
 
 from prudent import MeanVariance
-from prudent.paper import bounds, configurations, discussion, frontiers
-from prudent.paper.measure import Desk, measured
+from prudent.paper import configurations, discussion, frontiers, theorems
+from prudent.paper.making import Settings, count_cells, make, measured
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2, HORIZONS
 
 BOTH = [CONFIGURATION_1, CONFIGURATION_2]
 
 
 @pytest.fixture
-def desk(tmp_path, monkeypatch):
+def settings(tmp_path, monkeypatch):
     monkeypatch.setattr(frontiers, "HORIZONS", (50, 100))
     monkeypatch.setattr(frontiers, "RHOS", (0.0, 1.0, 10.0))
-    monkeypatch.setattr(bounds, "HORIZONS", (1_000, 1_000_000))
-    return Desk(tmp_path, runs=5)
+    monkeypatch.setattr(theorems, "HORIZONS", (1_000, 1_000_000))
+    return Settings(tmp_path, runs=5)
 
 
-@pytest.fixture
-def drawn(monkeypatch):
-    """The figures that a module saves, by their file's name."""
-    found = {}
-    for module in (configurations, frontiers, discussion, bounds):
-
-        def keep(figure, path, save=module.save):
-            found[path.name] = figure
-            return save(figure, path)
-
-        monkeypatch.setattr(module, "save", keep)
-    return found
+def made(module, settings):
+    """The section of a figure, and its drawings by file name."""
+    figure = module.FIGURE
+    return make(figure, settings), figure.draw(figure.tables(measured(figure.cells(), settings)))
 
 
 def labels(ax):
     return ax.get_legend_handles_labels()[1]
 
 
-@pytest.mark.parametrize("module", [configurations, frontiers, discussion, bounds])
-def test_make_leaves_figures_and_data_and_nothing_half_done(module, desk):
-    section = module.make(desk)
+@pytest.mark.parametrize("module", [configurations, frontiers, discussion, theorems])
+def test_make_leaves_figures_and_data_and_nothing_half_done(module, settings):
+    section = make(module.FIGURE, settings)
     assert section.name == module.__name__.rpartition(".")[2]
     assert all(path.stat().st_size > 500 for path in section.files())
     assert {path.suffix for path in section.files()} == {".parquet", ".svg", ".png"}
     assert section.tables
-    assert not list(desk.out.rglob("*.part"))
-    assert "nan" not in section.measured
+    assert not list(settings.out.rglob("*.part"))
+    assert "nan" not in section.notes["Measured"]
 
 
-@pytest.mark.parametrize("module", [frontiers, discussion, bounds])
-def test_every_cell_is_counted_once(module, desk):
+@pytest.mark.parametrize("module", [frontiers, discussion, theorems])
+def test_every_cell_is_counted_once(module, settings):
     counted = []
-    module.make(Desk(desk.out, runs=5, progress=counted.append))
-    assert sum(counted) == len(module.cells()) > 0
+    make(module.FIGURE, Settings(settings.out, runs=5, progress=counted.append))
+    assert sum(counted) == count_cells(module.FIGURE) == sum(map(len, module.cells().values())) > 0
 
 
 def test_the_dominated_arms():
@@ -109,8 +101,8 @@ def test_configuration_1_is_the_more_complex_around_its_own_ties_only():
             assert one == pytest.approx(two, rel=1e-6)
 
 
-def test_the_complexity_plot_and_the_tables(desk, drawn):
-    section = configurations.make(desk)
+def test_the_complexity_plot_and_the_tables(settings):
+    section, drawn = made(configurations, settings)
     assert [len(table) for table in section.tables.values()] == [15, 15]
     complexity, one, two = drawn["configurations"].axes
     assert complexity.get_yscale() == "log"
@@ -119,8 +111,8 @@ def test_the_complexity_plot_and_the_tables(desk, drawn):
     assert set(labels(one)) == {"optimal", "dominated"}
 
 
-def test_a_panel_per_horizon_and_one_legend(desk, drawn):
-    frontiers.make(desk)
+def test_a_panel_per_horizon_and_one_legend(settings):
+    _, drawn = made(frontiers, settings)
     for name in ("frontiers-configuration-1", "frontiers-configuration-2"):
         figure = drawn[name]
         shown = [ax for ax in figure.axes if ax.axison]
@@ -130,56 +122,51 @@ def test_a_panel_per_horizon_and_one_legend(desk, drawn):
             assert [len(line.get_xdata()) for line in ax.get_lines()][2:] == [3, 3]
 
 
-def test_the_frontiers_have_twelve_panels_as_the_seed_has():
-    cells = frontiers.cells()
-    assert {cell.horizon for cell in cells} == set(HORIZONS)
+def test_the_frontiers_have_twelve_panels_as_the_paper_has():
+    cells = frontiers.cells()["frontiers"]
+    assert {each.cell.horizon for each in cells} == set(HORIZONS)
     assert len(HORIZONS) == 12
     assert len(cells) == 2 * 12 * 2 * len(frontiers.RHOS)
 
 
-def test_every_tolerance_of_a_panel_is_judged(desk):
-    for table in frontiers.make(desk).tables.values():
+def test_every_tolerance_of_a_panel_is_judged(settings):
+    for table in make(frontiers.FIGURE, settings).tables.values():
         assert (table["MV-LCB lower"] + table["ExpExp lower"] + table["neither"]).to_list() == [3, 3]
 
 
-def test_a1_and_a2_exactly(desk, drawn):
-    section = discussion.make(desk)
+def test_a1_and_a2_exactly(settings):
+    section, drawn = made(discussion, settings)
     one, two = section.tables["A₁ and A₂"].rows(named=True)
     assert (one["within"], one["across"], one["regret"], one["standard regret"]) == (0.25, 0.0, 0.25, 500.0)
     assert (two["within"], two["regret"]) == (0.0, 0.0)
     ones = 1.0 - two["standard regret"] / discussion.HORIZON
-    assert ones * desk.runs == pytest.approx(round(ones * desk.runs))
+    assert ones * settings.runs == pytest.approx(round(ones * settings.runs))
     assert two["across"] == pytest.approx(ones * (1.0 - ones))
     assert len(drawn["discussion"].axes) == 2
 
 
-def test_what_is_measured_stays_below_the_corrected_bounds_where_they_apply(desk):
-    table = bounds.make(desk).tables["Bounds, Unit interval"]
+def test_what_is_measured_stays_below_the_corrected_bounds_where_they_apply(settings):
+    table = make(theorems.FIGURE, settings).tables["Bounds, Unit interval"]
     assert table["applies"].all()
     assert (table["pseudo_regret"] + 2.0 * table["pseudo_regret_se"] < table["corrected"]).all()
     assert (table["corrected"] <= table["printed"]).all()
 
 
-def test_figure_2_lies_outside_the_assumptions_and_says_so(desk, drawn):
-    section = bounds.make(desk)
+def test_figure_2_lies_outside_the_assumptions_and_says_so(settings):
+    section, drawn = made(theorems, settings)
     assert not section.tables["Bounds, Figure 2"]["applies"].any()
-    outside, inside = drawn["bounds"].axes
+    outside, inside = drawn["theorems"].axes
     assert "OUTSIDE the theorems' assumptions" in outside.get_title()
     assert "within the theorems' assumptions" in inside.get_title()
 
 
-def test_bounds_that_say_nothing_are_marked(desk, drawn):
-    table = bounds.make(desk).tables["Bounds, Unit interval"]
+def test_bounds_that_say_nothing_are_marked(settings):
+    section, drawn = made(theorems, settings)
+    table = section.tables["Bounds, Unit interval"]
     first, last = (table.filter(pl.col("algorithm") == "MV-LCB").row(i, named=True) for i in (0, -1))
     assert (first["printed is vacuous"], first["corrected is vacuous"]) == (True, True)
     assert (last["printed is vacuous"], last["corrected is vacuous"]) == (False, False)
-    ax = drawn["bounds"].axes[1]
+    ax = drawn["theorems"].axes[1]
     assert {"Theorem 1, printed", "Theorem 1, corrected"} <= {text.get_text() for text in ax.texts}
     assert {"MV-LCB, regret", "ExpExp, pseudo-regret", "Theorem 2, printed", "vacuous"} <= set(labels(ax))
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-
-
-def test_a_panel_is_measured_once(desk, monkeypatch):
-    bounds.make(desk)
-    monkeypatch.setattr("prudent.paper.measure.simulate", None)
-    assert len(measured(desk, "bounds-figure-2", bounds.panel(bounds.FIGURE_2))) == 4

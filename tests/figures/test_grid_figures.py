@@ -1,61 +1,66 @@
-"""Heat maps, Figure 2 (right) and the worst case: what is drawn, what is shared, and how slopes are fitted."""
+"""Heat maps, Figure 2 (right) and the worst case: what is drawn, and what is shared."""
 
 import numpy as np
 import polars as pl
 import pytest
 from scipy.stats import norm
 
-from prudent.errors import PrudentError
 from prudent.paper import fig2_right, grid, heatmaps, worst_case
-from prudent.paper.measure import Desk
+from prudent.paper.making import Settings, count_cells, make, measured
 from prudent.paper.problems import HORIZONS, MU_2, VARIANCE_1
 
 SMALL = (50, 101, 200)
 
 
 @pytest.fixture
-def desk(tmp_path, monkeypatch):
+def settings(tmp_path, monkeypatch):
     monkeypatch.setattr(grid, "HORIZONS", SMALL)
     monkeypatch.setattr(grid, "MU_2", np.array([0.4, 1.0, 1.5]))
     monkeypatch.setattr(grid, "VARIANCE_1", np.array([0.0, 0.25]))
     monkeypatch.setattr(worst_case, "HORIZONS", SMALL)
-    return Desk(tmp_path, runs=5)
+    return Settings(tmp_path, runs=5)
 
 
 @pytest.mark.parametrize(("module", "pictures"), [(heatmaps, 2), (fig2_right, 1), (worst_case, 1)])
-def test_make_leaves_figures_and_data_and_nothing_half_done(desk, module, pictures):
-    section = module.make(desk)
+def test_make_leaves_figures_and_data_and_nothing_half_done(settings, module, pictures):
+    section = make(module.FIGURE, settings)
     assert [path.suffix for path in section.figures] == [".svg", ".png"] * pictures
     assert all(path.stat().st_size > 1000 for path in section.files())
-    assert not list(desk.out.rglob("*.part"))
+    assert not list(settings.out.rglob("*.part"))
 
 
 @pytest.mark.parametrize("module", [heatmaps, fig2_right, worst_case])
-def test_progress_counts_every_cell_also_when_nothing_is_left_to_do(desk, module):
+def test_progress_counts_every_cell_also_when_nothing_is_left_to_do(settings, module):
     for _ in range(2):
         seen = []
-        module.make(Desk(desk.out, runs=5, progress=seen.append))
-        assert sum(seen) == len(module.cells())
+        make(module.FIGURE, Settings(settings.out, runs=5, progress=seen.append))
+        assert sum(seen) == count_cells(module.FIGURE) > 0
 
 
-def test_the_seeds_grid_has_132_problems_at_12_horizons():
+def test_the_papers_grid_has_132_problems_at_12_horizons():
     assert (len(MU_2), len(VARIANCE_1), len(HORIZONS)) == (12, 11, 12)
-    labels = [cell.labels for cell in grid.cells("ExpExp", 50)]
+    labels = [each.labels for each in grid.cells() if each.cell.horizon == 50]
     assert {label["variance_gap"] for label in labels} == {round(0.025 * i, 9) for i in range(11)}
     assert {label["mean_gap"] for label in labels} == {round(0.1 * i, 9) for i in range(12)}
 
 
-def test_figure_2_right_and_the_heat_maps_share_their_panels(desk, monkeypatch):
-    heatmaps.make(desk)
-    monkeypatch.setattr("prudent.paper.measure.simulate", None)
-    fig2_right.make(desk)
+def test_figure_2_right_and_the_heat_maps_share_their_cells(settings, monkeypatch):
+    make(heatmaps.FIGURE, settings)
+    monkeypatch.setattr("prudent.study.play.simulate", None)
+    make(fig2_right.FIGURE, settings)
     with pytest.raises(TypeError):
-        fig2_right.make(Desk(desk.out, runs=6))
+        make(fig2_right.FIGURE, Settings(settings.out, runs=6))
 
 
-def test_heat_maps_have_a_panel_for_each_horizon_with_its_own_colours(desk):
-    panels = [grid.measure(desk, "MV-LCB", n) for n in SMALL]
-    figure = heatmaps.draw("MV-LCB", panels, desk.runs)
+def panels_of(settings):
+    """The grid by algorithm and horizon."""
+    data = measured({"grid": grid.cells()}, settings)["grid"]
+    return dict(iter(data.group_by("algorithm", "horizon", maintain_order=True)))
+
+
+def test_heat_maps_have_a_panel_for_each_horizon_with_its_own_colours(settings):
+    panels = [panels_of(settings)["MV-LCB", n] for n in SMALL]
+    figure = heatmaps.draw_one("MV-LCB", pl.concat(panels))
     maps = [ax for ax in figure.axes if ax.get_title()]
     assert [ax.get_title() for ax in maps] == ["$n$ = 50", "$n$ = 101", "$n$ = 200"]
     for ax, panel in zip(maps, panels, strict=True):
@@ -66,40 +71,39 @@ def test_heat_maps_have_a_panel_for_each_horizon_with_its_own_colours(desk):
     assert all(not ax.get_xlabel() and not ax.get_ylabel() for ax in maps)
 
 
-def test_a_heat_map_puts_every_value_at_its_gap_and_difference(desk):
-    panel = grid.measure(desk, "ExpExp", 50)
-    figure = heatmaps.draw("ExpExp", [panel], desk.runs)
+def test_a_heat_map_puts_every_value_at_its_gap_and_difference(settings):
+    panel = panels_of(settings)["ExpExp", 50]
+    figure = heatmaps.draw_one("ExpExp", panel)
     (mesh,) = figure.axes[0].collections
     drawn = np.asarray(mesh.get_array()).reshape(3, 2)
     for i, mean_gap in enumerate((0.0, 0.5, 1.1)):
         for j, variance_gap in enumerate((0.0, 0.25)):
             here = panel.filter((pl.col("mean_gap") == mean_gap) & (pl.col("variance_gap") == variance_gap))
             assert drawn[i, j] == here["regret"].item()
-    top = grid.worst(panel)
+    top = grid.worst(panel).row(0, named=True)
     (ring,) = figure.axes[0].lines
     assert (ring.get_xdata()[0], ring.get_ydata()[0]) == (top["variance_gap"], top["mean_gap"])
 
 
-def test_figure_2_right_is_the_largest_of_each_panel(desk):
-    section = fig2_right.make(desk)
+def test_figure_2_right_is_the_largest_of_each_panel(settings):
+    section, panels = make(fig2_right.FIGURE, settings), panels_of(settings)
     (table,) = section.tables.values()
     assert table.columns == ["n", "algorithm", "worst regret", "se", "Δ", "Γ"]
     for row in table.iter_rows(named=True):
-        assert row["worst regret"] == grid.measure(desk, row["algorithm"], row["n"])["regret"].max()
+        assert row["worst regret"] == panels[row["algorithm"], row["n"]]["regret"].max()
 
 
-def test_on_deterministic_arms_the_regret_of_mv_lcb_is_a_quarter_of_the_squared_difference(desk):
-    data = pl.read_parquet(worst_case.make(desk).data[0])
+def test_on_deterministic_arms_the_regret_of_mv_lcb_is_a_quarter_of_the_squared_difference(settings):
+    data = pl.read_parquet(make(worst_case.FIGURE, settings).data[0])
     rows = data.filter((pl.col("arms") == "deterministic") & (pl.col("algorithm") == "MV-LCB"))
     expected = [(n * n - n % 2) / (4 * n * n) * worst_case.MEAN_GAP**2 for n in SMALL]
     assert rows["regret"].to_list() == pytest.approx(expected, rel=1e-12)
     assert worst_case.deterministic_error(rows) < 1e-15
 
 
-def test_worst_case_draws_both_kinds_of_arms_with_limit_and_guide(desk):
-    rows = {a: pl.concat([grid.measure(desk, a, n).head(1) for n in SMALL]) for a in grid.POLICIES}
-    data = pl.concat(list(rows.values()))
-    left, right = worst_case.draw(data, data, desk.runs).axes
+def test_worst_case_draws_both_kinds_of_arms_with_limit_and_guide(settings):
+    tables = worst_case.tables(measured(worst_case.cells(), settings))
+    left, right = worst_case.draw(tables)["worst-case"].axes
     for ax in (left, right):
         labels = [text.get_text() for text in ax.get_legend().get_texts()]
         assert labels == ["MV-LCB", "ExpExp", "$\\Gamma^2/4$ = 0.3025", "slope $-1/3$"]
@@ -110,7 +114,7 @@ def test_worst_case_draws_both_kinds_of_arms_with_limit_and_guide(desk):
 def test_the_worst_gaps_stay_on_the_grid_and_shrink_at_their_rates():
     for algorithm in grid.POLICIES:
         assert worst_case.worst_gap(algorithm, 2) == worst_case.VARIANCE
-        gaps = [cell.bandit.gaps(grid.RISK).max() for cell in worst_case.gaussian_cells(algorithm, 50)]
+        gaps = [each.cell.bandit.gaps(grid.RISK).max() for each in worst_case.gaussian_cells(algorithm, 50)]
         assert 0.0 <= min(gaps) < max(gaps) <= worst_case.VARIANCE
     assert worst_case.worst_gap("ExpExp", 10**6) == pytest.approx(10 * worst_case.worst_gap("ExpExp", 10**9))
     assert worst_case.worst_gap("MV-LCB", 10**8) < 1e-3 * worst_case.worst_gap("MV-LCB", 10**4)
@@ -121,34 +125,3 @@ def test_the_peak_of_x_times_the_normal_tail():
     values = x * norm.cdf(-x)
     assert x[values.argmax()] == pytest.approx(worst_case.X_WORST, abs=1e-4)
     assert values.max() == pytest.approx(worst_case.PEAK, abs=1e-4)
-
-
-def test_slope_of_a_power_law_is_its_exponent_whatever_the_errors():
-    n = np.array([1e2, 1e3, 1e4, 1e6])
-    y = 3.0 * n ** (-1 / 3)
-    for se in (y * 0.01, y * np.array([0.1, 0.01, 0.05, 0.2]), np.zeros(4)):
-        assert grid.fit_slope(n, y, se).value == pytest.approx(-1 / 3, abs=1e-12)
-
-
-def test_slope_error_is_the_spread_of_fitted_slopes():
-    rng = np.random.default_rng(0)
-    n, share = np.geomspace(1e3, 1e8, 11), np.linspace(0.01, 0.05, 11)
-    y = n ** (-1 / 3)
-    fits = [grid.fit_slope(n, y * np.exp(share * rng.standard_normal(11)), share * y) for _ in range(2000)]
-    values = np.array([fit.value for fit in fits])
-    exact = grid.fit_slope(n, y, share * y).se
-    # The variance of 2000 slopes over its expectation is χ²/1999; 6.1 standard deviations are a false alarm in 10⁹.
-    assert values.var(ddof=1) / exact**2 == pytest.approx(1.0, abs=6.1 * np.sqrt(2 / 1999))
-    assert abs(values.mean() + 1 / 3) < 6.1 * exact / np.sqrt(2000)
-
-
-def test_slope_error_grows_when_points_scatter_by_more_than_their_errors():
-    n = np.array([1e2, 1e3, 1e4, 1e5])
-    y = n**-0.5 * np.array([1.0, 1.3, 0.8, 1.1])
-    assert grid.fit_slope(n, y, y * 1e-3).se > 50 * grid.fit_slope(n, n**-0.5, n**-0.5 * 1e-3).se
-
-
-@pytest.mark.parametrize("y", [[1.0, 0.5], [1.0, 0.5, 0.0]])
-def test_slope_needs_three_positive_values(y):
-    with pytest.raises(PrudentError, match="at least 3 positive values"):
-        grid.fit_slope([1.0, 2.0, 3.0][: len(y)], y, y)

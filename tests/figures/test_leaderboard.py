@@ -1,24 +1,22 @@
-"""The leaderboard: everyone plays or is named, ranks add up, the page shows the tables."""
+"""The leaderboard: every policy is in it or is named, ranks add up, the page shows the tables."""
 
 import polars as pl
 import pytest
 
+from prudent import MeanVariance
 from prudent.paper import leaderboard
-from prudent.paper.measure import Desk
+from prudent.paper.making import Settings, make
 from prudent.policies.base import policies as registry
-from prudent.risk.mean_variance import MeanVariance
-from prudent.runs import Runs
 
 ELSEWHERE = {"bernoulli-mvts", "bernoulli-thompson", "fixed-arm"}
 """Policies of coins, and the one that knows the best arm."""
 
 
-def test_every_policy_plays_somewhere():
+def test_every_policy_is_somewhere():
     players = [*leaderboard.PLAYERS, *(name for some in leaderboard.BOUNDED_PLAYERS.values() for name in some)]
     assert {player.partition("(")[0] for player in players} == set(registry.names()) - ELSEWHERE
-    assert len(leaderboard.cells()) == 8 * len(leaderboard.PLAYERS) + sum(
-        map(len, leaderboard.BOUNDED_PLAYERS.values())
-    )
+    sizes = [len(cells) for cells in leaderboard.cells().values()]
+    assert sizes == [8 * len(leaderboard.PLAYERS), sum(map(len, leaderboard.BOUNDED_PLAYERS.values()))]
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +26,7 @@ def section(tmp_path_factory):
     patch.setattr(leaderboard, "BOUNDED_HORIZON", 50)
     patch.setattr(leaderboard, "PLAYERS", ("mv-lcb", "exp-exp", "round-robin"))
     patch.setattr(leaderboard, "BOUNDED_PLAYERS", {"mean": ("ucb1", "round-robin"), "mean-variance(rho=1)": ("mvts",)})
-    yield leaderboard.make(Desk(tmp_path_factory.mktemp("board"), runs=40))
+    yield make(leaderboard.FIGURE, Settings(tmp_path_factory.mktemp("board"), runs=40))
     patch.undo()
 
 
@@ -43,10 +41,10 @@ def test_ranks_follow_the_regret(section):
 
 def test_numbers_are_those_of_the_simulation(section):
     data = pl.read_parquet(section.data[0]).filter(policy="mv-lcb", problem="1, ρ = 0")
-    cell = next(cell for cell in leaderboard.gaussian_cells() if cell.labels["player"] == "mv-lcb")
+    cell = next(each.cell for each in leaderboard.cells()["leaderboard"] if each.labels["player"] == "mv-lcb")
     assert cell.risk == MeanVariance(0.0)
     again = leaderboard.simulate(cell.bandit, cell.policy, risk=cell.risk, horizon=cell.horizon, runs=8)
-    assert data["regret"].item() == Runs.regret(again).mean()
+    assert data["regret"].item() == again.regret().mean()
 
 
 def test_the_page_and_the_picture_are_there(section):

@@ -34,7 +34,7 @@ def loads_or_says_why(path, text):
     except PrudentError:
         return
     path.write_text(to_toml(study), encoding="utf-8")
-    assert [entry.key for entry in load(path).entries] == [entry.key for entry in study.entries]
+    assert [each.key for each in load(path).cells] == [each.key for each in study.cells]
 
 
 @settings(max_examples=150)

@@ -52,6 +52,12 @@ def test_a_clear_difference_is_seen_and_its_sign_is_a_minus_b():
     assert compare(table_of([[1.0], [2.0]], [[0.0], [0.0]]), "a", "b")["verdict"].to_list() == ["A smaller"]
 
 
+def test_a_label_that_names_the_policy_does_not_part_the_cells():
+    table = table_of([[1.0, 2.0], [2.0, 1.0]], [[0.1, 0.1], [0.1, 0.1]])
+    table.insert_column(0, (pl.col("policy") + " by name").alias("algorithm"))
+    assert compare(table, "a", "b").height == 2
+
+
 def test_only_shared_cells_are_compared():
     table = table_of([[1.0, 2.0], [2.0, 1.0]], [[0.1, 0.1], [0.1, 0.1]])
     assert compare(table.head(3), "a", "b").height == 1

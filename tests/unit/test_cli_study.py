@@ -43,7 +43,7 @@ def folder(tmp_path_factory):
     return place / "out"
 
 
-def test_a_dry_run_says_how_much_and_plays_nothing(tmp_path, folder):
+def test_a_dry_run_says_how_much_and_simulates_nothing(tmp_path, folder):
     study = folder.parent / "study.toml"
     result = prudent("run", study, "--out", tmp_path / "none", "--dry-run")
     assert "24 cells, 0 finished, 24 to run" in result.stdout
@@ -89,7 +89,7 @@ def test_bad_input_is_one_line_and_exit_code_2(folder, arguments, message):
     assert result.stderr.count("\n") == 1
 
 
-def test_mistakes_in_the_file_are_told_with_their_lines(tmp_path):
+def test_mistakes_in_the_file_are_reported_with_their_lines(tmp_path):
     path = tmp_path / "study.toml"
     path.write_text(TOML.replace("ucb1", "ucb9").replace("runs = 20", "rums = 20"))
     result = prudent("run", path, "--out", tmp_path / "out")
@@ -127,4 +127,4 @@ def test_compact_leaves_one_part(folder):
 def test_the_example_is_a_study():
     from prudent.study import load
 
-    assert len(load(EXAMPLE).entries) == (12 + 1) * 3 * 4 * 5
+    assert len(load(EXAMPLE).cells) == (12 + 1) * 3 * 4 * 5

@@ -75,7 +75,7 @@ def test_the_study_of_the_docs_runs(tmp_path):
     path = tmp_path / "study.toml"
     path.write_text(text.replace("runs = 200", "runs = 2").replace("10_000", "1_000"))
     study = load(path)
-    assert run(study, tmp_path / "out").table().height == len(study.entries) == (12 + 1) * 3 * 3 * 5
+    assert run(study, tmp_path / "out").table().height == len(study.cells) == (12 + 1) * 3 * 3 * 5
 
 
 def test_the_index_links_every_page():

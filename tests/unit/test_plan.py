@@ -95,9 +95,9 @@ def test_the_better_policy_is_recommended_with_reasons(advice):
     assert row["deviation"] ** 2 > row["exploration_risk"] > 0.15, "half of the time on each of two means"
 
 
-def test_the_study_written_is_the_study_played(advice):
+def test_the_study_written_is_the_study_that_ran(advice):
     _, out = advice
-    keys = {entry.key for entry in load(out / "study.toml").entries}
+    keys = {each.key for each in load(out / "study.toml").cells}
     assert keys == set(Store(out / "study").table()["cell"])
 
 
@@ -117,7 +117,7 @@ def made_up(regret, outcome=None):
     return pl.DataFrame({**facts, **dict.fromkeys(MEASURED[1:], outcome.ravel())})
 
 
-def test_equal_policies_are_rarely_told_apart_though_the_first_is_the_luckiest():
+def test_equal_policies_are_rarely_called_different_though_the_first_is_the_luckiest():
     """Of eight equal policies one is called worse in at most 5 % of plans; false alarms 1e-9."""
     rng = np.random.default_rng(2)
     plans = [summarise(made_up(rng.normal(size=(8, 30, 1)))) for _ in range(200)]

@@ -9,7 +9,7 @@ from prudent.portfolio import MCETE, MCUCB, Even, MCEmpirical, PortfolioPolicy, 
 from prudent.portfolio.policies.base import Observation
 from prudent.portfolio.policies.mc_ete import covariance_of_pairs, pair_design
 from prudent.portfolio.policies.pairs import Pairs
-from prudent.portfolio.runs import bootstrap_slope
+from prudent.rates import bootstrap_slope
 
 MEAN, SPREAD = [0.5, 0.3, 0.1], [[1.0, 0.3, 0.0], [0.3, 0.6, -0.1], [0.0, -0.1, 0.4]]
 BANDIT = PortfolioBandit(MultivariateGaussian(MEAN, SPREAD))

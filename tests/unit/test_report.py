@@ -10,30 +10,30 @@ import pytest
 from matplotlib.figure import Figure
 
 from prudent.figures import save
-from prudent.paper import FIGURES, check_claims, count_claims, write_report
-from prudent.paper.claims import CLAIMS, VERDICTS
-from prudent.paper.measure import Desk
-from prudent.report import LedgerRow, Section
+from prudent.paper import EXTRAS, FIGURES, figure, write_report
+from prudent.paper.claims import CLAIMS
+from prudent.paper.claims.ledger import VERDICTS, check_claims, count_cells
+from prudent.paper.making import Settings
+from prudent.report import Section, render
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 @pytest.fixture
 def report(tmp_path) -> Path:
-    figure = Figure(figsize=(3, 2))
-    figure.subplots().plot([1, 2], [3, 4])
+    drawing = Figure(figsize=(3, 2))
+    drawing.subplots().plot([1, 2], [3, 4])
     section = Section(
         name="a-figure",
         title="A <figure>",
-        caption="Caption.",
-        settings="Settings.",
-        paper_says="It says.",
-        measured="Measured.",
-        figures=save(figure, tmp_path / "a-figure"),
-        tables={"Numbers": pl.DataFrame({"x": [1.23456], "name": ["a & b"]})},
+        notes={"Settings": "Some.", "The paper says": "It says."},
+        figures=save(drawing, tmp_path / "a-figure"),
+        tables={"Numbers": pl.DataFrame({"x": [1.23456, None], "name": ["a & b", "c"]})},
+        again="make it again",
     )
-    ledger = [LedgerRow("here", "a claim", "a check", verdict, "evidence") for verdict in VERDICTS]
-    return write_report(Desk(tmp_path, runs=7), [section, section], ledger, 1.0)
+    rows = [("here", "a claim", "a check", verdict, "evidence") for verdict in VERDICTS]
+    claims = pl.DataFrame(rows, ["place", "claim", "how it was checked", "verdict", "evidence"], orient="row")
+    return write_report(Settings(tmp_path, runs=7), [section, section], claims, 1.0)
 
 
 def test_the_report_needs_nothing_else(report):
@@ -48,6 +48,19 @@ def test_text_is_escaped_and_numbers_are_short(report):
     assert "A &lt;figure&gt;" in page
     assert "a &amp; b" in page
     assert "1.235" in page
+    assert "None" not in page
+
+
+def test_notes_and_verdicts_are_shown(report):
+    page = report.read_text()
+    assert "<h3>The paper says</h3><p>It says.</p>" in page
+    assert '<td class="bad">does not hold</td>' in page
+    assert "4: 1 holds, 1 holds with a corrected constant" in page
+
+
+def test_a_report_without_anything_special_says_nothing_of_the_paper(tmp_path):
+    page = render("Title", {"fact": "1"}, [Section("a", "A")], tmp_path)
+    assert "paper" not in re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL)
 
 
 def test_ids_of_two_pictures_do_not_clash(report):
@@ -71,16 +84,18 @@ def test_a_browser_opens_it_without_a_complaint(report, tmp_path):
 
 @pytest.mark.slow
 def test_the_ledger_is_long_and_every_verdict_comes_from_its_check(tmp_path):
-    assert count_claims() >= 35
-    assert len({claim.statement for claim in CLAIMS}) >= 35
-    rows = check_claims(Desk(tmp_path, runs=100))
-    assert all(row.verdict in VERDICTS and row.evidence and row.method for row in rows)
-    assert {row.verdict for row in rows} == set(VERDICTS)
-    fails = {row.place for row in rows if row.verdict == "does not hold"}
+    assert len({claim.statement for claim in CLAIMS}) == len(CLAIMS) == 48
+    counted = []
+    rows = check_claims(Settings(tmp_path, runs=100, progress=counted.append), CLAIMS)
+    assert sum(counted) == count_cells(CLAIMS) < sum(len(claim.check.cells) for claim in CLAIMS), (
+        "shared cells, once each"
+    )
+    assert set(rows["verdict"]) == set(VERDICTS)
+    assert not rows.null_count().sum_horizontal().item()
+    assert "" not in rows["evidence"].to_list() + rows["how it was checked"].to_list()
+    fails = set(rows.filter(verdict="does not hold")["place"])
     assert {"section 6", "appendix D.2", "section 4, Remark 1"} <= fails
 
 
 def test_every_figure_has_its_module():
-    from prudent.paper import count_cells
-
-    assert all(count_cells(name) >= 0 for name in FIGURES)
+    assert all(figure(name).name == name for name in (*FIGURES, *EXTRAS))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pytest
 
 from prudent import MVLCB, Bandit, ExpExp, Gaussian, MeanVariance, PrudentError
-from prudent.study import Study, StudyError, load
+from prudent.study import Cell, Labelled, Study, StudyError, load, run
 from prudent.study.ranges import values_of
 from prudent.study.toml import line_of
 
@@ -39,13 +39,13 @@ def written(tmp_path, text):
 
 
 def test_a_study_is_the_product_of_its_parts(tmp_path):
-    entries = load(written(tmp_path, TOML)).entries
-    assert len(entries) == (12 + 1) * 2 * 2 * 2
-    assert len({entry.key for entry in entries}) == len(entries)
-    assert {entry.cell.bandit.names for entry in entries if entry.bandit == "trial"} == {("placebo", "drug")}
-    grid = [entry for entry in entries if entry.bandit == "grid"]
-    assert {entry.values["mu2"] for entry in grid} == {round(0.4 + 0.1 * i, 12) for i in range(12)}
-    assert all(entry.cell.bandit.means[1] == entry.values["mu2"] for entry in grid)
+    cells = load(written(tmp_path, TOML)).cells
+    assert len(cells) == (12 + 1) * 2 * 2 * 2
+    assert len({each.key for each in cells}) == len(cells)
+    assert {each.cell.bandit.names for each in cells if each.labels["bandit"] == "trial"} == {("placebo", "drug")}
+    grid = [each for each in cells if each.labels["bandit"] == "grid"]
+    assert {each.labels["mu2"] for each in grid} == {round(0.4 + 0.1 * i, 12) for i in range(12)}
+    assert all(each.cell.bandit.means[1] == each.labels["mu2"] for each in grid)
 
 
 def test_toml_and_python_make_the_same_cells(tmp_path):
@@ -61,16 +61,16 @@ def test_toml_and_python_make_the_same_cells(tmp_path):
         seed=3,
         ranges={"mu2": {"from": 0.4, "to": 1.5, "steps": 12}, "rho": [0.0, 1.0]},
     )
-    assert [e.key for e in study.entries] == [e.key for e in load(written(tmp_path, TOML)).entries]
+    assert [e.key for e in study.cells] == [e.key for e in load(written(tmp_path, TOML)).cells]
 
 
 def test_a_key_depends_on_the_content_alone():
     arms = [Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)]
     facts = {"risks": [MeanVariance(0.0)], "runs": 5}
-    small = Study({"a": Bandit(arms)}, ["mv-lcb"], horizons=[100], **facts).entries
+    small = Study({"a": Bandit(arms)}, ["mv-lcb"], horizons=[100], **facts).cells
     large = Study({"z": arms, "b": Bandit(arms, ["x", "y"])}, ["exp-exp", "mv-lcb(c=5)"], horizons=[50, 100], **facts)
-    assert small[0].key in {entry.key for entry in large.entries}
-    (cell,) = (entry.cell for entry in small)
+    assert small[0].key in {each.key for each in large.cells}
+    (cell,) = (each.cell for each in small)
     changes = {
         "horizon": 101,
         "runs": 6,
@@ -99,7 +99,7 @@ def test_the_code_of_a_policy_from_outside_is_part_of_the_key():
 
     Other.__name__ = "One"
     keys = {
-        Study({"a": ["bernoulli(0.5)"]}, [made()], ["mean-variance"], [10], runs=1).entries[0].key
+        Study({"a": ["bernoulli(0.5)"]}, [made()], ["mean-variance"], [10], runs=1).cells[0].key
         for made in (One, Other)
     }
     assert len(keys) == 2
@@ -114,7 +114,7 @@ def test_a_name_used_twice_varies_together():
         runs=1,
         ranges={"rho": [0.5, 1.0, 2.0]},
     )
-    assert [(e.cell.risk.rho, e.cell.policy.rho) for e in study.entries] == [(0.5, 0.5), (1.0, 1.0), (2.0, 2.0)]
+    assert [(e.cell.risk.rho, e.cell.policy.rho) for e in study.cells] == [(0.5, 0.5), (1.0, 1.0), (2.0, 2.0)]
 
 
 def test_ranges():
@@ -162,7 +162,7 @@ def test_a_mistake_is_found_on_its_line(tmp_path, old, new, line, message):
     assert f"line {line}" in str(error.value) if "not TOML" in message else f"study.toml:{line}:" in str(error.value)
 
 
-def test_all_mistakes_are_told_at_once(tmp_path):
+def test_all_mistakes_are_reported_at_once(tmp_path):
     broken = TOML.replace("runs = 20", "runs = -1").replace('"exp-exp"', '"exp-exq"').replace("0.05)", "-1)")
     with pytest.raises(PrudentError) as error:
         load(written(tmp_path, broken))
@@ -186,21 +186,27 @@ def test_a_policy_that_cannot_serve_the_risk_is_refused_before_anything_runs():
 
     study = Study({"a": ["bernoulli(0.5)"]}, ["ucb1", "mv-lcb"], [Other()], [10], runs=1)
     with pytest.raises(StudyError, match="mv-lcb: serves mean-variance, and rho cannot be taken from other") as error:
-        _ = study.entries
-    assert [problem.path for problem in error.value.problems] == [("policies", 1)]
+        _ = study.cells
+    assert [mistake.place for mistake in error.value.mistakes] == [("policies", 1)]
 
 
 def test_leaping_asked_for_where_it_cannot_be_is_refused():
     study = Study({"a": ["bernoulli(0.5)"]}, ["ucb1"], ["mean-variance"], [10], runs=1, engine="leaping")
     with pytest.raises(StudyError, match="cannot leap here"):
-        _ = study.entries
+        _ = study.cells
+
+
+def test_a_label_must_not_be_a_column_of_the_results(tmp_path):
+    cell = Cell(Bandit([Gaussian(1.0, 0.05)]), MeanVariance(0.0), MVLCB(), 10, runs=2)
+    with pytest.raises(PrudentError, match="a label cannot be called 'regret'"):
+        run([Labelled(cell, {"regret": 1.0})], tmp_path / "out")
 
 
 def test_too_many_cells_are_refused_at_once():
     steps = {"from": 0.1, "to": 0.9, "steps": 100_000}
     study = Study({"a": ["bernoulli({p})"]}, ["ucb1"], ["mean-variance"], range(1, 100), runs=1, ranges={"p": steps})
     with pytest.raises(StudyError, match="9,900,000 cells are more than"):
-        _ = study.entries
+        _ = study.cells
 
 
 def test_lines_are_found_under_quotes_dots_and_headers():

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from prudent import PrudentError, RiskMeasure
-from prudent.study import Store, Study, backends, costs, estimate, run
+from prudent import PrudentError, RiskMeasure, simulate
+from prudent.study import Store, Study, backends, forecast, run, timing
 from prudent.study import play as playing
+from prudent.study.schema import SUMMARY
 
 
 def study(**changes) -> Study:
@@ -51,17 +52,18 @@ def test_local_backends_give_the_same_bytes(tmp_path, expected, backend, workers
     assert contents(run(study(), tmp_path / "other", backend=backend, workers=workers)) == expected
 
 
-def test_cells_are_played_the_same_alone_and_in_company(calm):
+def test_cells_give_the_same_alone_and_in_company(calm):
     for row in calm.table().rows(named=True)[::17]:
-        (entry,) = (entry for entry in study().entries if entry.key == row["cell"])
-        alone = playing.summary(playing._simulate(entry.cell, entry.cell.runs))
-        assert alone == {name: row[name] for name in alone}
+        (each,) = (each for each in study().cells if each.key == row["cell"])
+        bandit, risk, policy, horizon, runs, seed, engine = each.cell
+        alone = simulate(bandit, policy, risk=risk, horizon=horizon, runs=runs, seed=seed, engine=engine).summary()
+        assert {name: alone[name] for name in SUMMARY} == {name: row[name] for name in SUMMARY}
 
 
 @pytest.mark.slow
 def test_a_process_that_dies_costs_only_its_cells(tmp_path, expected, monkeypatch):
     psutil = pytest.importorskip("psutil")
-    monkeypatch.setattr(costs, "TASK", 0.02)
+    monkeypatch.setattr(timing, "TASK", 0.0)  # a task for each cell, so that many are left when the process dies
     killed, complaints = [], []
 
     def progress(cells):
@@ -73,71 +75,76 @@ def test_a_process_that_dies_costs_only_its_cells(tmp_path, expected, monkeypatc
     out = tmp_path / "lost"
     store = run(study(), out, backend="processes", workers=2, progress=progress, complain=complaints.append)
     assert killed
-    assert all("a process died, its cells are played again" in text for text in complaints)
+    assert all("a process died, its cells are simulated again" in text for text in complaints)
     assert len(complaints) == 1
     assert contents(store) == expected
 
 
 def test_processes_that_always_die_end_in_an_error(tmp_path, monkeypatch):
-    def dead(tasks, backend, workers):
+    def dead(backend, workers, tasks):
         raise backends.WorkerLostError("out of memory")
 
-    monkeypatch.setattr("prudent.study.running.local", dead)
+    monkeypatch.setitem(backends.BACKENDS, "threads", dead)
     with pytest.raises(PrudentError, match="processes keep dying: out of memory"):
         run(study(), tmp_path / "dead", complain=lambda _: None)
 
 
 def test_a_worker_of_another_version_is_refused():
-    entry = study().entries[0]
+    each = study().cells[0]
     with pytest.raises(PrudentError, match="another prudent"):
-        playing.play(playing.Task([entry.key], [entry.cell], "summary", "0" * 32))
+        playing.play(playing.Task([each.key], [each.cell], "summary", "0" * 32))
 
 
 def test_a_policy_that_is_another_on_the_worker_is_refused():
-    entry = study().entries[0]
+    each = study().cells[0]
     with pytest.raises(PrudentError, match="not the same policy on a worker"):
-        playing.play(playing.Task(["0" * 24], [entry.cell], "summary", playing.code_version()))
+        playing.play(playing.Task(["0" * 24], [each.cell], "summary", playing.code_version()))
 
 
-def test_backend_and_address_are_checked(tmp_path):
-    with pytest.raises(PrudentError, match="backend must be threads or processes, got 'thread'"):
-        run(study(), tmp_path / "a", backend="thread")
+@pytest.mark.parametrize("backend", ["thread", "tcp", "threads://here"])
+def test_a_backend_is_a_name_or_an_address(tmp_path, backend):
+    with pytest.raises(
+        PrudentError, match=f"backend must be one of threads, processes, tcp://, tls://, got '{backend}'"
+    ):
+        run(study(), tmp_path / "a", backend=backend)
+    assert not (tmp_path / "a").exists()
 
 
 def test_small_cells_share_a_part_and_large_ones_do_not(tmp_path):
-    entries, known = study().entries, costs.Costs()
-    assert all(len(task.keys) == 1 for task in costs.tasks(entries, known, "summary")), "nothing is known yet"
-    for entry in entries:
-        known.learn(entry.cell, costs.OVERHEAD + 0.1)
-    sizes = [len(task.keys) for task in costs.tasks(entries, known, "summary")]
-    assert sum(sizes) == len(entries)
+    cells, known = study().cells, timing.Times()
+    assert all(len(task.keys) == 1 for task in timing.tasks(cells, known, "summary")), "nothing is known yet"
+    for each in cells:
+        known.learn(each.cell, timing.OVERHEAD + 0.1)
+    sizes = [len(task.keys) for task in timing.tasks(cells, known, "summary")]
+    assert sum(sizes) == len(cells)
     assert set(sizes[:-1]) == {5}, "0.1 s each, half a second a task"
-    known = costs.Costs()
-    for entry in entries:
-        known.learn(entry.cell, 100.0)
-    assert {len(task.keys) for task in costs.tasks(entries, known, "summary")} == {1}
+    known = timing.Times()
+    for each in cells:
+        known.learn(each.cell, 100.0)
+    assert {len(task.keys) for task in timing.tasks(cells, known, "summary")} == {1}
 
 
-def test_costs_between_known_horizons_are_interpolated_and_beyond_them_grow_linearly():
-    known, cell = costs.Costs(), study().entries[0].cell
+def test_times_between_known_horizons_are_interpolated_and_beyond_them_grow_linearly():
+    known, cell = timing.Times(), study().cells[0].cell
     for power in (8, 10):
-        known.learn(cell._replace(horizon=2**power, runs=1), costs.OVERHEAD + 2.0**power)
+        known.learn(cell._replace(horizon=2**power, runs=1), timing.OVERHEAD + 2.0**power)
     assert known.each(cell._replace(horizon=2**9)) == pytest.approx(2.0**9)
     assert known.each(cell._replace(horizon=2**12)) == pytest.approx(2.0**12, rel=0.5)
     assert known.each(cell._replace(horizon=2**4)) == pytest.approx(2.0**8)
 
 
-def test_an_estimate_counts_cells_and_pulls():
-    left = estimate(study().entries, workers=2)
+def test_a_forecast_counts_cells_and_pulls():
+    left = forecast(study().cells, workers=2)
     assert (left.cells, left.pulls) == (80, 20 * 2 * 30 * 2200)
     assert left.seconds > 0.0
 
 
-def test_tiny_cells_share_their_files(tmp_path):
-    """What a cell costs beside its simulation is mostly its file; benchmarks/studies.py measures it."""
+def test_tiny_cells_share_parts(tmp_path):
+    """`benchmarks/studies.py` measures what that saves."""
     tiny = study(runs=1, horizons=list(range(10, 35)))
+    run(study(runs=1, horizons=[10]), tmp_path / "warm", workers=1)
     store = run(tiny, tmp_path / "tiny", workers=2)
-    assert len(tiny.entries) == store.table().height == 1000
+    assert len(tiny.cells) == 1000
     assert len(list(store.parts.iterdir())) < 200
 
 
@@ -159,7 +166,7 @@ def test_what_a_risk_does_not_define_is_null_and_the_rest_is_there(tmp_path):
     table = run(study(bandits=arms, ranges={}, risks=[Worst()], policies=["ucb1"]), tmp_path / "worst").table()
     assert table["regret"].null_count() == table.height == 2
     first, second = (np.array(pulls) for pulls in table["pulls"])
-    assert table["expected_gap"].to_list() == pytest.approx([0.2 * first[0] / 200, 0.2 * second[0] / 2000])
+    assert table["gap_regret"].to_list() == pytest.approx([0.2 * first[0] / 200, 0.2 * second[0] / 2000])
     assert table["best_share"].to_list() == pytest.approx([first[1] / 200, second[1] / 2000])
 
 
@@ -190,7 +197,7 @@ def cluster(tmp_path):
 
 @pytest.mark.slow
 def test_a_cluster_gives_the_same_bytes_though_a_worker_is_killed(tmp_path, expected, cluster, monkeypatch):
-    monkeypatch.setattr(costs, "TASK", 0.02)
+    monkeypatch.setattr(timing, "TASK", 0.02)
     address, workers = cluster
     counted, killed = [], []
 
@@ -200,7 +207,7 @@ def test_a_cluster_gives_the_same_bytes_though_a_worker_is_killed(tmp_path, expe
             os.kill(workers[0].pid, signal.SIGKILL)
             killed.append(sum(counted))
 
-    store = run(study(), tmp_path / "cluster", address=address, progress=progress)
+    store = run(study(), tmp_path / "cluster", backend=address, progress=progress)
     assert killed[0] < sum(counted) == 80
     assert contents(store) == expected
 
@@ -209,4 +216,4 @@ def test_no_scheduler_is_a_clear_error(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr(backends, "PATIENCE", 0.5)
     with pytest.raises(PrudentError, match="no Dask scheduler answers at"):
-        run(study(), tmp_path / "a", address="tcp://127.0.0.1:9")
+        run(study(), tmp_path / "a", backend="tcp://127.0.0.1:9")

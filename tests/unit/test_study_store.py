@@ -10,17 +10,19 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal as assert_close
 
-from prudent import PrudentError
-from prudent.study import Store, Study, costs, run, store
+from prudent import PrudentError, simulate
+from prudent.study import Labelled, Store, Study, run, store, timing
+from prudent.study.schema import STATISTICS, SUMMARY
 
 CHILD = """
 import json, sys, time
-from prudent.study import Study, costs, run
-costs.TASK = 0.005
+from prudent.study import Study, run, timing
+timing.TASK = 0.005
 run(Study(**json.loads(sys.argv[1])), sys.argv[2], workers=2, progress=lambda _: print(flush=True))
 time.sleep(60)
 """
@@ -86,12 +88,12 @@ def test_twenty_kills_change_nothing(tmp_path):
     assert Store(folder).table().height == 1000
 
 
-def test_a_finished_study_plays_nothing(whole, monkeypatch):
+def test_a_finished_study_simulates_nothing(whole, monkeypatch):
     monkeypatch.setattr("prudent.study.play.simulate", None)
     assert_frame_equal(run(small(), whole.folder).table(), whole.table())
 
 
-def test_more_policies_and_horizons_play_only_the_new_cells(whole):
+def test_more_policies_and_horizons_simulate_only_the_new_cells(whole):
     counted = []
     before = whole.table()
     more = small(policies=["exp-exp", "ucb1", "mv-lcb"], horizons=[20, 40, 80])
@@ -113,6 +115,44 @@ def test_runs_are_kept_on_request(tmp_path):
     assert pulls["horizon"].to_list() == pulls["pulls_by_run"].to_list()
 
 
+def test_stored_runs_are_those_of_the_simulation_to_the_last_bit(tmp_path):
+    study = small(keep="runs", policies=["exp-exp", "ucb1", "mv-lcb"])
+    cells = [each.cell for each in study.cells]
+    kept = run(study, tmp_path / "runs")
+    for cell, found in zip(cells, kept.runs(cells), strict=True):
+        settings = {"horizon": cell.horizon, "runs": cell.runs, "seed": cell.seed, "engine": cell.engine}
+        runs = simulate(cell.bandit, cell.policy, risk=cell.risk, **settings)
+        for name in (*STATISTICS, "engine", "horizon", "seed", "policy", "risk"):
+            assert np.array_equal(getattr(found, name), getattr(runs, name)), name
+        assert all((found.measures()[name] == value).all() for name, value in runs.measures().items())
+    with pytest.raises(PrudentError, match="does not hold 1 of the cells"):
+        kept.runs([cells[0]._replace(horizon=99)])
+
+
+def test_a_store_of_summaries_has_no_runs(whole):
+    with pytest.raises(PrudentError, match="keeps summaries only"):
+        whole.runs([small().cells[0].cell])
+
+
+def test_labelled_cells_need_no_study(whole, tmp_path):
+    """The rows of a study's cells under other labels, in another order, one cell twice."""
+    cells = [each.cell for each in small().cells]
+    labelled = [Labelled(cell, {"who": f"cell {i}"}) for i, cell in enumerate([*cells[::-1], cells[0]])]
+    table = run(labelled, tmp_path / "labelled").table()
+    assert table["who"].to_list() == [f"cell {i}" for i in range(13)]
+    columns = ["cell", *SUMMARY]
+    assert_frame_equal(table.head(12).reverse().select(columns), whole.table().select(columns))
+    assert_frame_equal(table.tail(1).select(columns), whole.table().head(1).select(columns))
+
+
+def test_cells_of_two_seeds_are_refused(tmp_path):
+    (cell, *_) = (each.cell for each in small().cells)
+    with pytest.raises(PrudentError, match="cells of one seed"):
+        run([cell, cell._replace(seed=1)], tmp_path / "two")
+    assert not (tmp_path / "two").exists()
+    assert run([cell], tmp_path / "one").table().height == 1
+
+
 def test_parts_are_plain_parquet_with_the_same_columns(whole):
     plain = pl.read_parquet(whole.parts / "*.parquet")
     assert plain.height == 12
@@ -120,7 +160,7 @@ def test_parts_are_plain_parquet_with_the_same_columns(whole):
 
 
 @pytest.mark.parametrize("harm", ["flipped", "cut", "empty", "foreign", "foreign with a good name", "another version"])
-def test_a_part_that_is_not_whole_is_named_set_aside_and_played_again(whole, harm):
+def test_a_part_that_is_not_whole_is_named_set_aside_and_simulated_again(whole, harm):
     before = whole.table()
     victim = sorted(whole.parts.iterdir())[0]
     data = bytearray(victim.read_bytes())
@@ -182,7 +222,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
 def test_a_full_or_read_only_disk_ends_in_a_clear_error_and_keeps_what_is_finished(
     tmp_path, monkeypatch, code, workers
 ):
-    monkeypatch.setattr(costs, "TASK", 0.0)
+    monkeypatch.setattr(timing, "TASK", 0.0)
     written, sync = [], os.fsync
 
     def fail_later(descriptor):
@@ -204,7 +244,7 @@ def test_a_full_or_read_only_disk_ends_in_a_clear_error_and_keeps_what_is_finish
 
 
 def test_compacting_keeps_every_row_and_ends_in_one_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(costs, "TASK", 0.0)
+    monkeypatch.setattr(timing, "TASK", 0.0)
     made = run(small(), tmp_path / "many")
     before = made.table()
     assert len(files(made.folder)) == 12

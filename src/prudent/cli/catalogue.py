@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from prudent.cli.output import print_table
+from prudent.cli.output import print_rows
 
 if TYPE_CHECKING:
     from prudent.registry import Entry
@@ -58,9 +58,6 @@ def cite(names: tuple[str, ...]) -> None:
 
 def print_entries(title: str, found: "list[Entry]", as_json: bool, more: "dict[str, Callable[[Entry], str]]") -> None:
     """One row per entry, with further columns computed from it."""
-    from rich.markup import escape
-    from rich.table import Table
-
     rows = []
     for entry in found:
         facts = {"name": entry.name, "summary": entry.summary, **{column: make(entry) for column, make in more.items()}}
@@ -69,11 +66,9 @@ def print_entries(title: str, found: "list[Entry]", as_json: bool, more: "dict[s
     if as_json:
         click.echo(json.dumps(rows))
         return
-    table = Table(title=f"{len(found)} {title}", show_lines=True)
-    for column in rows[0]:
-        table.add_column({"summary": "what it does", "papers": "paper"}.get(column, column))
+    shown = []
     for row in rows:
         given = ", ".join(f"{name}={'…' if value is None else value}" for name, value in row["parameters"].items())
         cells = {**row, "parameters": given, "papers": ", ".join(row["papers"])}
-        table.add_row(*map(escape, cells.values()))
-    print_table(table)
+        shown.append({{"summary": "what it does", "papers": "paper"}.get(name, name): cells[name] for name in cells})
+    print_rows(f"{len(found)} {title}", shown, left=shown[0], lines=True)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from prudent.cli.output import arms_option, print_table, progress_bar, with_error
+from prudent.cli.output import arms_option, print_rows, progress_bar, with_error
 
 if TYPE_CHECKING:
     from prudent.bandit import Bandit
@@ -28,11 +28,11 @@ def identify(
     """Search for the best arm, and print how often the answer is wrong and how many pulls it took."""
     from prudent.bandit import Bandit
     from prudent.identification.simulation import identify as search
-    from prudent.policies.base import strategies as strategy_registry
-    from prudent.risk.base import risks as risk_registry
+    from prudent.policies.base import strategies as registered
+    from prudent.risk.base import risks
 
-    bandit, measure = Bandit(arms), risk_registry.parse(risk)
-    searchers = [strategy_registry.parse(text) for text in strategies]
+    bandit, measure = Bandit(arms), risks.parse(risk)
+    searchers = [registered.parse(text) for text in strategies]
     with progress_bar("identify", len(searchers) * runs) as advance:
         results = [
             search(bandit, searcher, risk=measure, runs=runs, progress=advance, **settings)  # type: ignore[arg-type]
@@ -44,32 +44,20 @@ def identify(
         facts = {**asked, "seed": settings["seed"], "risk": str(measure)}
         click.echo(json.dumps({**facts, "strategies": summaries}))
         return
-    print_searches(bandit, f"{measure}, {results[0].setting()}, {len(results[0]):,} runs", summaries)
+    title = f"{len(bandit)} arms, {measure}, {results[0].setting()}, {len(results[0]):,} runs (± standard error)"
+    print_rows(title, [search_row(bandit, row) for row in summaries], left=("strategy",))
 
 
-def print_searches(bandit: "Bandit", title: str, summaries: list[dict[str, Any]]) -> None:
-    """One row per strategy."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    shown = min(len(bandit), 4)
-    table = Table(title=f"{len(bandit)} arms, {title} (± standard error)")
-    for column in ("strategy", "error probability", "95 % interval", "undecided", "simple regret", "pulls"):
-        table.add_column(column, justify="left" if column == "strategy" else "right")
-    for i in range(shown):
-        table.add_column(f"pulls, {bandit.names[i]}", justify="right")
-    for row in summaries:
-        error, regret, total, pulls = (
-            row[name] for name in ("error_probability", "simple_regret", "stopping_time", "pulls")
-        )
-        errors = pulls["se"] or [None] * len(bandit)
-        table.add_row(
-            escape(row["strategy"]),
-            with_error(error["value"], error["se"]),
-            f"{error['low']:.3g} – {error['high']:.3g}",
-            f"{row['undecided']:.3g}",
-            "–" if regret is None else with_error(regret["mean"], regret["se"]),
-            with_error(total["mean"], total["se"]),
-            *(with_error(pulls["mean"][i], errors[i]) for i in range(shown)),
-        )
-    print_table(table)
+def search_row(bandit: "Bandit", row: dict[str, Any]) -> dict[str, str]:
+    """The columns of one strategy."""
+    error, regret = row["error_probability"], row["simple_regret"]
+    errors = row["pulls_se"] or [None] * len(bandit)
+    return {
+        "strategy": row["strategy"],
+        "error probability": with_error(error["value"], error["se"]),
+        "95 % interval": f"{error['low']:.3g} – {error['high']:.3g}",
+        "undecided": f"{row['undecided']:.3g}",
+        "simple regret": "–" if regret is None else with_error(regret, row["simple_regret_se"]),
+        "pulls": with_error(row["stopping_time"], row["stopping_time_se"]),
+        **{f"pulls, {bandit.names[i]}": with_error(row["pulls"][i], errors[i]) for i in range(min(len(bandit), 4))},
+    }

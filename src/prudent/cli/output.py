@@ -1,7 +1,7 @@
 """What commands share: options, tables, numbers with error bars, progress."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,11 +15,26 @@ def arms_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_error(mean: float, se: float | None) -> str:
-    """`0.0698 ± 0.0001`: the mean to as many digits as its standard error supports."""
-    if not se:
+    """`0.0698 ± 0.0001`: the mean to as many digits as its standard error supports, if it is more than rounding."""
+    if not se or se < 1e-12 * abs(mean):
         return f"{mean:.4g}"
     digits = max(0, 1 - math.floor(math.log10(se)))
     return f"{mean:.{digits}f} ± {se:.{digits}f}"
+
+
+def print_rows(
+    title: str, rows: Sequence[Mapping[str, str]], *, left: Collection[str] = (), lines: bool = False
+) -> None:
+    """A table with a column for every key of the first row, those of `left` flush left; `lines` between rows."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=escape(title), show_lines=lines)
+    for column in rows[0]:
+        table.add_column(escape(column), justify="left" if column in left else "right")
+    for row in rows:
+        table.add_row(*map(escape, row.values()))
+    print_table(table)
 
 
 def print_table(table: Any) -> None:

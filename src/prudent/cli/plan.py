@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from prudent.cli.output import print_table, progress_bar
+from prudent.cli.output import print_rows, progress_bar
 
 
 @click.command()
@@ -47,6 +47,7 @@ def plan(
     """
     from prudent.errors import PrudentError, check_integer
     from prudent.plan import advise, guesses, pilot, suitable, tolerance, write_report
+    from prudent.plan.page import readable
     from prudent.risk.mean_variance import MeanVariance
 
     if accept is not None and rho is None:
@@ -63,27 +64,12 @@ def plan(
     facts |= {"draws × trials": f"{settings['draws']} × {settings['runs']}", "seed": str(settings["seed"])}
     page = write_report(advice, facts, out)
     if as_json:
-        rows = advice.policies.to_dicts()
-        click.echo(json.dumps({"recommended": advice.recommended, "reasons": advice.reasons, "policies": rows}))
+        table = advice.policies.to_dicts()
+        click.echo(json.dumps({"recommended": advice.recommended, "reasons": advice.reasons, "policies": table}))
         return
-    print_advice(advice, f"ρ = {risk.rho:g}, {rounds:,} rounds")
-    click.echo(page)
-
-
-def print_advice(advice: Any, title: str) -> None:
-    """All policies, then the recommendation and its reasons."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    from prudent.plan.page import readable
-
-    rows = readable(advice.policies)
-    table = Table(title=f"{title} (± two standard errors)")
-    for column in rows.columns:
-        table.add_column(column, justify="left" if column == "policy" else "right")
-    for row in rows.iter_rows():
-        table.add_row(*map(escape, row))
-    print_table(table)
+    rows = readable(advice.policies).to_dicts()
+    print_rows(f"ρ = {risk.rho:g}, {rounds:,} rounds (± two standard errors)", rows, left=("policy",))
     click.echo(f"Take {advice.recommended}.")
     for reason in advice.reasons:
         click.echo(f"- {reason}")
+    click.echo(page)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from prudent.cli.output import print_table, progress_bar, with_error
+from prudent.cli.output import print_rows, progress_bar, with_error
 
 
 @click.command()
@@ -48,21 +48,13 @@ def portfolio(returns: Path, columns: tuple[str, ...], out: Path | None, as_json
 
 
 def print_mixes(facts: dict[str, Any]) -> None:
-    """One row per arm that has weight."""
-    from rich.markup import escape
-    from rich.table import Table
-
+    """One row per arm that has weight, then what the mixes earn."""
     best, learned = facts["best"], facts["learned"]
-    regret = with_error(learned["regret"]["mean"], learned["regret"]["se"])
+    pairs = {arm: (best["weights"][arm], learned["weights"][arm]) for arm in facts["arms"]}
+    shown = {arm: [f"{x:.3f}" for x in pair] for arm, pair in pairs.items() if max(map(abs, pair)) >= 0.0005}
+    for moment in ("mean", "variance"):
+        shown[f"{moment} of rewards"] = [f"{x:.4g}" for x in (best[moment], learned[f"reward_{moment}"])]
+    rows = [{"arm": name, "best mix": one, "learned mix": other} for name, (one, other) in shown.items()]
+    regret = with_error(learned["regret"], learned["regret_se"])
     title = f"{learned['policy']}, {facts['horizon']:,} rounds, {facts['runs']:,} runs: regret {regret}"
-    table = Table(title=title, min_width=len(title))
-    for column in ("arm", "best weight", "learned weight"):
-        table.add_column(column, justify="left" if column == "arm" else "right")
-    for arm in facts["arms"]:
-        pair = best["weights"][arm], learned["weights"][arm]
-        if max(map(abs, pair)) >= 0.0005:
-            table.add_row(escape(arm), *(f"{weight:.3f}" for weight in pair))
-    table.add_section()
-    table.add_row("mean of rewards", f"{best['mean']:.4g}", f"{learned['reward']['mean']:.4g}")
-    table.add_row("variance of rewards", f"{best['variance']:.4g}", f"{learned['reward']['variance']:.4g}")
-    print_table(table)
+    print_rows(title, rows, left=("arm",))

@@ -1,14 +1,19 @@
 """The commands `simulate` and `bounds`."""
 
 import json
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from prudent.cli.output import arms_option, print_table, progress_bar, with_error
+from prudent.cli.output import arms_option, print_rows, progress_bar, with_error
 
 if TYPE_CHECKING:
     from prudent.bandit import Bandit
+
+SHOWN = ("regret", "gap", "exploration", "twins", "pseudo_regret", "gap_regret", "reward_mean", "reward_variance")
+MOST_ARMS = 4
+"""Arms whose pulls the table shows; the JSON has all."""
 
 
 @click.command()
@@ -49,38 +54,21 @@ def simulate(
         facts = {"horizon": results[0].horizon, "runs": len(results[0]), "seed": settings["seed"], "risk": str(measure)}
         click.echo(json.dumps({**facts, "policies": summaries}))
         return
-    print_summaries(bandit, str(measure), results[0].horizon, len(results[0]), summaries)
-
-
-def print_summaries(bandit: "Bandit", risk: str, horizon: int, runs: int, summaries: list[dict[str, Any]]) -> None:
-    """One row per policy."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(title=f"{len(bandit)} arms, {risk}, {horizon:,} rounds, {runs:,} runs (± standard error)")
-    rows = [summary_row(bandit, row) for row in summaries]
-    for column in rows[0]:
-        table.add_column(column, justify="left" if column == "policy" else "right")
-    for row in rows:
-        table.add_row(*map(escape, row.values()))
-    print_table(table)
+    size = f"{results[0].horizon:,} rounds, {len(results[0]):,} runs (± standard error)"
+    rows = [summary_row(bandit, summary) for summary in summaries]
+    print_rows(f"{len(bandit)} arms, {measure}, {size}", rows, left=("policy",))
 
 
 def summary_row(bandit: "Bandit", summary: dict[str, Any]) -> dict[str, str]:
     """The columns of one policy; what its risk measure does not define is left out."""
     row = {"policy": summary["policy"]}
-    if summary["regret"]:
-        row["regret"] = with_error(**summary["regret"])
-    if summary["regret_parts"]:
-        row |= {part: f"{value:.3g}" for part, value in summary["regret_parts"].items()}
-        row["pseudo-regret"] = with_error(**summary["pseudo_regret"])
-    else:
-        row["gap regret"] = with_error(**summary["gap_regret"])
-    row["reward mean"], row["reward variance"] = (f"{summary['reward'][part]:.4g}" for part in ("mean", "variance"))
-    pulls = summary["pulls"]
-    errors = pulls["se"] or [None] * len(bandit)
-    shown = range(min(len(bandit), 4))
-    return row | {f"pulls, {bandit.names[i]}": with_error(pulls["mean"][i], errors[i]) for i in shown}
+    for name in SHOWN:
+        if (mean := summary[name]) is not None and (name != "gap_regret" or summary["regret"] is None):
+            shown = with_error(mean, summary[f"{name}_se"]) if name.endswith("regret") else f"{mean:.3g}"
+            row[name.replace("_", " ")] = shown
+    errors = summary["pulls_se"] or [None] * len(bandit)
+    pulls = zip(bandit.names, summary["pulls"], errors, strict=True)
+    return row | {f"pulls, {name}": with_error(mean, error) for name, mean, error in islice(pulls, MOST_ARMS)}
 
 
 @click.command()
@@ -99,20 +87,14 @@ def bounds(arms: tuple[str, ...], rho: float, horizon: float, delta: float | Non
     if as_json:
         click.echo(json.dumps([value.as_dict() for value in values]))
         return
-    print_bounds(values)
+    title = "Bounds as printed in the paper, and corrected"
+    print_rows(title, list(map(bound_row, values)), left=("result", "bounds", "remarks"), lines=True)
 
 
-def print_bounds(values: list[Any]) -> None:
-    """One row per result, its failed conditions and remarks below it."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(title="Bounds as printed in the paper, and as corrected", show_lines=True)
-    for column in ("result", "bounds", "as printed", "corrected", "remarks"):
-        table.add_column(column, justify="right" if column in ("as printed", "corrected") else "left")
-    for value in values:
-        failed = [f"outside its assumptions: {text}" for text, holds in value.conditions if not holds]
-        remarks = [*failed, *(["vacuous"] if value.vacuous else []), value.correction, value.note]
-        numbers = ("–" if number is None else f"{number:.4g}" for number in (value.printed, value.corrected))
-        table.add_row(*map(escape, (value.name, value.quantity, *numbers, "; ".join(filter(None, remarks)))))
-    print_table(table)
+def bound_row(value: Any) -> dict[str, str]:
+    """One result, with its failed conditions and remarks."""
+    failed = [f"outside its assumptions: {text}" for text, holds in value.conditions if not holds]
+    remarks = [*failed, *(["vacuous"] if value.vacuous else []), value.correction, value.note]
+    numbers = ["–" if number is None else f"{number:.4g}" for number in (value.printed, value.corrected)]
+    row = {"result": value.name, "bounds": value.quantity, "as printed": numbers[0], "corrected": numbers[1]}
+    return {**row, "remarks": "; ".join(filter(None, remarks))}

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from prudent.cli.output import print_table, progress_bar, with_error
+from prudent.cli.output import print_rows, progress_bar, with_error
 
 KINDS = ("regret", "heatmap", "frontier", "pulls", "distribution")
 SHOWN = ("regret", "exploration_risk", "best_share", "reward_mean", "reward_variance")
@@ -40,38 +40,40 @@ def filters(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("study", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="The folder; results/STUDY by default.")
 @click.option("--workers", type=int, default=None, help="Threads or processes; all cores by default.")
-@click.option("--backend", default="threads", show_default=True, help="threads or processes.")
-@click.option("--cluster", default=None, metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.")
-@click.option("--dry-run", is_flag=True, help="Check the study and estimate the time; run nothing.")
-def run(study: Path, out: Path | None, cluster: str | None, dry_run: bool, **settings: Any) -> None:
-    """Run a study written in TOML. Stopped at any moment, it continues where it was.
+@click.option(
+    "--backend", default="threads", show_default=True, help="threads, processes, or a Dask scheduler: tcp://host:8786."
+)
+@click.option("--dry-run", is_flag=True, help="Check the study, say how much work is left, simulate nothing.")
+def run(study: Path, out: Path | None, dry_run: bool, **settings: Any) -> None:
+    """Run a study written in TOML. Stopped at any moment, it continues where it was when called again.
 
-    Workers, backend and cluster never change the results.
+    Workers and backend never change the results.
     """
     from prudent.study import load
-    from prudent.study import run as play
+    from prudent.study import run as run_study
 
     out = out or Path("results") / study.stem
     asked = load(study)
     if dry_run:
-        forecast(asked, out, settings["workers"], settings["backend"])
+        print_forecast(asked, out, settings["workers"], settings["backend"])
         return
-    with progress_bar(study.stem, len({entry.key for entry in asked.entries})) as advance:
-        store = play(asked, out, address=cluster, progress=advance, complain=warn, **settings)
+    with progress_bar(study.stem, len({each.key for each in asked.cells})) as advance:
+        store = run_study(asked, out, progress=advance, complain=warn, **settings)
     click.echo(store.folder)
 
 
-def forecast(study: Any, out: Path, workers: int | None, backend: str) -> None:
+def print_forecast(study: Any, out: Path, workers: int | None, backend: str) -> None:
     """What is left to do, and how long it may take."""
-    from prudent.study import Store, estimate
-    from prudent.study.running import default_workers
+    from prudent.engine.threads import count_workers
+    from prudent.study import Store, forecast
 
-    entries = study.entries
-    known = set(Store(out).table(warn).get_column("cell")) if (out / "manifest.json").exists() else set()
-    rest = [entry for entry in entries if entry.key not in known]
-    left = estimate(rest, default_workers(workers), threads=backend == "threads")
-    click.echo(f"{len(entries):,} cells, {len(entries) - len(rest):,} finished, {left.cells:,} to run")
-    click.echo(f"{left.pulls:,} pulls, about {duration(left.seconds)} with {default_workers(workers)} {backend}")
+    count = count_workers("run", workers)
+    known = set(Store(out).table(warn)["cell"]) if (out / "manifest.json").exists() else set()
+    rest = [each for each in study.cells if each.key not in known]
+    left = forecast(rest, count, threads=backend == "threads")
+    click.echo(f"{len(study.cells):,} cells, {len(study.cells) - len(rest):,} finished, {left.cells:,} to run")
+    where = "threads of this machine" if "://" in backend else backend
+    click.echo(f"{left.pulls:,} pulls, about {duration(left.seconds)} with {count} {where}")
 
 
 def duration(seconds: float) -> str:
@@ -92,7 +94,7 @@ def show(folder: Path, as_json: bool, as_csv: bool, **chosen: Any) -> None:
     import polars as pl
 
     from prudent.study import Store
-    from prudent.study.select import select, varying
+    from prudent.study.select import select
 
     store = Store(folder)
     table = select(store.table(warn), **chosen)
@@ -103,22 +105,20 @@ def show(folder: Path, as_json: bool, as_csv: bool, **chosen: Any) -> None:
         flat = [name for name, kind in table.schema.items() if not isinstance(kind, pl.List)]
         click.echo(table.select(flat).write_csv(), nl=False)
         return
-    print_cells(table, ["bandit", *varying(table)], f"{len(table):,} of {len(store.labels()):,} cells")
+    words = [*labels_shown(table), "risk", "policy", "horizon"]
+    rows = [
+        {name: in_words(row[name]) for name in words}
+        | {name: "–" if row[name] is None else with_error(row[name], row[f"{name}_se"]) for name in SHOWN}
+        for row in table.iter_rows(named=True)
+    ]
+    print_rows(f"{len(table):,} of {len(store.labels()):,} cells (± standard error)", rows, left=words[:-1])
 
 
-def print_cells(table: Any, names: list[str], title: str) -> None:
-    """One row per cell."""
-    from rich.markup import escape
-    from rich.table import Table
+def labels_shown(table: Any) -> list[str]:
+    """Labels in words, and ranges with more than one value."""
+    from prudent.study.select import labels_of, ranges_of, varying
 
-    printed = Table(title=f"{title} (± standard error)")
-    words = list(dict.fromkeys([*names, "risk", "policy", "horizon"]))
-    for name in (*words, *SHOWN):
-        printed.add_column(name, justify="right" if name in SHOWN or name == "horizon" else "left")
-    for row in table.iter_rows(named=True):
-        values = ("–" if row[name] is None else with_error(row[name], row[f"{name}_se"]) for name in SHOWN)
-        printed.add_row(*(escape(in_words(row[name])) for name in words), *values)
-    print_table(printed)
+    return [name for name in labels_of(table) if name not in ranges_of(table) or name in varying(table)]
 
 
 def in_words(value: Any) -> str:
@@ -169,27 +169,17 @@ def compare(
     if as_json:
         click.echo(json.dumps(answer.to_dicts()))
         return
-    print_comparison(answer, policy_a, policy_b, measure, level)
-
-
-def print_comparison(answer: Any, policy_a: str, policy_b: str, measure: str, level: float) -> None:
-    """One row per pair of cells, and the count of verdicts."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    from prudent.study.select import varying
-
+    words = [*labels_shown(answer), "risk", "horizon"]
+    rows = [
+        {name: in_words(row[name]) for name in words}
+        | {name: f"{row[name]:.4g}" for name in ("difference", "low", "high")}
+        | {"p (Holm)": f"{row['p_holm']:.4g}", "verdict": row["verdict"]}
+        for row in answer.iter_rows(named=True)
+    ]
     together = f"s for all {len(answer)} together" if len(answer) > 1 else ""
     intervals = f"{100 * level:g} % interval{together}"
-    table = Table(title=f"{measure} of {escape(policy_a)} − {escape(policy_b)}; {intervals}")
-    words = ["bandit", *varying(answer), "risk", "horizon"]
-    for name in (*words, "difference", "low", "high", "p (Holm)", "verdict"):
-        table.add_column(name, justify="left" if name in words or name == "verdict" else "right")
-    for row in answer.iter_rows(named=True):
-        numbers = (f"{row[name]:.4g}" for name in ("difference", "low", "high", "p_holm"))
-        table.add_row(*(escape(in_words(row[name])) for name in words), *numbers, row["verdict"])
-    print_table(table)
-    counts = answer.get_column("verdict").value_counts(sort=True).iter_rows()
+    print_rows(f"{measure} of {policy_a} − {policy_b}; {intervals}", rows, left=(*words[:-1], "verdict"))
+    counts = answer["verdict"].value_counts(sort=True).iter_rows()
     click.echo("; ".join(f"{verdict}: {count}" for verdict, count in counts))
 
 

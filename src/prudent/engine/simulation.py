@@ -75,7 +75,7 @@ def simulate(
     policy, risk = policies.make("simulate", policy), risks.make("simulate", risk)
     job = Job.checked("simulate", runs, seed, workers, progress)
     rounds = rounds_of("simulate", horizon, snapshots)
-    ready = bind(policy, Setting(len(bandit), risk, int(rounds[-1]), bandit.support, bandit=bandit))
+    ready = bind(policy, Setting.of(bandit, risk, int(rounds[-1])))
     check_rewards(policy, bandit.support)
     engine = choose_engine(engine, bandit, policy, ready)
     failure = check_number("simulate", "bound_failure", bound_failure, low=0.0, high=1e-3, hint="1e-15 is plenty")
@@ -85,12 +85,7 @@ def simulate(
     cell = f"{bandit!r} | {risk} | {spec(policy)} | {rounds.tolist()} | {engine} {failure:g}"
     seconds = job.run(cell, spec(policy), lambda part, rng: kernel(best, rounds, record.part(part), rng))
     facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": policy, "seed": job.seed, "engine": engine}
-    history = [
-        Runs(horizon=int(n), seconds=seconds, **facts, **{k: a[:, i] for k, a in record._asdict().items()})
-        for i, n in enumerate(rounds)
-    ]
-    history[-1].history.extend(history)
-    return history[-1]
+    return Runs.at_snapshots(rounds.tolist(), record._asdict(), seconds=seconds, **facts)
 
 
 def choose_engine(asked: str, bandit: Bandit, policy: Policy, ready: Any) -> str:

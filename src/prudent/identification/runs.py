@@ -12,8 +12,7 @@ from prudent.bandit import Bandit
 from prudent.errors import PrudentError
 from prudent.parameters import check_parameter
 from prudent.policies.base import Policy, strategies
-from prudent.risk.base import RiskMeasure
-from prudent.runs import mean_and_se
+from prudent.runs import Results, averages
 
 Array = NDArray[np.float64]
 
@@ -30,8 +29,8 @@ class Share(NamedTuple):
     high: float
 
 
-@dataclass(frozen=True, eq=False)
-class Searches:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Searches(Results):
     """Many searches for the best arm of one bandit. `pulls` is (run, arm); methods give one value per run.
 
     `recommended` is the arm found, or −1 for "no arm meets the conditions"; where `decided` is false the search reached
@@ -40,18 +39,12 @@ class Searches:
 
     bandit: Bandit
     policy: Policy
-    risk: RiskMeasure
     budget: int | None
     delta: float | None
     most_pulls: int
-    seed: int
-    seconds: float
     recommended: NDArray[np.int64]
     decided: NDArray[np.bool_]
     pulls: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.recommended)
 
     def __repr__(self) -> str:
         return f"<Searches: {strategies.spec(self.policy)}, {self.setting()}, {len(self)} runs, seed {self.seed}>"
@@ -93,21 +86,26 @@ class Searches:
         total: NDArray[np.int64] = self.pulls.sum(1)
         return total
 
+    def measures(self) -> dict[str, NDArray[Any]]:
+        """One value per run: the pulls of all arms together and, where it is defined, the simple regret."""
+        values: dict[str, NDArray[Any]] = {"stopping_time": self.stopping_time()}
+        return values if hasattr(self.policy, "feasible") else values | {"simple_regret": self.simple_regret()}
+
     def summary(self) -> dict[str, Any]:
-        """Means and standard errors, as the command line prints them."""
+        """Means and standard errors, flat (`averages`), as the command line prints them."""
         return {
             "strategy": strategies.spec(self.policy),
             "seconds": self.seconds,
             "error_probability": self.error_probability()._asdict(),
             "undecided": float((~self.decided).mean()),
-            "simple_regret": None if hasattr(self.policy, "feasible") else mean_and_se(self.simple_regret()),
-            "stopping_time": mean_and_se(self.stopping_time()),
+            "simple_regret": None,
+            "simple_regret_se": None,
+            **averages(self.measures()),
+            **averages({"pulls": self.pulls}),
             "recommended": [float((self.recommended == arm).mean()) for arm in range(len(self.bandit))],
             "no_arm": float((self.recommended == NO_ARM).mean()),
-            "pulls": mean_and_se(self.pulls),
         }
 
     def _feasible(self) -> NDArray[np.bool_]:
-        strategy: Any = self.policy
         everything: NDArray[np.bool_] = np.full(len(self.bandit), True)
-        return strategy.feasible(self.bandit) if hasattr(strategy, "feasible") else everything
+        return self.policy.feasible(self.bandit) if hasattr(self.policy, "feasible") else everything

@@ -83,7 +83,7 @@ def _setting(bandit: Bandit, risk: RiskMeasure, budget: int | None, delta: float
     if budget is not None:
         budget = check_integer("identify", BUDGET, budget, low=len(bandit), high=LONGEST, hint="every arm is pulled")
     delta = None if delta is None else check_parameter("identify", DELTA, delta)
-    return Setting(len(bandit), risk, None, bandit.support, budget, delta, bandit)
+    return Setting.of(bandit, risk)._replace(budget=budget, delta=delta)
 
 
 def _ready(strategy: Any, setting: Setting) -> Any:

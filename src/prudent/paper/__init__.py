@@ -6,77 +6,46 @@ from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
+import polars as pl
+
+from prudent import files
 from prudent.errors import PrudentError
-from prudent.paper.measure import Desk
-from prudent.report import LedgerRow, Section, render
+from prudent.paper.making import PaperFigure, Settings
+from prudent.report import Section, render
 
 FIGURES = (
-    "fig2-left",
-    "fig2-right",
-    "heatmaps",
-    "configurations",
-    "frontiers",
-    "discussion",
-    "worst-case",
-    "bounds",
-    "beyond",
-)
+    "fig2-left", "fig2-right", "heatmaps", "configurations", "frontiers",
+    "discussion", "worst-case", "theorems", "beyond",
+)  # fmt: skip
 EXTRAS = ("leaderboard",)
 """Made by name only: they take longer than the rest together."""
 
+THE_PAPER = "Risk-Aversion in Multi-armed Bandits (Sani, Lazaric, Munos, 2012), run again from the definitions up."
 
-def module(name: str) -> str:
-    """The module of a figure, or an error that lists them."""
+
+def figure(name: str) -> PaperFigure:
+    """A figure by name, or an error that lists them."""
     if name not in (*FIGURES, *EXTRAS):
         raise PrudentError(f"paper: unknown figure {name!r}; known: {', '.join((*FIGURES, *EXTRAS))}, claims")
-    return f"prudent.paper.{name.replace('-', '_')}"
+    found: PaperFigure = import_module(f"prudent.paper.{name.replace('-', '_')}").FIGURE
+    return found
 
 
-def count_cells(name: str) -> int:
-    """How many simulations a figure takes."""
-    return len(import_module(module(name)).cells())
-
-
-def make(name: str, desk: Desk) -> Section:
-    """Make one figure; returns what the report shows of it."""
-    section: Section = import_module(module(name)).make(desk)
-    return section
-
-
-def count_claims() -> int:
-    """How many claims the ledger holds."""
-    from prudent.paper.claims import CLAIMS
-
-    return len(CLAIMS)
-
-
-def check_claims(desk: Desk) -> list[LedgerRow]:
-    """Check every claim of the paper."""
-    from prudent.paper.claims import CLAIMS
-
-    rows = []
-    for claim in CLAIMS:
-        verdict, text = claim.check(desk)
-        rows.append(LedgerRow(claim.place, claim.statement, claim.method, verdict, text))
-        desk.progress(1)
-    return rows
-
-
-def write_report(desk: Desk, sections: Sequence[Section], ledger: Sequence[LedgerRow], seconds: float) -> Path:
+def write_report(settings: Settings, sections: Sequence[Section], claims: pl.DataFrame | None, seconds: float) -> Path:
     """The report as it stands; sections still to come are simply not in it yet."""
+    from prudent.paper.claims.ledger import VERDICTS, count_verdicts, ledger
+
     facts = {
         "figures": f"{len(sections)} of {len(FIGURES)}",
-        "claims checked": str(len(ledger)) if ledger else "not yet",
-        "runs per point": f"{desk.runs:,}",
-        "seed": str(desk.seed),
+        "claims checked": "not yet" if claims is None else count_verdicts(claims),
+        "runs per point": f"{settings.runs:,}",
+        "seed": str(settings.seed),
         "time taken": f"{seconds:.0f} s",
         "prudent": version("prudent"),
         "numba, numpy": f"{version('numba')}, {version('numpy')}",
         "python": platform.python_version(),
     }
-    path = desk.path("report.html")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.part")
-    page = render("The paper, executed", facts, sections, ledger, desk.out)
-    beside.write_text(page, encoding="utf-8")
-    return beside.replace(path)
+    marks = {verdict: colour for verdict, (_, colour) in VERDICTS.items()}
+    shown = [*sections, *([] if claims is None else [ledger(claims)])]
+    page = render("The paper, executed", facts, shown, settings.out, THE_PAPER, marks)
+    return files.write(settings.out / "report.html", page)

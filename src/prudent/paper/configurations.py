@@ -11,10 +11,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from prudent.bandit import Bandit
-from prudent.figures import COLOURS, save, style
-from prudent.paper.measure import Cell, Desk, write_table
+from prudent.figures import COLOURS
+from prudent.paper.making import PaperFigure, Tables
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2
-from prudent.report import Section
 
 CONFIGURATIONS = {"configuration 1": CONFIGURATION_1, "configuration 2": CONFIGURATION_2}
 LOW, HIGH = 0.0, 10.0
@@ -35,46 +34,40 @@ class Piece(NamedTuple):
     high: Fraction | float
 
 
-def cells() -> list[Cell]:
-    """Nothing is simulated."""
-    return []
-
-
-def make(desk: Desk) -> Section:
-    """Work out both configurations, and leave the figure and its data."""
+def tables(_: Tables) -> Tables:
+    """The complexity of both against ρ; nothing is simulated."""
     rhos = rho_grid()
-    curves = pl.DataFrame({"rho": rhos, **{name: complexity(arms, rhos) for name, arms in CONFIGURATIONS.items()}})
-    data = desk.path("configurations.parquet")
-    write_table(curves, data)
-    intervals = first_more_complex()
-    with style():
-        figure = Figure(figsize=(9.0, 8.0), layout="constrained")
-        grid = figure.add_gridspec(2, 2, height_ratios=(1.0, 1.15))
-        plot_complexity(figure.add_subplot(grid[0, :]), curves, intervals)
-        panels = [figure.add_subplot(grid[1, i]) for i in range(len(CONFIGURATIONS))]
-        for ax, (name, bandit), colour in zip(panels, CONFIGURATIONS.items(), COLOURS, strict=False):
-            plot_optimal_arm(ax, bandit, colour).set_title(name, fontsize=10)
-        panels[0].set_ylabel("arm")
-        pictures = save(figure, desk.path("configurations"))
+    return {
+        "configurations": pl.DataFrame(
+            {"rho": rhos, **{name: complexity(arms, rhos) for name, arms in CONFIGURATIONS.items()}}
+        )
+    }
+
+
+def draw(tables: Tables) -> dict[str, Figure]:
+    """The complexity above, the optimal arm of both below."""
+    figure = Figure(figsize=(9.0, 8.0), layout="constrained")
+    grid = figure.add_gridspec(2, 2, height_ratios=(1.0, 1.15))
+    plot_complexity(figure.add_subplot(grid[0, :]), tables["configurations"], first_more_complex())
+    panels = [figure.add_subplot(grid[1, i]) for i in range(len(CONFIGURATIONS))]
+    for ax, (name, bandit), colour in zip(panels, CONFIGURATIONS.items(), COLOURS, strict=False):
+        plot_optimal_arm(ax, bandit, colour).set_title(name, fontsize=10)
+    panels[0].set_ylabel("arm")
+    return {"configurations": figure}
+
+
+def findings(_: Tables) -> str:
+    """Which arms are dominated, where configuration 1 is the harder one, and the ties."""
     one, two = CONFIGURATIONS.values()
+    intervals = first_more_complex()
     share = sum(high - low for low, high in intervals) / (HIGH - LOW)
     where = ", ".join(f"{low:.3f}–{high:.3f}" for low, high in intervals)
     medians = [float(np.median(complexity(bandit, np.linspace(LOW, HIGH, STEPS + 1)))) for bandit in (one, two)]
-    return Section(
-        name="configurations",
-        title="Configurations 1 and 2: arms, complexity, and the optimal arm",
-        caption="Above, Σ 1/Δ² against ρ; where configuration 1 is the more complex the background is shaded. Below, "
-        "the optimal arm against ρ, with crosses at the arms that are optimal for no ρ.",
-        settings=f"Two sets of {len(one)} Gaussian arms, ρ from {LOW:g} to {HIGH:g}; nothing is simulated.",
-        paper_says="A subset of the arms is dominated for every ρ. Configuration 1 has quite large gaps, and "
-        "configuration 2 has always a higher complexity than configuration 1.",
-        measured=f"Dominated are {listed(one, dominated(one))} in configuration 1 and {listed(two, dominated(two))} in "
+    return (
+        f"Dominated are {listed(one, dominated(one))} in configuration 1 and {listed(two, dominated(two))} in "
         f"configuration 2. “Always” is false on {share:.1%} of the range: configuration 1 is the more complex for ρ in "
         f"{where}, around its own ties at {ties(one)}, where its complexity is infinite. Elsewhere configuration 2 is "
-        f"the harder one, with a median over ρ of {medians[1]:,.0f} against {medians[0]:,.0f}. It ties at {ties(two)}.",
-        figures=pictures,
-        tables={name.capitalize(): arm_table(bandit) for name, bandit in CONFIGURATIONS.items()},
-        data=[data],
+        f"the harder one, with a median over ρ of {medians[1]:,.0f} against {medians[0]:,.0f}. It ties at {ties(two)}."
     )
 
 
@@ -216,3 +209,19 @@ def ties(bandit: Bandit) -> str:
     after = {piece.low: piece.arm for piece in pieces(bandit)}
     names = ((piece.high, bandit.names[piece.arm], bandit.names[after[Fraction(piece.high)]]) for piece in found)
     return ", ".join(f"ρ = {float(rho):.4g} ({one} and {two})" for rho, one, two in names)
+
+
+FIGURE = PaperFigure(
+    name="configurations",
+    title="Configurations 1 and 2: arms, complexity, and the optimal arm",
+    caption="Above, Σ 1/Δ² against ρ; where configuration 1 is the more complex the background is shaded. Below, "
+    "the optimal arm against ρ, with crosses at the arms that are optimal for no ρ.",
+    settings=f"Two sets of {len(CONFIGURATION_1)} Gaussian arms, ρ from {LOW:g} to {HIGH:g}; nothing is simulated.",
+    paper_says="A subset of the arms is dominated for every ρ. Configuration 1 has quite large gaps, and "
+    "configuration 2 has always a higher complexity than configuration 1.",
+    cells=dict,
+    tables=tables,
+    draw=draw,
+    findings=findings,
+    shown=lambda _: {name.capitalize(): arm_table(bandit) for name, bandit in CONFIGURATIONS.items()},
+)

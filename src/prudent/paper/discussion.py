@@ -6,62 +6,51 @@ from matplotlib.figure import Figure
 
 from prudent.arms.discrete import Deterministic
 from prudent.bandit import Bandit
-from prudent.figures import COLOURS, save, style
-from prudent.paper.measure import Cell, Desk, measured, write_table
+from prudent.figures import COLOURS
+from prudent.paper.making import PaperFigure, Tables, point
+from prudent.policies.base import Policy
 from prudent.policies.random_arm import RandomArm
 from prudent.policies.round_robin import RoundRobin
-from prudent.report import Section
-from prudent.risk.mean_variance import MeanVariance
+from prudent.study import Labelled
 
 BANDIT = Bandit([Deterministic(0.0), Deterministic(1.0)])
-RISK = MeanVariance(rho=0.0)
 HORIZON = 1_000
-ALGORITHMS = {"A₁, alternates": RoundRobin(), "A₂, one arm for good": RandomArm()}
+ALGORITHMS: dict[str, Policy] = {"A₁, alternates": RoundRobin(), "A₂, one arm for good": RandomArm()}
 PANELS = {"within": "within a run", "across": "across runs, of the mean reward"}
 
 
-def cells() -> list[Cell]:
+def cells() -> dict[str, list[Labelled]]:
     """One per algorithm."""
-    return [Cell(BANDIT, policy, RISK, HORIZON, {"algorithm": name}) for name, policy in ALGORITHMS.items()]
+    return {"discussion": [point(BANDIT, policy, 0.0, HORIZON, algorithm=name) for name, policy in ALGORITHMS.items()]}
 
 
-def make(desk: Desk) -> Section:
-    """Simulate, and leave the figure and its data."""
-    table = compare(measured(desk, "discussion", cells()))
-    path = desk.path("discussion.parquet")
-    write_table(table, path)
-    with style():
-        figure = Figure(figsize=(8.0, 3.0), layout="constrained")
-        axes = figure.subplots(1, 2, sharey=True)
-        for ax, (column, title) in zip(axes, PANELS.items(), strict=True):
-            plot_variances(ax, table, column).set_title(f"variance {title}", fontsize=10)
-        axes[0].invert_yaxis()
-        pictures = save(figure, desk.path("discussion"))
-    one, two = table.rows(named=True)
-    return Section(
-        name="discussion",
-        title="Discussion: risk within a run, risk across runs",
-        caption=f"The variance of the {HORIZON:,} rewards of a run, and the variance over runs of their mean.",
-        settings=f"Two arms that always pay 0 and 1, n = {HORIZON:,}, {desk.runs} runs, regret at ρ = {RISK.rho:g}.",
-        paper_says="A₁ varies much within each run, has a high regret and no variance over runs; A₂ has neither "
-        "variance within a run nor regret, and a high variance over runs. A₁ is an example of a very small standard "
-        "regret.",
-        measured=f"Within a run {one['within']:.4f} for A₁ and {two['within']:.4f} for A₂; across runs "
+def draw(tables: Tables) -> dict[str, Figure]:
+    """Both variances, side by side."""
+    figure = Figure(figsize=(8.0, 3.0), layout="constrained")
+    axes = figure.subplots(1, 2, sharey=True)
+    for ax, (column, title) in zip(axes, PANELS.items(), strict=True):
+        plot_variances(ax, tables["discussion"], column).set_title(f"variance {title}", fontsize=10)
+    axes[0].invert_yaxis()
+    return {"discussion": figure}
+
+
+def findings(tables: Tables) -> str:
+    """Both risks and both regrets of the two algorithms."""
+    one, two = tables["discussion"].rows(named=True)
+    return (
+        f"Within a run {one['within']:.4f} for A₁ and {two['within']:.4f} for A₂; across runs "
         f"{one['across']:.4f} and {two['across']:.4f}; mean-variance regret {one['regret']:.4f} and "
         f"{two['regret']:.4f}: all as the paper says. But the standard regret n(1 − mean reward) of A₁ is "
         f"{one['standard regret']:.0f}, n times {one['standard regret'] / HORIZON:g}, not small, and that of A₂ "
         f"{two['standard regret']:.0f} ± {two['its standard error']:.0f}: on average the same, since each of A₂'s runs "
-        "has 0 or n. The two differ in their risks only.",
-        figures=pictures,
-        tables={"A₁ and A₂": table},
-        data=[path],
+        "has 0 or n. The two differ in their risks only."
     )
 
 
-def compare(data: pl.DataFrame) -> pl.DataFrame:
+def tables(found: Tables) -> Tables:
     """Both risks and both regrets, one row per algorithm."""
     best = float(BANDIT.means.max())
-    return data.select(
+    compared = found["discussion"].select(
         "algorithm",
         pl.col("reward_variance").alias("within"),
         pl.col("across_variance").alias("across"),
@@ -69,6 +58,7 @@ def compare(data: pl.DataFrame) -> pl.DataFrame:
         (HORIZON * (best - pl.col("reward_mean"))).alias("standard regret"),
         (HORIZON * pl.col("reward_mean_se")).alias("its standard error"),
     )
+    return {"discussion": compared}
 
 
 def plot_variances(ax: Axes, table: pl.DataFrame, column: str) -> Axes:
@@ -81,3 +71,19 @@ def plot_variances(ax: Axes, table: pl.DataFrame, column: str) -> Axes:
     ax.grid(visible=False, axis="y")
     ax.set_xlabel("variance")
     return ax
+
+
+FIGURE = PaperFigure(
+    name="discussion",
+    title="Discussion: risk within a run, risk across runs",
+    caption=f"The variance of the {HORIZON:,} rewards of a run, and the variance over runs of their mean.",
+    settings=f"Two arms that always pay 0 and 1, n = {HORIZON:,}, regret at ρ = 0.",
+    paper_says="A₁ varies much within each run, has a high regret and no variance over runs; A₂ has neither "
+    "variance within a run nor regret, and a high variance over runs. A₁ is an example of a very small standard "
+    "regret.",
+    cells=cells,
+    tables=tables,
+    draw=draw,
+    findings=findings,
+    shown=lambda tables: {"A₁ and A₂": tables["discussion"]},
+)

@@ -1,22 +1,23 @@
 """Risk tolerance: what MV-LCB and ExpExp earn for each ρ, in the standard deviation–mean plane."""
 
+from itertools import product
+
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from prudent.bandit import Bandit
-from prudent.figures import COLOURS, MARKERS, save, style
-from prudent.paper.configurations import pieces
-from prudent.paper.measure import Cell, Desk, measured, write_table
-from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2, HORIZONS
+from prudent.figures import COLOURS, MARKERS
+from prudent.paper.configurations import CONFIGURATIONS, pieces
+from prudent.paper.making import PaperFigure, Tables, point
+from prudent.paper.problems import HORIZONS
+from prudent.policies.base import Policy
 from prudent.policies.exp_exp import ExpExp
 from prudent.policies.mv_lcb import MVLCB
-from prudent.report import Section
-from prudent.risk.mean_variance import MeanVariance
+from prudent.study import Labelled
 
-CONFIGURATIONS = {"configuration 1": CONFIGURATION_1, "configuration 2": CONFIGURATION_2}
-ALGORITHMS = {"MV-LCB": MVLCB(), "ExpExp": ExpExp()}
+ALGORITHMS: dict[str, Policy] = {"MV-LCB": MVLCB(), "ExpExp": ExpExp()}
 RHOS = (0.0, 0.1, 0.24, 0.3, 0.45, 0.7, 0.9, 1.2, 1.53, 1.8, 2.3, 2.9, 3.7, 4.8, 6.0, 8.0, 10.0)
 """At least one for each arm that is optimal somewhere, in both configurations."""
 
@@ -27,47 +28,34 @@ LOOKS = {"MV-LCB": (COLOURS[2], MARKERS[0]), "ExpExp": (COLOURS[0], MARKERS[1])}
 COLUMNS = 3
 
 
-def panel(bandit: Bandit, horizon: int) -> list[Cell]:
-    """Both algorithms at every ρ; each takes it from the risk."""
-    return [
-        Cell(bandit, policy, MeanVariance(rho), horizon, {"algorithm": name, "rho": rho})
-        for name, policy in ALGORITHMS.items()
-        for rho in RHOS
-    ]
+def cells() -> dict[str, list[Labelled]]:
+    """Both algorithms at every ρ, which each takes from the risk; for both configurations and all horizons."""
+    points = product(CONFIGURATIONS, HORIZONS, ALGORITHMS, RHOS)
+    return {
+        "frontiers": [
+            point(CONFIGURATIONS[which], ALGORITHMS[name], rho, n, configuration=which, algorithm=name, rho=rho)
+            for which, n, name, rho in points
+        ]
+    }
 
 
-def cells() -> list[Cell]:
-    """Every panel of both figures."""
-    return [cell for bandit in CONFIGURATIONS.values() for horizon in HORIZONS for cell in panel(bandit, horizon)]
+def by_horizon(data: pl.DataFrame, configuration: str) -> dict[int, pl.DataFrame]:
+    """The panels of one configuration."""
+    groups = data.filter(configuration=configuration).group_by("horizon", maintain_order=True)
+    return {int(horizon): panel for (horizon,), panel in groups}
 
 
-def make(desk: Desk) -> Section:
-    """Simulate, and leave a figure per configuration and the data of both."""
-    tables, figures, every = {}, [], []
-    for name, bandit in CONFIGURATIONS.items():
-        stem = f"frontiers-{name.replace(' ', '-')}"
-        data = {n: measured(desk, f"{stem}-{n}", panel(bandit, n)) for n in HORIZONS}
-        with style():
-            figures += save(draw(name, bandit, data), desk.path(stem))
-        every += [one.with_columns(pl.lit(name).alias("configuration")) for one in data.values()]
-        tables[name.capitalize()] = pl.DataFrame([compare(n, one) for n, one in data.items()])
-    path = desk.path("frontiers.parquet")
-    write_table(pl.concat(every), path)
-    return Section(
-        name="frontiers",
-        title="Risk tolerance: the frontier and what the algorithms reach of it",
-        caption="Grey, all arms; red, the arms that are optimal for some ρ, joined; green and blue, the mean over runs "
-        "of the mean reward against the root of the mean reward variance, one point per ρ.",
-        settings=f"{len(RHOS)} values of ρ from {RHOS[0]:g} to {RHOS[-1]:g}, n from {HORIZONS[0]:,} to "
-        f"{HORIZONS[-1]:,}, {desk.runs} runs each; MV-LCB with δ = 1/n², c = 5, ExpExp with ⌈(n/14)^{{2/3}}⌉ pulls an "
-        "arm. An algorithm is “lower” where its regret is, by more than two standard errors of the difference.",
-        paper_says="Both algorithms approach the optimal arm of each ρ as n grows. In configuration 1 MV-LCB "
-        "outperforms ExpExp and converges faster; in configuration 2 ExpExp eventually does better for some ρ.",
-        measured=" ".join(describe(name, table) for name, table in tables.items()),
-        figures=figures,
-        tables=tables,
-        data=[path],
-    )
+def shown(tables: Tables) -> Tables:
+    """The two algorithms side by side, a table for each configuration."""
+    return {
+        name.capitalize(): pl.DataFrame([compare(n, one) for n, one in by_horizon(tables["frontiers"], name).items()])
+        for name in CONFIGURATIONS
+    }
+
+
+def findings(tables: Tables) -> str:
+    """Both configurations in words."""
+    return " ".join(describe(name, table) for name, table in shown(tables).items())
 
 
 def compare(horizon: int, data: pl.DataFrame) -> dict[str, float | str]:
@@ -99,7 +87,15 @@ def describe(name: str, table: pl.DataFrame) -> str:
     )
 
 
-def draw(name: str, bandit: Bandit, data: dict[int, pl.DataFrame]) -> Figure:
+def draw(tables: Tables) -> dict[str, Figure]:
+    """A figure for each configuration."""
+    return {
+        f"frontiers-{name.replace(' ', '-')}": draw_one(name, bandit, by_horizon(tables["frontiers"], name))
+        for name, bandit in CONFIGURATIONS.items()
+    }
+
+
+def draw_one(name: str, bandit: Bandit, data: dict[int, pl.DataFrame]) -> Figure:
     """One panel per horizon, shared axes, one legend."""
     rows = -(-len(data) // COLUMNS)
     figure = Figure(figsize=(9.6, 0.8 + 2.45 * rows), layout="constrained")
@@ -129,3 +125,20 @@ def plot_frontier(ax: Axes, bandit: Bandit, data: pl.DataFrame) -> Axes:
         spread = np.sqrt(one["reward_variance"].to_numpy())
         ax.plot(spread, one["reward_mean"], color=colour, marker=marker, markersize=3, linewidth=1.2, label=name)
     return ax
+
+
+FIGURE = PaperFigure(
+    name="frontiers",
+    title="Risk tolerance: the frontier and what the algorithms reach of it",
+    caption="Grey, all arms; red, the arms that are optimal for some ρ, joined; green and blue, the mean over runs "
+    "of the mean reward against the root of the mean reward variance, one point per ρ.",
+    settings=f"{len(RHOS)} values of ρ from {RHOS[0]:g} to {RHOS[-1]:g}, n from {HORIZONS[0]:,} to "
+    f"{HORIZONS[-1]:,}; MV-LCB with δ = 1/n², c = 5, ExpExp with ⌈(n/14)^{{2/3}}⌉ pulls an "
+    "arm. An algorithm is “lower” where its regret is, by more than two standard errors of the difference.",
+    paper_says="Both algorithms approach the optimal arm of each ρ as n grows. In configuration 1 MV-LCB "
+    "outperforms ExpExp and converges faster; in configuration 2 ExpExp eventually does better for some ρ.",
+    cells=cells,
+    draw=draw,
+    findings=findings,
+    shown=shown,
+)

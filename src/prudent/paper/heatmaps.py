@@ -1,56 +1,38 @@
 """The paper's heat maps: the regret over the grid of Δ and Γ, one panel for each n."""
 
 import math
-from pathlib import Path
 
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from prudent.figures import save, style
 from prudent.paper import grid
-from prudent.paper.measure import Cell, Desk, write_table
+from prudent.paper.making import PaperFigure, Tables
+from prudent.paper.problems import HORIZONS, MU_2, VARIANCE_1
 from prudent.policies.base import spec
-from prudent.report import Section
+from prudent.study import Labelled
 
 COLUMNS = 4
 FIT_FROM = 25_000
 """The rates on the easiest problem are fitted from here; before, MV-LCB still pulls both arms alike."""
 
 
-def cells() -> list[Cell]:
+def cells() -> dict[str, list[Labelled]]:
     """Every panel of both algorithms."""
-    return [cell for algorithm in grid.POLICIES for n in grid.HORIZONS for cell in grid.cells(algorithm, n)]
+    return {"heatmaps": grid.cells()}
 
 
-def make(desk: Desk) -> Section:
-    """Simulate, and leave one figure for each algorithm and the data of both."""
-    panels = {name: [grid.measure(desk, name, n) for n in grid.HORIZONS] for name in grid.POLICIES}
-    data = pl.concat([panel for of_one in panels.values() for panel in of_one])
-    table = desk.path("heatmaps.parquet")
-    write_table(data, table)
-    pictures: list[Path] = []
-    for name, of_one in panels.items():
-        with style():
-            figure = draw(name, of_one, desk.runs)
-            pictures += save(figure, desk.path(f"heatmaps-{spec(grid.POLICIES[name])}"))
-    return Section(
-        name="heatmaps",
-        title="Heat maps: the regret over gaps and differences of means",
-        caption="Mean true regret over the grid; colours are rescaled in each panel, a ring marks the largest value.",
-        settings=f"ρ = 0, Gaussian arms, μ₁ = 1.5, σ₂² = 0.25, {len(grid.MU_2)} values of μ₂ from "
-        f"{grid.MU_2[0]:g} to {grid.MU_2[-1]:g} by {len(grid.VARIANCE_1)} of σ₁² from {grid.VARIANCE_1[0]:g} to "
-        f"{grid.VARIANCE_1[-1]:g}; n from {grid.HORIZONS[0]:,} to {grid.HORIZONS[-1]:,}; MV-LCB with δ = 1/n², c = 5.",
-        paper_says="For large gaps Δ MV-LCB converges to zero regret faster than ExpExp; for Δ close to zero MV-LCB "
-        "has a constant regret that does not decrease with n, while that of ExpExp slowly decreases to zero.",
-        measured=findings(data),
-        figures=pictures,
-        data=[table],
-    )
+def draw(tables: Tables) -> dict[str, Figure]:
+    """A figure for each algorithm."""
+    data = tables["heatmaps"]
+    return {
+        f"heatmaps-{spec(grid.POLICIES[name])}": draw_one(name, data.filter(algorithm=name)) for name in grid.POLICIES
+    }
 
 
-def draw(algorithm: str, panels: list[pl.DataFrame], runs: int) -> Figure:
+def draw_one(algorithm: str, data: pl.DataFrame) -> Figure:
     """All panels of one algorithm; only the outer axes are labelled."""
+    panels = [panel for _, panel in data.group_by("horizon", maintain_order=True)]
     rows = math.ceil(len(panels) / COLUMNS)
     figure = Figure(figsize=(11.0, 2.5 * rows + 0.6), layout="constrained")
     axes = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False).ravel()
@@ -60,7 +42,7 @@ def draw(algorithm: str, panels: list[pl.DataFrame], runs: int) -> Figure:
         ax.set_axis_off()
     figure.supxlabel("gap of the variances $\\Delta$", fontsize=11)
     figure.supylabel("difference of the means $\\Gamma$", fontsize=11)
-    figure.suptitle(f"{algorithm}, $\\rho = 0$: mean regret over {runs} runs", fontsize=11)
+    figure.suptitle(f"{algorithm}, $\\rho = 0$: mean regret over {data['runs'][0]} runs", fontsize=11)
     return figure
 
 
@@ -72,7 +54,7 @@ def plot_panel(ax: Axes, panel: pl.DataFrame) -> Axes:
     mesh = ax.pcolormesh(
         gaps, square["mean_gap"].to_numpy(), square.select(by_gap).to_numpy(), shading="nearest", cmap="viridis"
     )
-    top = grid.worst(panel)
+    top = grid.worst(panel).row(0, named=True)
     # A ring, so that the cell's own colour stays visible; viridis holds no red.
     ax.plot(
         top["variance_gap"], top["mean_gap"], "o", markersize=7, markerfacecolor="none", color="#D00000", clip_on=False
@@ -86,8 +68,9 @@ def plot_panel(ax: Axes, panel: pl.DataFrame) -> Axes:
     return ax
 
 
-def findings(data: pl.DataFrame) -> str:
+def findings(tables: Tables) -> str:
     """The paper's two sentences, checked where Γ is largest at both ends of Δ, and by counting cells."""
+    data = tables["heatmaps"]
     widest, gaps = data["mean_gap"].to_numpy().max(), data["variance_gap"].to_numpy()
     sentences = []
     for gap in (gaps.min(), gaps.max()):
@@ -109,3 +92,18 @@ def count_wins(data: pl.DataFrame) -> str:
         f"{int((difference < -margin).sum())} of {len(difference)} cells, {names[1]} in "
         f"{int((difference > margin).sum())}."
     )
+
+
+FIGURE = PaperFigure(
+    name="heatmaps",
+    title="Heat maps: the regret over gaps and differences of means",
+    caption="Mean true regret over the grid; colours are rescaled in each panel, a ring marks the largest value.",
+    settings=f"ρ = 0, Gaussian arms, μ₁ = 1.5, σ₂² = 0.25, {len(MU_2)} values of μ₂ from "
+    f"{MU_2[0]:g} to {MU_2[-1]:g} by {len(VARIANCE_1)} of σ₁² from {VARIANCE_1[0]:g} to "
+    f"{VARIANCE_1[-1]:g}; n from {HORIZONS[0]:,} to {HORIZONS[-1]:,}; MV-LCB with δ = 1/n², c = 5.",
+    paper_says="For large gaps Δ MV-LCB converges to zero regret faster than ExpExp; for Δ close to zero MV-LCB "
+    "has a constant regret that does not decrease with n, while that of ExpExp slowly decreases to zero.",
+    cells=cells,
+    draw=draw,
+    findings=findings,
+)

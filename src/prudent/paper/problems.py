@@ -43,3 +43,5 @@ CONFIGURATION_2 = Bandit(
     ],
     names=[f"α{i}" for i in range(1, 16)],
 )  # fmt: skip
+
+CONFIGURATIONS = {"1": CONFIGURATION_1, "2": CONFIGURATION_2}

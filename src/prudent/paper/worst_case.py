@@ -26,12 +26,11 @@ from matplotlib.figure import Figure
 
 from prudent.arms.discrete import Deterministic
 from prudent.bandit import Bandit
-from prudent.figures import plot_curves, save, style
+from prudent.figures import plot_curves
 from prudent.paper import grid
-from prudent.paper.measure import Cell, Desk, measured, write_table
-from prudent.policies.base import spec
+from prudent.paper.making import PaperFigure, Tables, point
 from prudent.policies.mv_lcb import MVLCB
-from prudent.report import Section
+from prudent.study import Labelled
 
 HORIZONS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000)
 FIT_FROM = 100_000
@@ -64,93 +63,84 @@ def predicted(algorithm: str, horizon: int) -> float:
     return MEAN_GAP**2 * pulls / horizon + PEAK * S / math.sqrt(pulls)
 
 
-def deterministic_cells(algorithm: str) -> list[Cell]:
-    """(a), one cell for each horizon."""
-    labels: dict[str, float | str] = {"algorithm": algorithm, "variance_gap": 0.0, "mean_gap": MEAN_GAP}
-    return [Cell(DETERMINISTIC, grid.POLICIES[algorithm], grid.RISK, n, labels) for n in HORIZONS]
-
-
-def gaussian_cells(algorithm: str, horizon: int) -> list[Cell]:
+def gaussian_cells(algorithm: str, horizon: int) -> list[Labelled]:
     """(b), the candidates for the worst case at one horizon."""
     gaps = sorted({min(multiple * worst_gap(algorithm, horizon), VARIANCE) for multiple in MULTIPLES})
     return [grid.grid_cell(algorithm, horizon, 1.5 - MEAN_GAP, VARIANCE - gap) for gap in gaps]
 
 
-def cells() -> list[Cell]:
+def cells() -> dict[str, list[Labelled]]:
     """Both kinds of arms, both algorithms."""
-    exact = [cell for algorithm in grid.POLICIES for cell in deterministic_cells(algorithm)]
-    return exact + [cell for algorithm in grid.POLICIES for n in HORIZONS for cell in gaussian_cells(algorithm, n)]
+    exact = [
+        point(DETERMINISTIC, policy, 0.0, n, algorithm=algorithm, variance_gap=0.0, mean_gap=MEAN_GAP)
+        for algorithm, policy in grid.POLICIES.items()
+        for n in HORIZONS
+    ]
+    near = [cell for algorithm in grid.POLICIES for n in HORIZONS for cell in gaussian_cells(algorithm, n)]
+    return {"deterministic": exact, "gaussian": near}
 
 
-def make(desk: Desk) -> Section:
-    """Simulate, and leave the figure and its data."""
-    exact = measured(
-        desk, "worst-case-exact", [c for algorithm in grid.POLICIES for c in deterministic_cells(algorithm)]
-    )
-    worst = pl.DataFrame([grid.worst(measure(desk, algorithm, n)) for algorithm in grid.POLICIES for n in HORIZONS])
-    data = pl.concat([exact.with_columns(arms=pl.lit("deterministic")), worst.with_columns(arms=pl.lit("gaussian"))])
-    table = desk.path("worst-case.parquet")
-    write_table(data, table)
-    with style():
-        pictures = save(draw(exact, worst, desk.runs), desk.path("worst-case"))
-    return Section(
-        name="worst-case",
-        title="Remark 2: the worst case up to a hundred million rounds",
-        caption="Left: two deterministic arms. Right: the largest mean regret over a few gaps Δ around each "
-        "algorithm's worst one, Gaussian arms. Dashed: Γ²/4; dotted: a line of slope −1/3 through the last point of "
-        "ExpExp.",
-        settings=f"ρ = 0, Γ = {MEAN_GAP:g}; Gaussian arms with σ₂² = {VARIANCE:g}, σ₁² = {VARIANCE:g} − Δ, Δ = "
-        f"{', '.join(f'{multiple:g}' for multiple in MULTIPLES)} times the worst gap; MV-LCB with δ = 1/n², c = 5.",
-        paper_says="On two deterministic arms MV-LCB has the constant regret T₁T₂Γ²/n² = Γ²/4; for any n there is a "
-        "problem on which its regret is constant. The worst-case regret of ExpExp is at most 2K/n^{1/3}.",
-        measured=findings(exact, worst),
-        figures=pictures,
-        tables={"The worst gap": grid.worst_table(worst)},
-        data=[table],
-    )
+def tables(found: Tables) -> Tables:
+    """The deterministic arms, and the worst of the Gaussian ones."""
+    kinds = {"deterministic": found["deterministic"], "gaussian": grid.worst_of_each(found["gaussian"])}
+    return {"worst-case": pl.concat(table.with_columns(arms=pl.lit(kind)) for kind, table in kinds.items())}
 
 
-def measure(desk: Desk, algorithm: str, horizon: int) -> pl.DataFrame:
-    """One panel of (b)."""
-    name = f"worst-case-{spec(grid.POLICIES[algorithm])}-{horizon}"
-    return measured(desk, name, gaussian_cells(algorithm, horizon))
-
-
-def draw(exact: pl.DataFrame, worst: pl.DataFrame, runs: int) -> Figure:
+def draw(tables: Tables) -> dict[str, Figure]:
     """Both kinds of arms side by side on one scale."""
     figure = Figure(figsize=(9.6, 4.2), layout="constrained")
-    limit = MEAN_GAP**2 / 4.0
-    titles = ("two deterministic arms", "worst of Gaussian arms")
-    for ax, data, title in zip(figure.subplots(1, 2, sharey=True), (exact, worst), titles, strict=True):
-        curves = [(name, data.filter(pl.col("algorithm") == name)) for name in grid.POLICIES]
-        plot_curves(ax, HORIZONS, [(name, curve["regret"], curve["regret_se"]) for name, curve in curves])
+    data, limit = tables["worst-case"], MEAN_GAP**2 / 4.0
+    titles = {"deterministic": "two deterministic arms", "gaussian": "worst of Gaussian arms"}
+    for ax, (kind, title) in zip(figure.subplots(1, 2, sharey=True), titles.items(), strict=True):
+        curves = [(name, data.filter(arms=kind, algorithm=name)) for name in grid.POLICIES]
+        horizons = curves[0][1]["horizon"].to_numpy()
+        plot_curves(ax, horizons, [(name, curve["regret"], curve["regret_se"]) for name, curve in curves])
         ax.axhline(limit, color="black", linestyle="--", linewidth=1.0, label=f"$\\Gamma^2/4$ = {limit:.4g}")
         last = curves[-1][1].row(-1, named=True)
-        guide = [last["regret"] * (n / last["horizon"]) ** (-1.0 / 3.0) for n in HORIZONS]
-        ax.plot(HORIZONS, guide, color="black", linestyle=":", linewidth=1.0, label="slope $-1/3$")
+        guide = last["regret"] * (horizons / last["horizon"]) ** (-1.0 / 3.0)
+        ax.plot(horizons, guide, color="black", linestyle=":", linewidth=1.0, label="slope $-1/3$")
         ax.set_xlabel("rounds $n$")
         ax.set_title(f"{title}, $\\rho = 0$, $\\Gamma = {MEAN_GAP:g}$", fontsize=10)
         ax.legend(loc="lower left")
-    figure.axes[0].set_ylabel(f"mean regret over {runs} runs, ± 2 standard errors", fontsize=9)
-    return figure
+    figure.axes[0].set_ylabel(f"mean regret over {data['runs'][0]} runs, ± 2 standard errors", fontsize=9)
+    return {"worst-case": figure}
 
 
-def deterministic_error(exact: pl.DataFrame) -> float:
+def deterministic_error(data: pl.DataFrame) -> float:
     """The largest |regret − T₁T₂Γ²/n²| of MV-LCB on the deterministic arms."""
-    rows = exact.filter(pl.col("algorithm") == "MV-LCB")
+    rows = data.filter(arms="deterministic", algorithm="MV-LCB")
     share = rows["best_share"]
     return float((rows["regret"] - share * (1.0 - share) * MEAN_GAP**2).abs().to_numpy().max())
 
 
-def findings(exact: pl.DataFrame, worst: pl.DataFrame) -> str:
+def findings(tables: Tables) -> str:
     """The identity on deterministic arms, then every curve in words, and what the docstring's formulas give."""
-    sentences = [f"MV-LCB on deterministic arms: |regret − T₁T₂Γ²/n²| is at most {deterministic_error(exact):.1e}."]
-    for kind, data in (("deterministic", exact), ("worst Gaussian", worst)):
+    data = tables["worst-case"]
+    sentences = [f"MV-LCB on deterministic arms: |regret − T₁T₂Γ²/n²| is at most {deterministic_error(data):.1e}."]
+    for kind, words in (("deterministic", "deterministic"), ("gaussian", "worst Gaussian")):
         for name in grid.POLICIES:
-            curve = data.filter(pl.col("algorithm") == name)
-            sentences.append(f"{name}, {kind} arms: {grid.describe(curve, FIT_FROM)}.")
+            curve = data.filter(arms=kind, algorithm=name)
+            sentences.append(f"{name}, {words} arms: {grid.describe(curve, FIT_FROM)}.")
     last = HORIZONS[-1]
     limits = ", ".join(f"{predicted(name, last):.5g} for {name}" for name in grid.POLICIES)
     return " ".join(
         [*sentences, f"Γ²/4 = {MEAN_GAP**2 / 4.0:.4f}; for n = {last:,} and Gaussian arms one expects {limits}."]
     )
+
+
+FIGURE = PaperFigure(
+    name="worst-case",
+    title="Remark 2: the worst case up to a hundred million rounds",
+    caption="Left: two deterministic arms. Right: the largest mean regret over a few gaps Δ around each "
+    "algorithm's worst one, Gaussian arms. Dashed: Γ²/4; dotted: a line of slope −1/3 through the last point of "
+    "ExpExp.",
+    settings=f"ρ = 0, Γ = {MEAN_GAP:g}; Gaussian arms with σ₂² = {VARIANCE:g}, σ₁² = {VARIANCE:g} − Δ, Δ = "
+    f"{', '.join(f'{multiple:g}' for multiple in MULTIPLES)} times the worst gap; MV-LCB with δ = 1/n², c = 5.",
+    paper_says="On two deterministic arms MV-LCB has the constant regret T₁T₂Γ²/n² = Γ²/4; for any n there is a "
+    "problem on which its regret is constant. The worst-case regret of ExpExp is at most 2K/n^{1/3}.",
+    cells=cells,
+    tables=tables,
+    draw=draw,
+    findings=findings,
+    shown=lambda tables: {"The worst gap": grid.worst_table(tables["worst-case"].filter(arms="gaussian"))},
+)

@@ -1,4 +1,4 @@
-"""Which policy for the trial: all suitable ones are played on bandits drawn from the prior, and compared."""
+"""Which policy for the trial: all suitable ones are simulated on bandits drawn from the prior, and compared."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,16 +8,16 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from prudent.arms.discrete import Bernoulli
+from prudent import files
 from prudent.bandit import Bandit
 from prudent.errors import PrudentError, check_integer
 from prudent.plan.elicit import Option
-from prudent.policies.base import Policy, spec
-from prudent.policies.base import policies as registry
-from prudent.policies.binding import bind, check_rewards
+from prudent.policies.base import Policy, Setting, spec
+from prudent.policies.base import policies as registered
+from prudent.policies.binding import assumed_rewards, bind, check_rewards
 from prudent.risk.mean_variance import MeanVariance
-from prudent.study import Study, run
-from prudent.study.cells import Entry
+from prudent.runs import Runs, averages
+from prudent.study import Labelled, Study, run
 from prudent.study.toml import to_toml
 
 WORST = 0.05
@@ -27,9 +27,6 @@ LEVEL = 0.95
 
 VARIANTS = ("mv-lcb(c=1, unbiased=True)",)
 """Settings worth trying beside the defaults: MV-LCB with the sharp width."""
-
-BINARY = ("bernoulli-mvts", "bernoulli-thompson", "rho-mts")
-"""Policies that mean nothing on other rewards; confidence widths, by contrast, are often used beyond their proofs."""
 
 MEASURED = ("regret", "outcome", "deviation", "found_best", "exploration_risk")
 """What is measured of every trial."""
@@ -46,22 +43,29 @@ class Advice(NamedTuple):
 
 
 def suitable(risk: MeanVariance, horizon: int, options: Sequence[Option]) -> tuple[list[Policy], dict[str, str]]:
-    """The registered policies that can play this trial as they come, and why the others cannot."""
+    """The registered policies that can run this trial as they come, and why the others cannot."""
     fit: list[Policy] = []
+    left_out: dict[str, str] = {}
     rng = np.random.default_rng(0)
     example = Bandit([option.draw(rng) for option in options])
-    coins = all(isinstance(law, Bernoulli) for law in example.arms)
-    left_out = {} if coins else dict.fromkeys(BINARY, "needs rewards 0 or 1")
-    for name in (*registry.names(), *VARIANTS):
+    for name in (*registered.names(), *VARIANTS):
         try:
-            policy = registry.parse(name)
-            bind(policy, risk, horizon, len(options))
-            check_rewards(policy, *example.support)
-            if name not in left_out:
-                fit.append(policy)
+            policy = registered.parse(name)
+            bind(policy, Setting.of(example, risk, horizon))
+            check_rewards(policy, example.support)
+            _check_values(policy, example)
+            fit.append(policy)
         except PrudentError as error:
-            left_out.setdefault(name, str(error))
+            left_out[name] = str(error)
     return fit, left_out
+
+
+def _check_values(policy: Policy, bandit: Bandit) -> None:
+    """Some policies mean nothing on other rewards; confidence widths, by contrast, are used beyond their proofs."""
+    values = assumed_rewards(policy).values
+    taken = [law.atoms() for law in bandit.arms]
+    if values and not all(atoms is not None and set(atoms[0]) <= set(values) for atoms in taken):
+        raise PrudentError(f"{spec(policy)}: is made for rewards that are {' or '.join(f'{x:g}' for x in values)}")
 
 
 def advise(
@@ -77,10 +81,10 @@ def advise(
     workers: int | None = None,
     progress: Callable[[int], Any] = lambda _: None,
 ) -> Advice:
-    """Play every suitable policy `runs` times on each of `draws` bandits from the prior; rank by mean regret.
+    """Simulate every suitable policy `runs` times on each of `draws` bandits from the prior; rank by mean regret.
 
     The study is left in `out` as `study.toml`, its results in `out/study`; called again, finished cells are not
-    played again. Assumes the prior covers the truth: a policy is best on average over it, not in every case.
+    simulated again. Assumes the prior covers the truth: a policy is best on average over it, not in every case.
     """
     draws = check_integer("plan", "draws", draws, low=10, hint="100 draws show differences well")
     runs = check_integer("plan", "runs", runs, low=2)
@@ -94,33 +98,26 @@ def advise(
     bandits = {f"draw {i + 1}": {option.name: option.draw(rng) for option in options} for i in range(draws)}
     names = [policy if isinstance(policy, str) else spec(policy) for policy in fit]
     study = Study(bandits, names, [str(risk)], [horizon], runs=runs, seed=seed, keep="runs")
-    entries = study.entries
-    table = run(study, out / "study", workers=workers, progress=progress).table()
-    (out / "study.toml").write_text(to_toml(study), encoding="utf-8")
-    ranked = summarise(_trials(table, entries))
+    store = run(study, out / "study", workers=workers, progress=progress)
+    files.write(out / "study.toml", to_toml(study))
+    ranked = summarise(_trials(study.cells, store.runs([each.cell for each in study.cells])))
     return Advice(ranked, ranked["policy"][0], reasons(ranked, draws, runs), left_out, study)
 
 
-def _trials(table: pl.DataFrame, entries: Sequence[Entry]) -> pl.DataFrame:
+def _trials(cells: Sequence[Labelled], found: Sequence[Runs]) -> pl.DataFrame:
     """One row per trial: its policy and draw, and what came of it."""
-    cells = {entry.key: entry.cell for entry in entries}
     frames = []
-    for row in table.iter_rows(named=True):
-        cell = cells[row["cell"]]
-        pulls, mean, variance = (np.array(row[f"{name}_by_run"]) for name in ("pulls", "mean", "variance"))
-        costs = np.where(pulls > 0, cell.risk.stats_cost(mean, variance), np.inf)
-        share = pulls / cell.horizon
-        outcome = (share * mean).sum(1)
-        exploration = (share * (mean - outcome[:, None]) ** 2).sum(1)
+    for each, runs in zip(cells, found, strict=True):
+        costs = np.where(runs.pulls > 0, runs.risk.stats_cost(runs.mean, runs.variance), np.inf)
         frames.append(
             {
-                "policy": [row["policy"]] * len(pulls),
-                "draw": [row["bandit"]] * len(pulls),
-                "regret": row["regret_by_run"],
-                "outcome": outcome,
-                "deviation": np.sqrt((share * variance).sum(1) + exploration),
-                "found_best": (costs.argmin(1) == cell.bandit.best(cell.risk)).astype(float),
-                "exploration_risk": exploration,
+                "policy": [spec(runs.policy)] * len(runs),
+                "draw": [each.labels["bandit"]] * len(runs),
+                "regret": runs.regret(),
+                "outcome": runs.reward_mean(),
+                "deviation": np.sqrt(runs.reward_variance()),
+                "found_best": (costs.argmin(1) == runs.bandit.best(runs.risk)).astype(float),
+                "exploration_risk": runs.exploration_risk(),
             }
         )
     return pl.concat(pl.DataFrame(frame) for frame in frames)
@@ -131,10 +128,7 @@ def summarise(trials: pl.DataFrame) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for (policy,), own in trials.group_by("policy", maintain_order=True):
         by_draw = own.group_by("draw", maintain_order=True).agg(pl.col(MEASURED).mean())
-        row: dict[str, Any] = {"policy": policy}
-        for name in MEASURED:
-            values = by_draw[name].to_numpy()
-            row[name], row[f"{name}_se"] = values.mean(), values.std(ddof=1) / np.sqrt(len(values))
+        row: dict[str, Any] = {"policy": policy, **averages({name: by_draw[name].to_numpy() for name in MEASURED})}
         row["worst_outcome"], row["worst_outcome_se"] = _worst(own)
         row["by_draw"] = by_draw["regret"].to_list()
         rows.append(row)
@@ -145,7 +139,7 @@ def summarise(trials: pl.DataFrame) -> pl.DataFrame:
     # The first was chosen by the same trials, so it could be any: all pairs count (Bonferroni), not those with it.
     pairs = len(rows) * (len(rows) - 1) / 2
     for row, gap in zip(rows, behind, strict=True):
-        row["behind"], row["behind_se"] = gap.mean(), gap.std(ddof=1) / np.sqrt(len(gap))
+        row.update(averages({"behind": gap}))
         p = stats.ttest_1samp(gap, 0.0).pvalue if gap.std() > 0.0 else float(gap[0] == 0.0)
         row["as_good"] = bool(pairs * p > 1.0 - LEVEL)
     return pl.DataFrame(rows)
@@ -156,14 +150,15 @@ def _worst(trials: pl.DataFrame) -> tuple[float, float]:
     quantile = trials["outcome"].quantile(WORST, "lower")
     below = quantile - (quantile - pl.col("outcome")).clip(lower_bound=0.0) / WORST
     by_draw = trials.group_by("draw").agg(below.mean().alias("worst"))["worst"].to_numpy()
-    return float(by_draw.mean()), float(by_draw.std(ddof=1) / np.sqrt(len(by_draw)))
+    mean, error = averages({"worst": by_draw}).values()
+    return mean, error
 
 
 def reasons(ranked: pl.DataFrame, draws: int, runs: int) -> list[str]:
     """Why the first policy is recommended, in sentences with error bars (two standard errors)."""
     rows = ranked.to_dicts()
     first = rows[0]
-    told = [
+    found = [
         f"Smallest mean regret over {draws} bandits of the prior, {runs} trials on each: {_pm(first, 'regret')}.",
         f"Mean outcome {_pm(first, 'outcome')}; in the worst {100 * WORST:g} % of trials "
         f"{_pm(first, 'worst_outcome')}.",
@@ -174,10 +169,10 @@ def reasons(ranked: pl.DataFrame, draws: int, runs: int) -> list[str]:
     ]
     ties = [row["policy"] for row in rows[1:] if row["as_good"]]
     if ties:
-        told.append(f"Not told apart from it by these trials: {', '.join(ties)}.")
+        found.append(f"Statistically indistinguishable from it in these simulations: {', '.join(ties)}.")
     elif len(rows) > 1:
-        told.append(f"Next comes {rows[1]['policy']}, behind by {_pm(rows[1], 'behind')} of regret.")
-    return told
+        found.append(f"Next comes {rows[1]['policy']}, behind by {_pm(rows[1], 'behind')} of regret.")
+    return found
 
 
 def _pm(row: dict[str, Any], name: str) -> str:

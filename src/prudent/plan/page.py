@@ -6,7 +6,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from prudent import figures
+from prudent import figures, files
 from prudent.plan.advise import WORST, Advice
 from prudent.report import Section, render
 
@@ -21,20 +21,18 @@ def write_report(advice: Advice, facts: dict[str, str], out: Path) -> Path:
     section = Section(
         name="policies",
         title=f"Take {advice.recommended}",
-        caption="Mean regret of every suitable policy, with two standard errors; smaller is better. Blue: the first, "
-        "and what the trials cannot tell from it.",
-        settings="Regret: the cost of the outcomes received minus that of as many outcomes of the best option.",
-        paper_says="",
-        measured=" ".join(advice.reasons),
         figures=pictures,
         tables={"All policies": readable(advice.policies), **({"Left out": left_out} if advice.left_out else {})},
+        notes={
+            "Why": " ".join(advice.reasons),
+            "The figure": "Mean regret of every suitable policy, with two standard errors; smaller is better. Blue: "
+            "the recommended policy, and those statistically indistinguishable from it in these simulations. Regret is "
+            "the cost of the outcomes received minus that of as many outcomes of the best option.",
+        },
         data=[out / "study.toml"],
         again=f"prudent run {out / 'study.toml'} --out {out / 'study'}",
     )
-    path = out / "plan.html"
-    beside = path.with_name(f".{path.name}.part")
-    beside.write_text(render("A plan for the trial", facts, [section], [], out, subtitle=""), encoding="utf-8")
-    return beside.replace(path)
+    return files.write(out / "plan.html", render("A plan for the trial", facts, [section], out))
 
 
 def plot_policies(ax: Axes, policies: pl.DataFrame) -> Axes:

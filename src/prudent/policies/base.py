@@ -29,11 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.bandit import Bandit
-from prudent.parameters import UNSET, checked
+from prudent.parameters import UNSET as UNSET
+from prudent.parameters import checked
 from prudent.registry import Registry
 from prudent.risk.base import RiskMeasure, risks
-
-__all__ = ["ANY", "FOREVER", "MEAN", "UNSET", "Arm", "Arms", "Policy", "Setting", "policies", "spec", "strategies"]
 
 FOREVER = 2**62
 """As many repetitions as there are rounds left."""
@@ -86,6 +85,11 @@ class Setting(NamedTuple):
     budget: int | None = None
     delta: float | None = None
     bandit: Bandit | None = None
+
+    @classmethod
+    def of(cls, bandit: Bandit, risk: RiskMeasure, horizon: int | None = None) -> "Setting":
+        """That of a simulation."""
+        return cls(len(bandit), risk, horizon, bandit.support, bandit=bandit)
 
 
 policies: Registry[Policy] = Registry("policy", "prudent.policies", "prudent.policies", parts=risks, prepare=checked)

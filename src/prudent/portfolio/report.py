@@ -49,7 +49,7 @@ def facts(learned: PortfolioRuns, *, upper: ArrayLike | None = None, short: bool
             "variance": best.variance,
             "kkt_residual": best.kkt_residual,
         },
-        "learned": summary | {"weights": dict(zip(bandit.names, summary["weights"]["mean"], strict=True))},
+        "learned": summary | {"weights": dict(zip(bandit.names, summary["weights"], strict=True))},
         "frontier": {name: values.tolist() for name, values in frontier._asdict().items()},
     }
 

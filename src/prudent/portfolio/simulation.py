@@ -95,12 +95,7 @@ def simulate_portfolio(
     cell = f"{bandit!r} | {risk} | {player} | {rounds} | {np.asarray(upper).tolist()} {short}"
     seconds = job.run(cell, str(player), play)
     facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": player, "best": best, "seed": job.seed}
-    history = [
-        PortfolioRuns(horizon=n, seconds=seconds, **facts, **{k: a[:, i] for k, a in outcome._asdict().items()})
-        for i, n in enumerate(rounds)
-    ]
-    history[-1].history.extend(history)
-    return history[-1]
+    return PortfolioRuns.at_snapshots(rounds, outcome._asdict(), seconds=seconds, **facts)
 
 
 def one_run(

@@ -1,6 +1,6 @@
 """The report: one HTML file that needs nothing else, readable on a phone, on paper, in light and dark."""
 
 from prudent.report.page import render
-from prudent.report.section import LedgerRow, Section
+from prudent.report.section import Section
 
-__all__ = ["LedgerRow", "Section", "render"]
+__all__ = ["Section", "render"]

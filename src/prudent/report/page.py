@@ -1,49 +1,42 @@
 """Rendering the report."""
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from prudent.report.section import LedgerRow, Section
+from prudent.report.section import Section
 
-PLURAL = {
-    "holds": "hold",
-    "holds with a corrected constant": "hold with a corrected constant",
-    "outside its assumptions": "lie outside their assumptions",
-    "does not hold": "do not hold",
-}
-
-
-SEED = "Risk-Aversion in Multi-armed Bandits (Sani, Lazaric, Munos, 2012), run again from the definitions up."
+LONG = 60
+"""Characters above which a cell of a table is prose: on a narrow screen such a table is read row by row."""
 
 
 def render(
     title: str,
     facts: Mapping[str, str],
     sections: Sequence[Section],
-    ledger: Sequence[LedgerRow],
     folder: Path,
-    subtitle: str = SEED,
+    subtitle: str = "",
+    marks: Mapping[str, str] | None = None,
 ) -> str:
-    """The whole page. `facts` head it; data files are linked relative to `folder`, where the page will stand."""
+    """The whole page. `facts` head it; data files are linked relative to `folder`, where the page will stand.
+
+    `marks` colours the cells of tables that hold these words: "good", "fair", "weak" or "bad".
+    """
     environment = Environment(
         loader=PackageLoader("prudent.report", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     environment.filters["picture"] = picture
     environment.filters["rows"] = table_rows
-    environment.filters["slug"] = lambda text: re.sub(r"\W+", "-", text)
+    environment.filters["prose"] = lambda rows: any(len(cell) > LONG for row in rows for cell in row)
     page: str = environment.get_template("page.html.j2").render(
         title=title,
         subtitle=subtitle,
         facts=facts,
         sections=sections,
-        ledger=ledger,
-        plural=PLURAL,
-        verdicts=Counter(row.verdict for row in ledger),
+        marks=marks or {},
         link=lambda path: path.relative_to(folder).as_posix(),
     )
     return page
@@ -61,4 +54,8 @@ def picture(path: Path, prefix: str) -> str:
 
 def table_rows(table: pl.DataFrame) -> list[list[str]]:
     """Cells as text, numbers to four digits."""
-    return [[f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row] for row in table.iter_rows()]
+    return [[_as_text(cell) for cell in row] for row in table.iter_rows()]
+
+
+def _as_text(cell: object) -> str:
+    return "–" if cell is None else f"{cell:.4g}" if isinstance(cell, float) else str(cell)

@@ -1,19 +1,21 @@
-"""Where tasks are played: threads, processes, or a Dask cluster. All give the same numbers.
+"""Where tasks are simulated: threads, processes, or a Dask cluster. All give the same numbers.
 
-Threads and processes are joblib's. The cluster is addressed through distributed itself: its scheduler plays the tasks
-of a lost worker again and hands results over one by one, while tasks are still being made, which joblib's Dask backend
-hides behind its batches. A backend takes tasks as it has room, and yields what is done in any order.
+Threads and processes are joblib's. The cluster is addressed through distributed itself: its scheduler repeats the tasks
+of a lost worker and hands results over one by one, while tasks are still being made, which joblib's Dask backend hides
+behind its batches. A backend takes tasks as it has room, and yields what is done in any order; to add one, write such a
+function and name it in BACKENDS.
 """
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
+from functools import partial
 from typing import Any
 
 from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
-from prudent.errors import PrudentError
+from prudent.errors import PrudentError, near
 from prudent.study.play import Done, Task, play
 
 PATIENCE = 20.0
@@ -23,13 +25,19 @@ JOBLIB = {"threads": "threading", "processes": "loky"}
 
 
 class WorkerLostError(Exception):
-    """A worker died with tasks that must be played again."""
+    """A worker died with tasks that must be simulated again."""
 
 
-def local(tasks: Iterable[Task], backend: str, workers: int) -> Iterator[Done]:
-    """Play on this machine. A dead process ends it with `WorkerLostError`: joblib gives up the pool."""
-    if backend not in JOBLIB:
-        raise PrudentError(f"run: backend must be threads or processes, got {backend!r}")
+def choose_backend(name: str, workers: int) -> Callable[[Iterable[Task]], Iterator[Done]]:
+    """What takes tasks: "threads", "processes", or the address of a cluster, such as "tcp://host:8786"."""
+    for known, backend in BACKENDS.items():
+        if name == known or (known.endswith("://") and name.startswith(known)):
+            return partial(backend, name, workers)
+    raise PrudentError(f"run: backend must be one of {', '.join(BACKENDS)}, got {name!r}; {near(name, BACKENDS)}")
+
+
+def local(backend: str, workers: int, tasks: Iterable[Task]) -> Iterator[Done]:
+    """On this machine. A dead process ends it with `WorkerLostError`: joblib gives up the pool."""
     settings: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1, "pre_dispatch": 2 * workers}
     pool = Parallel(n_jobs=workers, backend=JOBLIB[backend], **settings)
     done = pool(delayed(play)(task) for task in tasks)
@@ -44,8 +52,8 @@ def local(tasks: Iterable[Task], backend: str, workers: int) -> Iterator[Done]:
             done.close()
 
 
-def cluster(tasks: Iterable[Task], address: str) -> Iterator[Done]:
-    """Play on a Dask cluster, two tasks to every thread it has. Results come back here; workers need no shared disk."""
+def cluster(address: str, _: int, tasks: Iterable[Task]) -> Iterator[Done]:
+    """On a Dask cluster, two tasks to every thread it has. Results come back here; workers need no shared disk."""
     try:
         from distributed import Client, KilledWorker, as_completed
     except ImportError:
@@ -73,3 +81,12 @@ def cluster(tasks: Iterable[Task], address: str) -> Iterator[Done]:
             raise PrudentError(f"run: every worker that took a task died, memory perhaps: {error}") from None
         except CancelledError:
             raise PrudentError(f"run: the cluster at {address} is gone; finished cells are kept, run again") from None
+
+
+BACKENDS: dict[str, Callable[[str, int, Iterable[Task]], Iterator[Done]]] = {
+    "threads": local,
+    "processes": local,
+    "tcp://": cluster,
+    "tls://": cluster,
+}
+"""By name, or by how an address begins."""

@@ -3,6 +3,8 @@
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -12,8 +14,9 @@ from prudent.compiled import fingerprint
 from prudent.errors import PrudentError
 from prudent.policies.base import Policy, spec
 from prudent.risk.base import RiskMeasure
+from prudent.study.schema import COLUMNS
 
-Path = tuple[str | int, ...]
+Place = tuple[str | int, ...]
 """Where in a study something stands: ("policies", 2)."""
 
 
@@ -24,9 +27,9 @@ class Cell(NamedTuple):
     risk: RiskMeasure
     policy: Policy
     horizon: int
-    runs: int
-    seed: int
-    engine: str
+    runs: int = 500
+    seed: int = 0
+    engine: str = "auto"
 
     def facts(self) -> dict[str, Any]:
         """The cell in words and numbers."""
@@ -35,8 +38,8 @@ class Cell(NamedTuple):
         return {"arms": arms, "risk": str(self.risk), "policy": spec(self.policy), **numbers}
 
     def kind(self) -> tuple[Any, ...]:
-        """Cells of a kind run the same compiled code on as many arms; they cost alike but for horizon and runs."""
-        variant = tuple(value for value in self.policy if isinstance(value, (str, bool)))
+        """Cells of a kind run the same compiled code on as many arms; they take alike but for horizon and runs."""
+        variant = tuple(value for value in self.policy._asdict().values() if isinstance(value, (str, bool)))
         laws = frozenset(type(law) for law in self.bandit.arms)
         return (type(self.policy), variant, type(self.risk), self.engine, len(self.bandit), laws)
 
@@ -51,38 +54,46 @@ class Cell(NamedTuple):
         return hashlib.blake2b(facts.encode(), digest_size=12).hexdigest()
 
 
-class Entry(NamedTuple):
-    """A cell under the name its study gives it: a bandit's name and the values of ranges."""
+@dataclass(frozen=True)
+class Labelled:
+    """A cell, and the labels under which its row will be found: columns of their own beside what is measured.
 
-    key: str
+    A `Study` gives every cell the label `bandit`, the name of its bandit, and one label for each range.
+    """
+
     cell: Cell
-    bandit: str
-    values: dict[str, float]
+    labels: dict[str, str | float] = field(default_factory=dict)
+
+    @cached_property
+    def key(self) -> str:
+        """The cell's key; labels are no part of it."""
+        return self.cell.key()
 
 
-class Problem(NamedTuple):
+class Mistake(NamedTuple):
     """What is wrong, and where."""
 
-    path: Path
+    place: Place
     text: str
 
     def __str__(self) -> str:
-        return f"{'.'.join(map(str, self.path))}: {self.text}"
+        return f"{'.'.join(map(str, self.place))}: {self.text}"
 
 
 class StudyError(PrudentError):
     """Everything that is wrong with a study, at once."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__("; ".join(map(str, problems)))
-        self.problems = list(problems)
+    def __init__(self, mistakes: Sequence[Mistake]) -> None:
+        super().__init__("; ".join(map(str, mistakes)))
+        self.mistakes = list(mistakes)
 
 
-def labels(entries: Sequence[Entry]) -> pl.DataFrame:
-    """One row per cell: its key, name and content; a column for every range."""
-    names = dict.fromkeys(name for entry in entries for name in entry.values)
-    columns: dict[str, list[Any]] = {"cell": [e.key for e in entries], "bandit": [e.bandit for e in entries]}
-    columns |= {name: [e.values.get(name) for e in entries] for name in names}
-    facts = [e.cell.facts() for e in entries]
-    columns |= {name: [row[name] for row in facts] for name in facts[0]}
-    return pl.DataFrame(columns, schema_overrides=dict.fromkeys(names, pl.Float64))
+def labels_table(cells: Sequence[Labelled]) -> pl.DataFrame:
+    """One row per cell: its key, its labels, its content."""
+    names = dict.fromkeys(name for each in cells for name in each.labels)
+    if taken := next((name for name in names if name in COLUMNS), None):
+        raise PrudentError(f"a label cannot be called {taken!r}; take a word that is no column of the results")
+    facts = [each.cell.facts() for each in cells]
+    columns: dict[str, list[Any]] = {"cell": [each.key for each in cells]}
+    columns |= {name: [each.labels.get(name) for each in cells] for name in names}
+    return pl.DataFrame(columns | {name: [row[name] for row in facts] for name in facts[0]})

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from prudent.errors import PrudentError, check_number, near
-from prudent.study.play import MEASURES
-from prudent.study.select import matches, ranges_of
+from prudent.runs import MEASURES
+from prudent.study.select import labels_of, matches, ranges_of
 
 Array = NDArray[np.float64]
 
@@ -25,7 +25,9 @@ def compare(
     """
     level = check_number("compare", "level", level, low=0.0, high=1.0, open_low=True, open_high=True)
     check_measure("compare", measure)
-    same = ["bandit", *ranges_of(table), "arms", "risk", "horizon", "runs"]
+    # Labels in words may name the policy itself; only the bandit's name and numbers must agree.
+    labels = [name for name in labels_of(table) if name == "bandit" or name in ranges_of(table)]
+    same = [*labels, "arms", "risk", "horizon", "runs"]
     columns = [*same, measure, f"{measure}_se"]
     sides = [_of_policy(table, policy).select(columns) for policy in (policy_a, policy_b)]
     pairs = sides[0].join(sides[1], on=same, how="inner", nulls_equal=True, maintain_order="left", suffix="_b")

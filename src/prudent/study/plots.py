@@ -20,7 +20,7 @@ def draw(kind: str, table: pl.DataFrame, path: Path, *, measure: str = "regret",
     if path.suffix not in (".png", ".svg"):
         raise PrudentError(f"plot: out must end in .png or .svg, got {path}")
     if kind not in ("pulls", "frontier", "distribution") and table.get_column(measure).null_count() == len(table):
-        raise PrudentError(f"plot: {measure} is not defined for these risks; take --measure expected_gap")
+        raise PrudentError(f"plot: {measure} is not defined for these risks; take --measure gap_regret")
     with figures.style():
         if kind == "heatmap":
             figure = heat_maps(table, measure, *_axes(table, x, y))
@@ -43,7 +43,7 @@ def plot_horizons(ax: Axes, table: pl.DataFrame, measure: str = "regret") -> Axe
         line = pl.DataFrame({"horizon": x}).join(means.filter(policy=policy), on="horizon", how="left")
         curves.append((policy, line[measure].to_numpy(), line[f"{measure}_se"].to_numpy()))
     figures.plot_curves(ax, x, curves, log=bool((means[measure] > 0.0).all()))
-    problems = table.select("bandit", "arms", "risk").n_unique()
+    problems = table.select("arms", "risk").n_unique()
     ax.set(
         xlabel="horizon", ylabel=f"{_words(measure)}, mean of {problems} problems" if problems > 1 else _words(measure)
     )
@@ -121,7 +121,7 @@ def plot_distribution(ax: Axes, table: pl.DataFrame) -> Axes:
 
 def _one(table: pl.DataFrame, kind: str, what: str) -> pl.DataFrame:
     """The longest horizon of the only bandit, or of the only problem, a bandit and a risk."""
-    found = table.select("bandit", "arms", *(["risk"] if what == "problem" else [])).n_unique()
+    found = table.select("arms", *(["risk"] if what == "problem" else [])).n_unique()
     if found > 1:
         narrow = "narrow it with --bandit, --risk and --where" if what == "problem" else "take --bandit and --where"
         raise PrudentError(f"plot: {kind} shows one {what}, and {found} are left; {narrow}")

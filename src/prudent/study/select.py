@@ -20,7 +20,7 @@ def select(
     """The rows whose policy, risk and bandit match one of the patterns of each, at these horizons and values."""
     for column, patterns in (("policy", policies), ("risk", risks), ("bandit", bandits)):
         for pattern in patterns:
-            known = table.get_column(column).unique(maintain_order=True).to_list()
+            known = table[column].unique(maintain_order=True).to_list() if column in table.columns else []
             if not any(matches(pattern, name) for name in known):
                 raise PrudentError(f"no {column} here is called {pattern!r}; {near(pattern, known)}")
         if patterns:
@@ -40,9 +40,14 @@ def matches(pattern: str, name: str) -> bool:
     return fnmatchcase(name.replace(" ", ""), pattern.replace(" ", ""))
 
 
+def labels_of(table: pl.DataFrame) -> list[str]:
+    """The columns that hold labels; they stand before the arms."""
+    return [name for name in table.columns[: table.columns.index("arms")] if name != "cell"]
+
+
 def ranges_of(table: pl.DataFrame) -> list[str]:
-    """The columns that hold ranges; they stand between a bandit's name and its arms."""
-    return table.columns[table.columns.index("bandit") + 1 : table.columns.index("arms")]
+    """The labels that are numbers."""
+    return [name for name in labels_of(table) if table.schema[name].is_numeric()]
 
 
 def varying(table: pl.DataFrame) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from prudent.bandit import Bandit
 from prudent.policies.base import Policy, spec
 from prudent.risk.base import RiskMeasure
-from prudent.study.cells import Entry, StudyError
+from prudent.study.cells import Labelled, StudyError
 from prudent.study.expand import Expansion, whole_horizons
 from prudent.study.ranges import values_of
 
@@ -35,12 +35,12 @@ class Study:
     ranges: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
-    def entries(self) -> list[Entry]:
-        """All cells, in order. The whole study is checked first: a `StudyError` holds every problem found."""
-        entries, problems = Expansion(self).expand()
-        if problems:
-            raise StudyError(problems)
-        return entries
+    def cells(self) -> list[Labelled]:
+        """All cells, in order. The whole study is checked first: a `StudyError` holds every mistake found."""
+        cells, mistakes = Expansion(vars(self)).expand()
+        if mistakes:
+            raise StudyError(mistakes)
+        return cells
 
     def as_dict(self) -> dict[str, Any]:
         """The study as JSON can hold it, objects by their specs."""

@@ -1,22 +1,21 @@
 """Where a study is kept: a folder that can be killed, copied, shared and read by anything that reads Parquet.
 
     manifest.json    made once: the version of prudent and its code, seed, what is kept
-    study.json       the study as last asked for
-    cells.parquet    one row per cell of that study: its key, names, ranges, content
+    study.json       the study as last asked for, if the cells are those of a study
+    cells.parquet    one row per cell as last asked for: its key, labels, content
     parts/           finished cells, one row each, many to a file
     sessions.jsonl   one line per finished call of `run`: when, how long, how many cells, on which versions
 
-A part is named by a digest of its bytes, and written beside and renamed. So a part that reads as finished is finished,
+A part is named by a digest of its bytes, and written whole or not at all. So a part that reads as finished is finished,
 a damaged one gives itself away, and two processes that finish the same cells write the same file.
 """
 
 import hashlib
 import io
 import json
-import os
+import math
 import time
-import uuid
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -26,12 +25,17 @@ from typing import Any
 import polars as pl
 
 import prudent
+from prudent import files
+from prudent.engine.simulation import choose_engine
 from prudent.errors import PrudentError
-from prudent.study.cells import Entry, labels
+from prudent.policies.base import Setting
+from prudent.policies.binding import bind
+from prudent.runs import Runs
+from prudent.study.cells import Cell, Labelled, labels_table
 from prudent.study.play import code_version, to_bytes
-from prudent.study.spec import Study
+from prudent.study.schema import KEEP, STATISTICS
 
-FORMAT = 1
+FORMAT = 2
 LEFT_BEHIND = 3600.0
 """Seconds after which a file that was being written is taken as left by a process that died."""
 
@@ -45,23 +49,29 @@ class Store:
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
         self.parts = self.folder / "parts"
+        self._labels: pl.DataFrame | None = None
 
-    def begin(self, study: Study, entries: Sequence[Entry]) -> None:
-        """Make the folder ready for a study, or refuse: another seed, version or `keep` never mix in one folder."""
-        wanted = {"format": FORMAT, "prudent": prudent.__version__, "code": code_version()}
-        wanted |= {"seed": entries[0].cell.seed, "keep": study.keep}
+    @staticmethod
+    def identity(seed: int, keep: str) -> dict[str, Any]:
+        """What all cells of a folder share."""
+        code = {"prudent": prudent.__version__, "code": code_version()}
+        return {"format": FORMAT, **code, "seed": seed, "keep": keep}
+
+    def begin(self, cells: Sequence[Labelled], keep: str, study: dict[str, Any] | None = None) -> None:
+        """Make the folder ready for cells, or refuse: another seed, version or `keep` never mix in one folder."""
+        seeds = {each.cell.seed for each in cells}
+        if len(seeds) != 1 or keep not in KEEP:
+            raise PrudentError(f"{self.folder}: a store takes cells of one seed and keeps {' or '.join(KEEP)}")
+        wanted, self._labels = self.identity(seeds.pop(), keep), labels_table(cells)
         strangers = [path.name for path in self.folder.glob("*") if path.name[0] != "."]
         if strangers and not self._manifest().exists():  # asked in this order, since another process may make it now
             raise PrudentError(f"{self.folder} holds {strangers[0]} and no study; choose an empty folder (--out)")
-        with writing(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
         facts = {**wanted, "versions": versions(), "created": now()}
-        write(self._manifest(), json.dumps(facts, indent=2).encode(), only_new=True)
+        write(self._manifest(), json.dumps(facts, indent=2), only_new=True)
         self._agree(wanted)
-        with writing(self.parts):
-            self.parts.mkdir(exist_ok=True)
-        write(self.folder / "study.json", json.dumps(study.as_dict(), indent=2, ensure_ascii=False).encode())
-        write(self.folder / "cells.parquet", to_bytes(labels(entries), code_version()))
+        if study is not None:
+            write(self.folder / "study.json", json.dumps(study, indent=2, ensure_ascii=False))
+        write(self.folder / "cells.parquet", to_bytes(self._labels, code_version()))
         self._sweep()
 
     def _manifest(self) -> Path:
@@ -88,29 +98,36 @@ class Store:
 
     def finished(self, complain: Callable[[str], Any]) -> set[str]:
         """The keys of all cells in good parts. A part that is not is set aside as `*.damaged`, and named."""
-        keys: set[str] = set()
+
+        def set_aside(path: Path, error: PrudentError) -> None:
+            aside = path.with_name(f"{path.name}.damaged")
+            with writing(aside), suppress(FileNotFoundError):
+                path.rename(aside)
+            complain(f"{error}; set aside as {aside.name}, its cells are computed again")
+
+        return {key for part in self._good_parts(set_aside, ["cell"]) for key in part["cell"]}
+
+    def _good_parts(
+        self, damaged: Callable[[Path, PrudentError], Any], columns: list[str] | None = None
+    ) -> Iterator[pl.DataFrame]:
+        """Every part, or some of its columns; what is damaged is handed over instead."""
         for path in sorted(self.parts.glob("*.parquet")):
             try:
-                keys.update(self._checked(path).get_column("cell"))
+                yield self._checked(path, columns)
             except FileNotFoundError:
                 continue  # another process set it aside, or compacted it
             except PrudentError as error:
-                aside = path.with_name(f"{path.name}.damaged")
-                with writing(aside), suppress(FileNotFoundError):
-                    path.rename(aside)
-                complain(f"{error}; set aside as {aside.name}, its cells are computed again")
-        return keys
+                damaged(path, error)
 
-    def _checked(self, path: Path, without: Collection[str] | None = None) -> pl.DataFrame:
-        """A part whose bytes are those that were written, by this version: its keys, or all columns but some."""
+    def _checked(self, path: Path, columns: list[str] | None = None) -> pl.DataFrame:
+        """A part whose bytes are those that were written, by this version; some of its columns, or all."""
         data = path.read_bytes()
         if path.stem != digest(data):
             raise PrudentError(f"{path} is damaged or not of this study: its content does not match its name")
         try:
             if pl.read_parquet_metadata(io.BytesIO(data)).get("prudent.code") != self.manifest()["code"]:
                 raise PrudentError(f"{path} was made by another version of prudent")
-            columns = [name for name in pl.read_parquet_schema(io.BytesIO(data)) if without and name not in without]
-            return pl.read_parquet(io.BytesIO(data), columns=columns or ["cell"])
+            return pl.read_parquet(io.BytesIO(data), columns=columns)
         except (pl.exceptions.PolarsError, OSError) as error:
             raise PrudentError(f"{path} is not a part of a study: {str(error).splitlines()[0]}") from None
 
@@ -119,7 +136,9 @@ class Store:
         write(self.parts / f"{digest(part)}.parquet", part)
 
     def labels(self) -> pl.DataFrame:
-        """One row per cell of the study as last asked for."""
+        """One row per cell, as last asked for."""
+        if self._labels is not None:
+            return self._labels
         self.manifest()
         try:
             return pl.read_parquet(self.folder / "cells.parquet")
@@ -128,19 +147,31 @@ class Store:
             raise PrudentError(message) from None
 
     def table(self, complain: Callable[[str], Any] = lambda _: None) -> pl.DataFrame:
-        """The finished cells of the study, in its order: names, ranges and results. Damaged parts are left out."""
-        cells, tables = self.labels(), []
-        wanted, labelled = cells.get_column("cell").implode(), set(cells.columns) - {"cell"}
-        for path in sorted(self.parts.glob("*.parquet")):
-            try:
-                tables.append(self._checked(path, without=labelled).filter(pl.col("cell").is_in(wanted)))
-            except FileNotFoundError:
-                continue
-            except PrudentError as error:
-                complain(f"{error}; left out")
-        if not tables:
+        """The finished cells, in the order asked for: labels, content and results. Damaged parts are left out."""
+        cells = self.labels()
+        found = self._rows(cells["cell"], complain)
+        if found is None:
             return cells.clear()
-        return cells.join(pl.concat(tables).unique("cell"), on="cell", how="inner", maintain_order="left")
+        results = found.drop(set(cells.columns) - {"cell"}, strict=False)
+        return cells.join(results, on="cell", how="inner", maintain_order="left")
+
+    def runs(self, cells: Sequence[Cell]) -> list[Runs]:
+        """The runs of finished cells, array by array as `simulate` left them; how long they took is not kept."""
+        if self.manifest()["keep"] != "runs":
+            raise PrudentError(f'{self.folder} keeps summaries only; run with keep = "runs" into another folder')
+        keys = [cell.key() for cell in cells]
+        found = self._rows(pl.Series(keys, dtype=pl.String), lambda _: None)
+        places = {} if found is None else {key: i for i, key in enumerate(found["cell"])}
+        if found is None or not places.keys() >= set(keys):
+            missing = len(set(keys) - places.keys())
+            raise PrudentError(f"{self.folder} does not hold {missing} of the cells; run them first")
+        return [_as_runs(cell, found[places[key]]) for cell, key in zip(cells, keys, strict=True)]
+
+    def _rows(self, keys: pl.Series, complain: Callable[[str], Any]) -> pl.DataFrame | None:
+        """One row per finished cell, in no order; None if there is no part."""
+        wanted = pl.col("cell").is_in(keys.implode())
+        found = [part.filter(wanted) for part in self._good_parts(lambda _, error: complain(f"{error}; left out"))]
+        return pl.concat(found).unique("cell") if found else None
 
     def compact(self, complain: Callable[[str], Any] = lambda _: None) -> int:
         """Fewer, larger parts, sorted by key: the same cells always end in the same files. Returns how many."""
@@ -186,6 +217,16 @@ class Store:
                 continue
 
 
+def _as_runs(cell: Cell, row: pl.DataFrame) -> Runs:
+    ready = bind(cell.policy, Setting.of(cell.bandit, cell.risk, cell.horizon))
+    engine = choose_engine(cell.engine, cell.bandit, cell.policy, ready)
+    facts: dict[str, Any] = {"bandit": cell.bandit, "policy": cell.policy, "risk": cell.risk, "horizon": cell.horizon}
+    for name in STATISTICS:
+        numbers = row[f"{name}_by_run"].explode().explode().to_numpy()
+        facts[name] = numbers.reshape(cell.runs, len(cell.bandit))
+    return Runs(seed=cell.seed, engine=engine, seconds=math.nan, **facts)
+
+
 def _stretches(sizes: pl.DataFrame, keep: str) -> Iterator[tuple[str, str]]:
     """First and last keys of stretches that make a part each."""
     values = pl.col("size") if keep == "runs" else pl.lit(1)
@@ -198,35 +239,20 @@ def _stretches(sizes: pl.DataFrame, keep: str) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn what the system says into an error that says what was kept."""
+    """Turn what goes wrong into an error that says what was kept."""
+    kept = "finished cells are kept: make room or change the rights, and run again"
     try:
         yield
     except OSError as error:
-        kept = "finished cells are kept: make room or mend the rights, and run again"
         raise PrudentError(f"cannot write {path}: {error.strerror}; {kept}") from error
+    except PrudentError as error:
+        raise PrudentError(f"{str(error).partition(';')[0]}; {kept}") from error
 
 
-def write(path: Path, data: bytes, *, only_new: bool = False) -> None:
-    """All of `data` under `path` or nothing, whenever the power fails; with `only_new` a file there stays."""
-    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
+def write(path: Path, data: bytes | str, *, only_new: bool = False) -> None:
+    """As `files.write`, with an error that says what was kept."""
     with writing(path):
-        try:
-            with beside.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            if only_new:
-                with suppress(FileExistsError):
-                    os.link(beside, path)
-            else:
-                os.replace(beside, path)
-        finally:
-            beside.unlink(missing_ok=True)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        files.write(path, data, only_new=only_new)
 
 
 def digest(data: bytes) -> str:

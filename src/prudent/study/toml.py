@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from prudent.errors import PrudentError, near
-from prudent.study.cells import Path as Place
-from prudent.study.cells import Problem, StudyError
+from prudent.study.cells import Mistake, Place, StudyError
 from prudent.study.ranges import check_keys
 from prudent.study.spec import Study
 
@@ -21,7 +20,7 @@ KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|
 
 
 def load(path: Path | str) -> Study:
-    """The study in a TOML file, checked whole; an error has a line `file:number: what is wrong` per problem."""
+    """The study in a TOML file, checked whole; an error has a line `file:number: what is wrong` per mistake."""
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8")
@@ -30,15 +29,15 @@ def load(path: Path | str) -> Study:
         raise PrudentError(f"cannot read {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise PrudentError(f"{path}: not TOML: {error}") from None
-    problems, readable = _shape(data)
+    mistakes, readable = _shape(data)
     study = Study(**{name: data.get(name) for name in KEYS if name in data or KEYS[name]})  # type: ignore[arg-type]
     if readable:
         try:
-            _ = study.entries
+            _ = study.cells
         except StudyError as error:
-            problems += error.problems
-    if problems:
-        raise PrudentError("\n".join(_located(path, text, data, problem) for problem in problems))
+            mistakes += error.mistakes
+    if mistakes:
+        raise PrudentError("\n".join(_located(path, text, data, mistake) for mistake in mistakes))
     return study
 
 
@@ -64,33 +63,33 @@ def _value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
-def _shape(data: dict[str, Any]) -> tuple[list[Problem], bool]:
-    """Problems with keys, and whether a study can be made all the same.
+def _shape(data: dict[str, Any]) -> tuple[list[Mistake], bool]:
+    """Mistakes in keys, and whether a study can be made all the same.
 
     Each bandit is unwrapped from its table with the key `arms`.
     """
-    unknown = [Problem((key,), f"unknown key; {near(key, KEYS)}") for key in data if key not in KEYS]
-    problems = [Problem((), f"{name} is missing") for name, needed in KEYS.items() if needed and name not in data]
+    unknown = [Mistake((key,), f"unknown key; {near(key, KEYS)}") for key in data if key not in KEYS]
+    mistakes = [Mistake((), f"{name} is missing") for name, needed in KEYS.items() if needed and name not in data]
     bandits: Any = data.get("bandits")
     for name, table in bandits.items() if isinstance(bandits, dict) else ():
         if not isinstance(table, dict):
-            problems.append(Problem(("bandits", name), f"must be a table with the key arms, got {table!r}"))
+            mistakes.append(Mistake(("bandits", name), f"must be a table with the key arms, got {table!r}"))
             continue
         try:
             check_keys("bandit", table, ("arms",), needed=("arms",))
             bandits[name] = table["arms"]
         except PrudentError as error:
-            problems.append(Problem(("bandits", name), str(error)))
-    return unknown + problems, not problems
+            mistakes.append(Mistake(("bandits", name), str(error)))
+    return unknown + mistakes, not mistakes
 
 
-def _located(path: Path, text: str, data: dict[str, Any], problem: Problem) -> str:
-    place = problem.path
+def _located(path: Path, text: str, data: dict[str, Any], mistake: Mistake) -> str:
+    place = mistake.place
     if place[:1] == ("bandits",) and len(place) > 1:
         place = (*place[:2], "arms", *place[2:])
-    line = line_of(text, place, _item(data, problem.path)) if place else 1
-    name = ".".join(part if isinstance(part, str) else str(part + 1) for part in problem.path)
-    return f"{path}:{line}: {name}: {problem.text}" if name else f"{path}:{line}: {problem.text}"
+    line = line_of(text, place, _item(data, mistake.place)) if place else 1
+    name = ".".join(part if isinstance(part, str) else str(part + 1) for part in mistake.place)
+    return f"{path}:{line}: {name}: {mistake.text}" if name else f"{path}:{line}: {mistake.text}"
 
 
 def _item(data: Any, place: Place) -> Any:

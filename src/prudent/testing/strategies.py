@@ -48,7 +48,7 @@ def check_strategy(
     confident = hasattr(strategy, DELTA)
     for laws in _games(arms):
         bandit = Bandit(laws)
-        setting = Setting(len(laws), risk, None, bandit.support, bandit=bandit)
+        setting = Setting.of(bandit, risk)
         setting = setting._replace(delta=delta) if confident else setting._replace(budget=budget)
         with answers(name, f"must bind to {len(laws)} arms"):
             ready = bind(strategy, setting)

@@ -5,9 +5,8 @@ import numpy as np
 from prudent.arms.continuous import Gaussian
 from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
 from prudent.bandit import Bandit
-from prudent.engine.simulation import simulate
-from prudent.paper.claims.ledger import Evidence, claim, judged, mean_se, pm
-from prudent.paper.measure import Desk
+from prudent.paper.claims.ledger import Evidence, claim, judged, mean_se, on, pm
+from prudent.paper.making import point
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2, FIGURE_2
 from prudent.policies.fixed_arm import FixedArm
 from prudent.policies.mv_lcb import MVLCB
@@ -20,24 +19,19 @@ from prudent.runs import Runs
 BOTH = (CONFIGURATION_1, CONFIGURATION_2)
 ZERO_ONE = Bandit([Deterministic(0.0), Deterministic(1.0)])
 THREE = Bandit([Bernoulli(0.9), Bernoulli(0.6), Bernoulli(0.3)])
-
-
-def play(desk: Desk, bandit: Bandit, policy: tuple[object, ...], rho: float, horizon: int) -> Runs:
-    """Some runs at the desk's settings."""
-    return simulate(
-        bandit, policy, risk=MeanVariance(rho), horizon=horizon, runs=desk.runs, seed=desk.seed, workers=desk.workers
-    )
+FIFTEEN = point(CONFIGURATION_1, MVLCB(), 1.0, 5_000)
+IN_TURN = point(ZERO_ONE, RoundRobin(), 0.0, 1_000)
 
 
 @claim("section 2", "With ρ = 0 the best arm is the one of smallest variance.")
-def rho_zero(desk: Desk) -> Evidence:
+def rho_zero() -> Evidence:
     """The best arm of both configurations at ρ = 0, computed from the laws."""
     pairs = [(bandit.best(MeanVariance(0.0)), int(bandit.variances.argmin())) for bandit in BOTH]
     return judged(all(a == b for a, b in pairs), f"best arm and arm of smallest variance: {pairs}")
 
 
 @claim("section 2", "As ρ → ∞ the problem becomes that of the largest mean.")
-def rho_infinite(desk: Desk) -> Evidence:
+def rho_infinite() -> Evidence:
     """The best arm at ρ = 10⁶ and at ρ = ∞ against the largest mean, and cost/ρ against −μ."""
     best = [(b.best(MeanVariance(1e6)), b.best(MeanVariance(np.inf)), int(b.means.argmax())) for b in BOTH]
     far = max(float(np.abs(b.costs(MeanVariance(1e6)) / 1e6 + b.means).max()) for b in BOTH)
@@ -46,42 +40,41 @@ def rho_infinite(desk: Desk) -> Evidence:
 
 
 @claim("eq. regret2", "The regret is exactly gap + exploration − twins.")
-def decomposition(desk: Desk) -> Evidence:
+@on(point(FIGURE_2, MVLCB(), 0.7, 10_000), point(CONFIGURATION_1, RoundRobin(), 0.7, 10_000))
+def decomposition(*found: Runs) -> Evidence:
     """The largest difference over runs of MV-LCB on Figure 2's arms and of round robin on configuration 1, ρ = 0.7."""
-    worst = 0.0
-    for bandit, policy in ((FIGURE_2, MVLCB()), (CONFIGURATION_1, RoundRobin())):
-        runs = play(desk, bandit, policy, 0.7, 10_000)
-        worst = max(worst, float(np.abs(sum(runs.regret_parts()) - runs.regret()).max()))
-    return judged(worst < 1e-12, f"largest difference {worst:.1e} over {2 * desk.runs} runs")
+    worst = max(float(np.abs(sum(runs.regret_parts()) - runs.regret()).max()) for runs in found)
+    return judged(worst < 1e-12, f"largest difference {worst:.1e} over {sum(map(len, found))} runs")
 
 
 @claim("section 2", "The last term of eq. regret2 is always negative.")
-def twins_negative(desk: Desk) -> Evidence:
+@on(FIFTEEN)
+def twins_negative(runs: Runs) -> Evidence:
     """The largest value of the term over runs."""
-    twins = play(desk, CONFIGURATION_1, MVLCB(), 1.0, 5_000).regret_parts().twins
-    return judged(bool(twins.max() <= 0.0), f"between {twins.min():.1e} and {twins.max():.1e} in {desk.runs} runs")
+    twins = runs.regret_parts().twins
+    return judged(bool(twins.max() <= 0.0), f"between {twins.min():.1e} and {twins.max():.1e} in {len(runs)} runs")
 
 
 @claim("section 2, footnote", "The last term of eq. regret2 decreases like K log(1/δ)/n with probability 1 − δ.")
-def twins_rate(desk: Desk) -> Evidence:
+@on(*[point(THREE, RoundRobin(), 0.0, n) for n in (1_000, 100_000)])
+def twins_rate(*found: Runs) -> Evidence:
     """n/(K log(1/δ)) times its quantile at 1 − δ, δ = 0.05, at two horizons a hundred times apart."""
-    scaled = []
-    for horizon in (1_000, 100_000):
-        twins = -play(desk, THREE, RoundRobin(), 0.0, horizon).regret_parts().twins
-        scaled.append(float(np.quantile(twins, 0.95)) * horizon / (3 * np.log(1 / 0.05)))
+    quantiles = [(runs.horizon, float(np.quantile(-runs.regret_parts().twins, 0.95))) for runs in found]
+    scaled = [quantile * horizon / (3 * np.log(1 / 0.05)) for horizon, quantile in quantiles]
     ok = max(scaled) <= 1.0 and 0.5 < scaled[0] / scaled[1] < 2.0
     return judged(ok, f"scaled quantiles {scaled[0]:.3f} and {scaled[1]:.3f}, at most 1 and of one size")
 
 
 @claim("section 2", "An algorithm that pulls a single arm suffers no exploration risk.")
-def single_arm(desk: Desk) -> Evidence:
+@on(point(CONFIGURATION_1, FixedArm(3), 0.0, 1_000))
+def single_arm(runs: Runs) -> Evidence:
     """Exploration risk of a fixed arm."""
-    risk = play(desk, CONFIGURATION_1, FixedArm(3), 0.0, 1_000).exploration_risk()
+    risk = runs.exploration_risk()
     return judged(bool(risk.max() < 1e-15), f"largest {risk.max():.1g}, rounding")
 
 
 @claim("section 2", "Exploration risk is a weighted variance of the arms' means; it peaks far from every mean.")
-def exploration_is_variance(desk: Desk) -> Evidence:
+def exploration_is_variance() -> Evidence:
     """The pairwise form against the weighted variance, and its maximum over allocations to two arms."""
     shares = np.arange(1, 1000)
     pulls = np.stack([shares, 1000 - shares], axis=1)
@@ -93,9 +86,9 @@ def exploration_is_variance(desk: Desk) -> Evidence:
 
 
 @claim("eq. regret3", "The regret is at most gap plus (1/n²) Σ T_i T_j Γ̂_ij².")
-def regret3(desk: Desk) -> Evidence:
+@on(FIFTEEN)
+def regret3(runs: Runs) -> Evidence:
     """regret ≤ right-hand side in every run; the exploration term there against the exact one."""
-    runs = play(desk, CONFIGURATION_1, MVLCB(), 1.0, 5_000)
     excess = float((runs.regret() - runs.regret_bound()).max())
     ratio = float((runs.exploration_risk("eq-regret3") / runs.exploration_risk()).mean())
     return judged(
@@ -104,9 +97,9 @@ def regret3(desk: Desk) -> Evidence:
 
 
 @claim("Definition 3", "The pseudo-regret's exploration term replaces the empirical one of the regret.")
-def definition_3(desk: Desk) -> Evidence:
+@on(point(FIGURE_2, RoundRobin(), 0.0, 100_000))
+def definition_3(runs: Runs) -> Evidence:
     """Its mean against that of the regret's own exploration part, many pulls of each arm."""
-    runs = play(desk, FIGURE_2, RoundRobin(), 0.0, 100_000)
     exact, _ = mean_se(runs.regret_parts().exploration)
     ratio = float(runs.pseudo_regret_parts().exploration.mean()) / exact
     close = abs(float(runs.pseudo_regret_parts("exact").exploration.mean()) / exact - 1.0) < 0.01
@@ -114,49 +107,49 @@ def definition_3(desk: Desk) -> Evidence:
 
 
 @claim("section 2", "The pseudo-regret is not an unbiased estimate of the regret.")
-def biased(desk: Desk) -> Evidence:
+@on(point(FIGURE_2, MVLCB(), 0.0, 10_000))
+def biased(runs: Runs) -> Evidence:
     """Mean difference over runs of MV-LCB on Figure 2's arms, in standard errors."""
-    runs = play(desk, FIGURE_2, MVLCB(), 0.0, 10_000)
     mean, error = mean_se(runs.pseudo_regret() - runs.regret())
     return judged(abs(mean) > 5 * error, f"difference {mean:.4g} ± {error:.1g}")
 
 
 @claim("section 5", "With equal means the regret coincides with its gap part.")
-def equal_means(desk: Desk) -> Evidence:
+@on(point(Bandit([Gaussian(1.5, 0.05), Gaussian(1.5, 0.25)]), MVLCB(), 0.0, 10_000))
+def equal_means(runs: Runs) -> Evidence:
     """Two arms of mean 1.5, variances 0.05 and 0.25: regret minus gap part."""
-    runs = play(desk, Bandit([Gaussian(1.5, 0.05), Gaussian(1.5, 0.25)]), MVLCB(), 0.0, 10_000)
     rest = np.abs(runs.regret() - runs.regret_parts().gap)
     share = float(rest.mean() / runs.regret().mean())
     return judged(share < 0.01, f"they differ by {rest.mean():.1e}, {share:.2%} of the regret {pm(runs.regret())}")
 
 
 @claim("section 6", "A₁ (arms in turn) has high variability within a run and none across runs.")
-def in_turn(desk: Desk) -> Evidence:
+@on(IN_TURN)
+def in_turn(runs: Runs) -> Evidence:
     """Variance within and across runs, deterministic arms 0 and 1, n = 1,000."""
-    runs = play(desk, ZERO_ONE, RoundRobin(), 0.0, 1_000)
     within, across = float(runs.reward_variance().mean()), runs.across_variance()
     return judged(within == 0.25 and across == 0.0, f"within {within}, across {across}, regret {runs.regret().mean()}")
 
 
 @claim("section 6", "A₂ (one random arm for good) has none within a run, no regret, and high variance across runs.")
-def one_arm(desk: Desk) -> Evidence:
+@on(point(ZERO_ONE, RandomArm(), 0.0, 1_000))
+def one_arm(runs: Runs) -> Evidence:
     """Variance within and across runs, deterministic arms 0 and 1, n = 1,000."""
-    runs = play(desk, ZERO_ONE, RandomArm(), 0.0, 1_000)
     within, across = float(runs.reward_variance().max()), runs.across_variance()
     ok = within == 0.0 and across > 0.2 and bool((runs.regret() == 0.0).all())
     return judged(ok, f"within {within}, across {across:.3f}, largest regret {np.abs(runs.regret()).max()}")
 
 
 @claim("section 6", "A₁ has a very small standard regret.")
-def small_standard_regret(desk: Desk) -> Evidence:
+@on(IN_TURN)
+def small_standard_regret(runs: Runs) -> Evidence:
     """n (largest mean − mean reward), against √n and n."""
-    runs = play(desk, ZERO_ONE, RoundRobin(), 0.0, 1_000)
     loss = 1_000 * (1.0 - float(runs.reward_mean().mean()))
     return judged(loss <= np.sqrt(1_000), f"it is {loss:g} = n/2")
 
 
 @claim("section 7", "The mean-variance violates monotonicity: it is not a coherent measure of risk.")
-def not_monotone(desk: Desk) -> Evidence:
+def not_monotone() -> Evidence:
     """A reward that is never smaller and yet costs more, ρ = 1."""
     risk = MeanVariance(1.0)
     sure, better = risk.cost(Deterministic(0.0)), risk.cost(Empirical([0.0, 4.0]))
@@ -164,7 +157,7 @@ def not_monotone(desk: Desk) -> Evidence:
 
 
 @claim("section 7", "Over n rounds the variance of the sum is n times one round's; the value at risk is not.")
-def multi_period(desk: Desk) -> Evidence:
+def multi_period() -> Evidence:
     """The 5 % quantile of a sum of 100 Gaussian rewards against 100 times that of one."""
     one, many = Gaussian(0.1, 1.0), Gaussian(10.0, 100.0)
     ratio = many.quantile(0.05) / one.quantile(0.05)
@@ -172,7 +165,7 @@ def multi_period(desk: Desk) -> Evidence:
 
 
 @claim("section 7", "The arm of smallest one-round risk may not be the best over n rounds.")
-def best_over_rounds(desk: Desk) -> Evidence:
+def best_over_rounds() -> Evidence:
     """Two Gaussian arms ordered by the 5 % quantile of one reward, and of the sum of 100."""
     steady, bold = (0.0, 0.01), (0.5, 1.0)
     one = [Gaussian(m, v).quantile(0.05) for m, v in (steady, bold)]

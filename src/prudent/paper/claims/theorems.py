@@ -7,17 +7,17 @@ from scipy.optimize import minimize_scalar
 
 from prudent.arms.discrete import Bernoulli, Deterministic
 from prudent.bandit import Bandit
-from prudent.paper.claims.definitions import play
-from prudent.paper.claims.ledger import CORRECTED, FAILS, HOLDS, Evidence, claim, judged, mean_se, pm
-from prudent.paper.measure import Desk
+from prudent.paper.claims.ledger import CORRECTED, FAILS, HOLDS, Evidence, claim, judged, mean_se, on, pm, regrets
+from prudent.paper.making import point
 from prudent.paper.problems import CONFIGURATION_1, FIGURE_2
 from prudent.policies.anytime_mv_lcb import AnytimeMVLCB
-from prudent.policies.base import Arm
+from prudent.policies.base import Arm, Setting
 from prudent.policies.bernstein_mv_lcb import BernsteinMVLCB
 from prudent.policies.exp_exp import ExpExp
 from prudent.policies.mv_lcb import MVLCB
 from prudent.policies.ucb1 import UCB1
 from prudent.risk.mean_variance import MeanVariance
+from prudent.runs import Runs
 from prudent.theory import (
     Bound,
     corollary,
@@ -28,41 +28,46 @@ from prudent.theory import (
     theorem2,
 )
 
+ZERO_ONE = Bandit([Deterministic(0.0), Deterministic(1.0)])
+WAYS = ("round-robin", "successive-rejects", "ucb-e")
 EASY = Bandit([Bernoulli(0.98), Bernoulli(0.5)])
 """Rewards in [0, 1] with a large gap of variances, as the theorems assume."""
 
 RISK = MeanVariance(0.0)
+LONG = point(EASY, MVLCB(), 0.0, 100_000)
+"""The cell of Theorem 1 and what follows from it."""
 
 
 @claim("Lemma 1", "With probability 1 − δ the regret exceeds the pseudo-regret by at most the stated terms.")
-def lemma_1(desk: Desk) -> Evidence:
+@on(point(EASY, MVLCB(), 0.0, 2_000))
+def lemma_1(runs: Runs) -> Evidence:
     """The frequency of violations at δ = 0.05 over runs of MV-LCB on [0, 1] arms."""
-    runs = play(desk, EASY, MVLCB(), 0.0, 2_000)
     bound = lemma1(EASY, RISK, 2_000, 0.05).printed or 0.0
     rate = float((runs.regret() > runs.pseudo_regret() + bound).mean())
-    return judged(rate <= 0.05, f"violated in {rate:.2%} of {desk.runs} runs, allowed 5 %; the terms are {bound:.3f}")
+    return judged(rate <= 0.05, f"violated in {rate:.2%} of {len(runs)} runs, allowed 5 %; the terms are {bound:.3f}")
 
 
-def _paths(desk: Desk, law: Bernoulli, length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _paths(law: Bernoulli, length: int, runs: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Counts, and the running means and variances of many sequences of rewards."""
-    rewards = law.sample(np.random.default_rng(desk.seed), desk.runs * length).reshape(desk.runs, length)
+    rewards = law.sample(np.random.default_rng(seed), runs * length).reshape(runs, length)
     count = np.arange(1, length + 1)
     mean = rewards.cumsum(1) / count
     return count, mean, mean * (1.0 - mean)
 
 
 @claim("Lemma 2", "All empirical mean-variances stay within (5+ρ)√(log(1/δ)/2s), except with probability 6nKδ.")
-def lemma_2(desk: Desk) -> Evidence:
+@on(samples=True)
+def lemma_2(runs: int, seed: int) -> Evidence:
     """One Bernoulli arm, ρ = 1, 200 samples, δ such that 6nδ = 0.6: how often some s violates it."""
     delta = 0.6 / (6 * 200)
-    count, mean, variance = _paths(desk, Bernoulli(0.3), 200)
+    count, mean, variance = _paths(Bernoulli(0.3), 200, runs, seed)
     off = np.abs(variance - mean - (0.21 - 0.3)) >= 6.0 * np.sqrt(math.log(1 / delta) / (2 * count))
     rate = float(off.any(1).mean())
-    return judged(rate <= 0.6, f"violated in {rate:.2%} of {desk.runs} sequences, allowed 60 %")
+    return judged(rate <= 0.6, f"violated in {rate:.2%} of {runs} sequences, allowed 60 %")
 
 
 @claim("section 3, Remark 1", "MV-LCB becomes UCB1 as ρ → ∞.")
-def becomes_ucb1(desk: Desk) -> Evidence:
+def becomes_ucb1() -> Evidence:
     """Scores of the anytime version with a = 4, divided by ρ = 10⁹, against UCB1's."""
     arms = [Arm(s, m, v) for s in (1, 7, 400) for m in (0.1, 0.9) for v in (0.0, 0.2)]
     far = max(abs(AnytimeMVLCB(rho=1e9).score(a, 500) / 1e9 - UCB1().score(a, 500)) for a in arms)
@@ -70,10 +75,11 @@ def becomes_ucb1(desk: Desk) -> Evidence:
 
 
 @claim("section 3, commented Remark 2", "An index with (σ̂ + √(log(1/δ)/2s))² is a lower bound on the mean-variance.")
-def commented_bernstein(desk: Desk) -> Evidence:
+@on(samples=True)
+def commented_bernstein(runs: int, seed: int) -> Evidence:
     """How often it lies above the true variance (ρ = 0, δ = 0.01, 50 samples), and the corrected index."""
     delta, s = 0.01, 50
-    _, mean, variance = _paths(desk, Bernoulli(0.5), s)
+    _, mean, variance = _paths(Bernoulli(0.5), s, runs, seed)
     unbiased = variance[:, -1] * s / (s - 1)
     printed = float(((np.sqrt(unbiased) + math.sqrt(math.log(1 / delta) / (2 * s))) ** 2 > 0.25).mean())
     index = BernsteinMVLCB(rho=0.0, delta=delta)
@@ -83,12 +89,12 @@ def commented_bernstein(desk: Desk) -> Evidence:
 
 
 @claim("appendix B", "A worse arm is pulled at most 2(5+ρ)² log(1/δ)/Δ² + 1 times, except with probability 6nKδ.")
-def pulls(desk: Desk) -> Evidence:
+@on(LONG)
+def pulls(runs: Runs) -> Evidence:
     """MV-LCB with δ = 1/n² on [0, 1] arms, n = 100,000: the most pulls of the worse arm."""
-    runs = play(desk, EASY, MVLCB(), 0.0, 100_000)
     bound = pulls_bound(EASY, RISK, 100_000).corrected or math.inf
     most = int(runs.pulls[:, 1].max())
-    return judged(most <= bound, f"at most {most:,} pulls in {desk.runs} runs; the bound is {bound:,.0f}")
+    return judged(most <= bound, f"at most {most:,} pulls in {len(runs)} runs; the bound is {bound:,.0f}")
 
 
 def _against(bound: Bound, ours: np.ndarray) -> Evidence:
@@ -100,9 +106,9 @@ def _against(bound: Bound, ours: np.ndarray) -> Evidence:
 @claim(
     "Theorem 1, high probability", "The pseudo-regret of MV-LCB stays below the bound, except with probability 6nKδ."
 )
-def theorem_1_probability(desk: Desk) -> Evidence:
+@on(LONG)
+def theorem_1_probability(runs: Runs) -> Evidence:
     """The largest pseudo-regret over runs against the bound, [0, 1] arms."""
-    runs = play(desk, EASY, MVLCB(), 0.0, 100_000)
     bound = theorem1_high_probability(EASY, RISK, 100_000)
     top = float(runs.pseudo_regret().max())
     ok = top <= (bound.printed or 0.0)
@@ -110,26 +116,26 @@ def theorem_1_probability(desk: Desk) -> Evidence:
 
 
 @claim("Theorem 1, expectation", "The expected pseudo-regret of MV-LCB with δ = 1/n² stays below the bound.")
-def theorem_1(desk: Desk) -> Evidence:
+@on(LONG)
+def theorem_1(runs: Runs) -> Evidence:
     """The mean over runs against the bound, [0, 1] arms."""
-    bound = theorem1_expectation(EASY, RISK, 100_000)
-    return _against(bound, play(desk, EASY, MVLCB(), 0.0, 100_000).pseudo_regret())
+    return _against(theorem1_expectation(EASY, RISK, 100_000), runs.pseudo_regret())
 
 
 @claim("appendix B, corollary", "The expected regret of MV-LCB stays below the bound.")
-def corollary_holds(desk: Desk) -> Evidence:
+@on(LONG)
+def corollary_holds(runs: Runs) -> Evidence:
     """The mean over runs against the bound, [0, 1] arms."""
-    bound = corollary(EASY, RISK, 100_000)
-    return _against(bound, play(desk, EASY, MVLCB(), 0.0, 100_000).regret())
+    return _against(corollary(EASY, RISK, 100_000), runs.regret())
 
 
 @claim("section 3, Remark 1 (the bound)", "The regret decreases as O(log² n / n).")
-def remark_1(desk: Desk) -> Evidence:
+@on(*[point(FIGURE_2, MVLCB(), 0.0, n) for n in (10**6, 10**7, 10**8)])
+def remark_1(*found: Runs) -> Evidence:
     """Regret times n/log n and n/log² n on Figure 2's arms, n = 10⁶, 10⁷, 10⁸: which of them levels off."""
-    horizons = (10**6, 10**7, 10**8)
-    regret = [float(play(desk, FIGURE_2, MVLCB(), 0.0, n).regret().mean()) for n in horizons]
-    one = [r * n / math.log(n) for r, n in zip(regret, horizons, strict=True)]
-    two = [r * n / math.log(n) ** 2 for r, n in zip(regret, horizons, strict=True)]
+    pairs = [(r, runs.horizon) for r, runs in zip(regrets(found), found, strict=True)]
+    one = [r * n / math.log(n) for r, n in pairs]
+    two = [r * n / math.log(n) ** 2 for r, n in pairs]
     tight, level = two[2] > 0.95 * two[1], abs(one[2] / one[1] - 1.0) < 0.05
     verdict = HOLDS if tight else CORRECTED if level else FAILS
     shown = ", ".join(f"{x:.0f}" for x in one)
@@ -137,18 +143,18 @@ def remark_1(desk: Desk) -> Evidence:
 
 
 @claim("section 3, Remark 2", "Two deterministic arms: pulled equally often, regret Γ²/4 whatever n.")
-def remark_2(desk: Desk) -> Evidence:
+@on(*[point(ZERO_ONE, MVLCB(), 0.0, n) for n in (10**2, 10**4, 10**6)])
+def remark_2(*found: Runs) -> Evidence:
     """Arms 0 and 1, ρ = 0, n = 10², 10⁴, 10⁶."""
-    bandit = Bandit([Deterministic(0.0), Deterministic(1.0)])
-    regrets = [float(play(desk, bandit, MVLCB(), 0.0, n).regret().max()) for n in (10**2, 10**4, 10**6)]
-    return judged(all(r == 0.25 for r in regrets), f"regret {regrets}")
+    largest = [float(runs.regret().max()) for runs in found]
+    return judged(all(r == 0.25 for r in largest), f"regret {largest}")
 
 
 @claim("section 3, Remark 2", "There the index is √(log(1/δ)/s).")
-def remark_2_index(desk: Desk) -> Evidence:
+def remark_2_index() -> Evidence:
     """The index of Figure 1 with a variance of 0, ρ = 0, δ = 0.01, s = 10, against the printed one."""
     printed = math.sqrt(math.log(100.0) / 10)
-    index = MVLCB(rho=0.0, delta=0.01).tuned(None, 2).score(Arm(10, 0.0, 0.0))
+    index = MVLCB(rho=0.0, delta=0.01).tuned(Setting(2, RISK)).score(Arm(10, 0.0, 0.0))
     right = -5.0 * math.sqrt(math.log(100.0) / 20)
     return judged(
         abs(index - printed) < 1e-12,
@@ -158,30 +164,27 @@ def remark_2_index(desk: Desk) -> Evidence:
 
 
 @claim("Theorem 2", "For ρ = 0, ExpExp with τ = K(n/14)^{2/3} has expected pseudo-regret at most 2K/n^{1/3}.")
-def theorem_2(desk: Desk) -> Evidence:
+@on(*[point(Bandit([Bernoulli(0.95), Bernoulli(p)]), ExpExp(), 0.0, 10_000) for p in (0.5, 0.6, 0.7, 0.8, 0.9)])
+def theorem_2(*found: Runs) -> Evidence:
     """The largest mean over Bernoulli pairs whose gap is near the worst, n = 10,000."""
-    worst = 0.0
-    for p in (0.5, 0.6, 0.7, 0.8, 0.9):
-        bandit = Bandit([Bernoulli(0.95), Bernoulli(p)])
-        mean = float(play(desk, bandit, ExpExp(), 0.0, 10_000).pseudo_regret().mean())
-        worst = max(worst, mean)
+    worst = max(float(runs.pseudo_regret().mean()) for runs in found)
     bound = theorem2(EASY, RISK, 10_000).printed or 0.0
     return judged(worst <= bound, f"largest {worst:.4f}, bound {bound:.4f}")
 
 
 @claim("Theorem 2", "The same for any ρ and any distributions on [0, 1].")
-def theorem_2_any_rho(desk: Desk) -> Evidence:
+@on(point(Bandit([Deterministic(1.0), Deterministic(0.0)]), ExpExp(), 20.0, 10_000))
+def theorem_2_any_rho(runs: Runs) -> Evidence:
     """Deterministic arms 1 and 0, ρ = 20, n = 10,000."""
-    bandit, risk = Bandit([Deterministic(1.0), Deterministic(0.0)]), MeanVariance(20.0)
-    measured = float(play(desk, bandit, ExpExp(), 20.0, 10_000).pseudo_regret().mean())
-    bound = theorem2(bandit, risk, 10_000)
+    measured = float(runs.pseudo_regret().mean())
+    bound = theorem2(runs.bandit, MeanVariance(20.0), 10_000)
     printed, corrected = bound.printed or 0.0, bound.corrected or 0.0
     text = f"pseudo-regret {measured:.4f}; printed {printed:.4f}, corrected {corrected:.4f}"
     return judged(measured <= printed, text, corrected=measured <= corrected)
 
 
 @claim("appendix C", "τ = K(n/4)^{2/3} minimises 2τ/n + K^{3/2}/√τ, which then is at most 3K/n^{1/3}.")
-def appendix_tau(desk: Desk) -> Evidence:
+def appendix_tau() -> Evidence:
     """The minimum found numerically, K = 5, n = 10⁶."""
     k, n = 5, 10**6
     found = minimize_scalar(lambda t: 2 * t / n + k**1.5 / math.sqrt(t), bounds=(1, n), method="bounded").x
@@ -192,26 +195,26 @@ def appendix_tau(desk: Desk) -> Evidence:
 
 
 @claim("Theorem 2", "Its constant 2 follows from the appendix's bound with τ = K(n/14)^{2/3}.")
-def constant_of_theorem_2(desk: Desk) -> Evidence:
+def constant_of_theorem_2() -> Evidence:
     """2τ/n + K^{3/2}/√τ at that τ, in units of K/n^{1/3}."""
     constant = 2 / 14 ** (2 / 3) + 14 ** (1 / 3)
     return judged(constant <= 2.0, f"it gives {constant:.2f}; at ρ = 0 the theorem is still true (docs/theory.md)")
 
 
 @claim("section 4, Remark 1", "ExpExp performs worse than MV-LCB on easy problems.")
-def worse_on_easy(desk: Desk) -> Evidence:
+@on(*[point(FIGURE_2, policy, 0.0, n) for policy in (MVLCB(), ExpExp()) for n in (10**4, 10**6, 10**7)])
+def worse_on_easy(*found: Runs) -> Evidence:
     """Regret on Figure 2's arms, n = 10⁴ … 10⁷, with c = 5."""
-    horizons, both = (10**4, 10**6, 10**7), (MVLCB(), ExpExp())
-    pairs = [[float(play(desk, FIGURE_2, policy, 0.0, n).regret().mean()) for policy in both] for n in horizons]
+    pairs = list(zip(regrets(found[:3]), regrets(found[3:]), strict=True))
     shown = "; ".join(f"{ours:.2g} against {other:.2g}" for ours, other in pairs)
     return judged(all(ours < other for ours, other in pairs), f"MV-LCB against ExpExp at 10⁴, 10⁶, 10⁷: {shown}")
 
 
 @claim("section 4, Remark 2", "Exploring by Successive Rejects or UCB-E instead of uniformly improves ExpExp.")
-def better_exploration(desk: Desk) -> Evidence:
+@on(*[point(CONFIGURATION_1, ExpExp(explore=way), 1.0, 25_000) for way in WAYS])
+def better_exploration(*found: Runs) -> Evidence:
     """Regret on configuration 1, ρ = 1, n = 25,000, by the three ways to explore."""
-    ways = ("round-robin", "successive-rejects", "ucb-e")
-    values = [play(desk, CONFIGURATION_1, ExpExp(explore=way), 1.0, 25_000).regret() for way in ways]
+    values = [runs.regret() for runs in found]
     (base, error), *others = [mean_se(v) for v in values]
     ok = all(mean + 2 * (e + error) < base for mean, e in others)
-    return judged(ok, ", ".join(f"{way} {pm(v)}" for way, v in zip(ways, values, strict=True)))
+    return judged(ok, ", ".join(f"{way} {pm(v)}" for way, v in zip(WAYS, values, strict=True)))

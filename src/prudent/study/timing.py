@@ -1,4 +1,4 @@
-"""What cells cost: learnt from cells that were played, used to group small ones and to say how long a study takes.
+"""How long cells take: learnt from finished ones, used to group small ones and to say how long a study takes.
 
 Time per run is averaged by kind of cell (policy, engine, arms) and octave of the horizon. Between octaves seen it is
 interpolated, a straight line on log scales; beyond them it grows as the horizon, below it stays.
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from prudent.errors import PrudentError
-from prudent.study.cells import Cell, Entry
+from prudent.study.cells import Cell, Labelled
 from prudent.study.play import Task, code_version, play
 
 OVERHEAD = 5e-4
@@ -30,8 +30,8 @@ PROBES, PROBE, LONGEST_PROBE = 40, 0.01, 0.25
 """Cells tried of each kind; seconds to spend on each; seconds above which a run is not tried but extrapolated."""
 
 
-class Costs:
-    """Seconds per run, as far as known."""
+class Times:
+    """Seconds per run of each kind of cell, as far as known."""
 
     def __init__(self) -> None:
         self._known: dict[Any, dict[int, tuple[float, int]]] = defaultdict(dict)
@@ -64,30 +64,30 @@ def octave(horizon: int) -> int:
     return round(math.log2(horizon))
 
 
-def tasks(entries: Sequence[Entry], costs: Costs, keep: str) -> Iterator[Task]:
-    """The cells in tasks of about TASK seconds, as far as costs are known when the task is asked for.
+def tasks(cells: Sequence[Labelled], times: Times, keep: str) -> Iterator[Task]:
+    """The cells in tasks of about TASK seconds, as far as times are known when the task is asked for.
 
     A cell of a kind not seen yet is a task of its own.
     """
     code = code_version()
-    waiting: list[Entry] = []
+    waiting: list[Labelled] = []
     seconds, values = 0.0, 0
-    for entry in entries:
-        guess = costs.guess(entry.cell)
+    for each in cells:
+        guess = times.guess(each.cell)
         if guess is None:
-            yield Task([entry.key], [entry.cell], keep, code)
+            yield Task([each.key], [each.cell], keep, code)
             continue
-        waiting.append(entry)
+        waiting.append(each)
         seconds += guess
-        values += len(entry.cell.bandit) * (entry.cell.runs if keep == "runs" else 1)
+        values += len(each.cell.bandit) * (each.cell.runs if keep == "runs" else 1)
         if seconds >= TASK or values >= VALUES_IN_A_TASK or len(waiting) >= CELLS_IN_A_TASK:
-            yield Task([e.key for e in waiting], [e.cell for e in waiting], keep, code)
+            yield Task([w.key for w in waiting], [w.cell for w in waiting], keep, code)
             waiting, seconds, values = [], 0.0, 0
     if waiting:
-        yield Task([e.key for e in waiting], [e.cell for e in waiting], keep, code)
+        yield Task([w.key for w in waiting], [w.cell for w in waiting], keep, code)
 
 
-class Estimate(NamedTuple):
+class Forecast(NamedTuple):
     """What a study will take."""
 
     cells: int
@@ -95,26 +95,25 @@ class Estimate(NamedTuple):
     seconds: float
 
 
-def estimate(entries: Sequence[Entry], workers: int, *, threads: bool = True) -> Estimate:
+def forecast(cells: Sequence[Labelled], workers: int, *, threads: bool = True) -> Forecast:
     """The time for cells, from trying some of each kind with few runs. Leave out those that are finished.
 
     As many are tried at a time as there are workers, so that a busy machine is seen as such.
     """
-    costs, kinds = Costs(), defaultdict[Any, list[Cell]](list)
-    for entry in sorted(entries, key=lambda entry: (entry.cell.horizon, entry.key)):
-        kinds[entry.cell.kind()].append(entry.cell)
+    times, kinds = Times(), defaultdict[Any, list[Cell]](list)
+    for each in sorted(cells, key=lambda each: (each.cell.horizon, each.key)):
+        kinds[each.cell.kind()].append(each.cell)
     with ThreadPoolExecutor(workers) as pool:
-        for cells in kinds.values():
-            for horizon in _rungs(cells[-1].horizon):
+        for alike in kinds.values():
+            for horizon in _rungs(alike[-1].horizon):
                 with suppress(PrudentError):  # a policy may be made for long horizons only
-                    _probe(cells[-1]._replace(horizon=horizon), costs, pool, workers)
-            for i in np.unique(np.linspace(0, len(cells) - 1, PROBES).astype(int)):
-                _probe(cells[i], costs, pool, workers)
-    each = [(entry.cell.runs, costs.each(entry.cell) or 0.0) for entry in entries]
-    playing = sum(runs * seconds for runs, seconds in each)
-    overhead = OVERHEAD * len(entries)
-    seconds = playing / min(workers, max(len(entries), 1)) + (overhead if threads else overhead / workers)
-    return Estimate(len(entries), sum(entry.cell.horizon * entry.cell.runs for entry in entries), seconds)
+                    _probe(alike[-1]._replace(horizon=horizon), times, pool, workers)
+            for i in np.unique(np.linspace(0, len(alike) - 1, PROBES).astype(int)):
+                _probe(alike[i], times, pool, workers)
+    simulating = sum(each.cell.runs * (times.each(each.cell) or 0.0) for each in cells)
+    overhead = OVERHEAD * len(cells)
+    seconds = simulating / min(workers, max(len(cells), 1)) + (overhead if threads else overhead / workers)
+    return Forecast(len(cells), sum(each.cell.horizon * each.cell.runs for each in cells), seconds)
 
 
 def _rungs(horizon: int) -> list[int]:
@@ -122,9 +121,9 @@ def _rungs(horizon: int) -> list[int]:
     return [short for short in (10_000 * 8**i for i in range(15)) if short < horizon]
 
 
-def _probe(cell: Cell, costs: Costs, pool: ThreadPoolExecutor, workers: int) -> None:
-    """Play a few runs of the cell, more until they can be timed; none if shorter horizons say that one takes long."""
-    expected = costs.each(cell)
+def _probe(cell: Cell, times: Times, pool: ThreadPoolExecutor, workers: int) -> None:
+    """A few runs of the cell, more until they can be timed; none if shorter horizons say that one takes long."""
+    expected = times.each(cell)
     if expected is not None and expected > LONGEST_PROBE:
         return
     runs, seconds = 1, 0.0
@@ -133,4 +132,4 @@ def _probe(cell: Cell, costs: Costs, pool: ThreadPoolExecutor, workers: int) -> 
         task = Task([few.key()], [few], "summary", code_version())
         seconds = float(np.mean([done.seconds[0] for done in pool.map(play, [task] * workers)]))
         runs *= 4
-    costs.learn(few, seconds)
+    times.learn(few, seconds)

@@ -11,19 +11,21 @@ from numpy.typing import NDArray
 
 from prudent.arms.discrete import Bernoulli
 from prudent.bandit import Bandit
-from prudent.figures import COLOURS, MARKERS, save, style
-from prudent.paper.measure import Cell, Desk, measured, write_table
+from prudent.figures import COLOURS, MARKERS
+from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import FIGURE_2
+from prudent.policies.base import Policy
 from prudent.policies.exp_exp import ExpExp
 from prudent.policies.mv_lcb import MVLCB
-from prudent.report import Section
+from prudent.rates import end_slope
 from prudent.risk.mean_variance import MeanVariance
+from prudent.study import Labelled
 from prudent.theory import largest_pseudo_regret, lower_bound_rates, theorem1_expectation, theorem2
 
 RISK = MeanVariance(rho=0.0)
 BANDITS = {"Figure 2": FIGURE_2, "Unit interval": Bandit([Bernoulli(0.95), Bernoulli(0.5)])}
 HORIZONS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
-ALGORITHMS = {"MV-LCB": MVLCB(), "ExpExp": ExpExp()}
+ALGORITHMS: dict[str, Policy] = {"MV-LCB": MVLCB(), "ExpExp": ExpExp()}
 THEOREMS = {"MV-LCB": "Theorem 1", "ExpExp": "Theorem 2"}
 RESULTS = {"MV-LCB": theorem1_expectation, "ExpExp": theorem2}
 COLUMNS: tuple[tuple[str, Literal["full", "none"], float], ...] = (
@@ -36,59 +38,45 @@ FORMS = {"printed": "--", "corrected": "-"}
 RATES = {"log n / n": ("$\\log n / n$", (0, (1, 1))), "n^(-1/3)": ("$n^{-1/3}$", (0, (3, 1, 1, 1)))}
 
 
-def panel(bandit: Bandit) -> list[Cell]:
-    """Both algorithms at every horizon."""
-    return [
-        Cell(bandit, policy, RISK, horizon, {"algorithm": name})
-        for name, policy in ALGORITHMS.items()
-        for horizon in HORIZONS
-    ]
+def cells() -> dict[str, list[Labelled]]:
+    """Both algorithms at every horizon, on both bandits."""
+    return {
+        "theorems": [
+            point(bandit, policy, RISK.rho, horizon, bandit=which, algorithm=algorithm)
+            for which, bandit in BANDITS.items()
+            for algorithm, policy in ALGORITHMS.items()
+            for horizon in HORIZONS
+        ]
+    }
 
 
-def cells() -> list[Cell]:
-    """Both panels."""
-    return [cell for bandit in BANDITS.values() for cell in panel(bandit)]
-
-
-def make(desk: Desk) -> Section:
-    """Simulate, evaluate the theorems, and leave the figure and its data."""
-    tables = {}
-    with style():
-        figure = Figure(figsize=(10.5, 6.4), layout="constrained")
-        axes = figure.subplots(1, len(BANDITS), sharex=True, sharey=True)
-        for ax, (name, bandit) in zip(axes, BANDITS.items(), strict=True):
-            data = measured(desk, f"bounds-{name.lower().replace(' ', '-')}", panel(bandit))
-            tables[name] = beside(bandit, data)
-            plot_bounds(ax, bandit, tables[name]).set_title(title(name, bandit), fontsize=10)
-        axes[0].set_ylabel(f"regret a round, mean over {desk.runs} runs ± 2 standard errors")
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9)
-        pictures = save(figure, desk.path("bounds"))
-    path = desk.path("bounds.parquet")
-    write_table(pl.concat([table.with_columns(pl.lit(name).alias("bandit")) for name, table in tables.items()]), path)
-    return Section(
-        name="bounds",
-        title="The theorems beside the measurements",
-        caption="Pseudo-regret (Definition 3, which the theorems bound) and regret, beside Theorems 1 and 2 as printed "
-        "and as corrected. Dotted grey is vacuous: not below the largest pseudo-regret that any allocation of these "
-        "arms has. The rates of the lower bounds have no constant; only their slopes mean something.",
-        settings=f"ρ = {RISK.rho:g}; {'; '.join(f'{name}: {bandit!r}' for name, bandit in BANDITS.items())}; "
-        f"n from {HORIZONS[0]:,} to {HORIZONS[-1]:,}, {desk.runs} runs; δ = 1/n², c = 5.",
-        paper_says="MV-LCB has a regret of O(log n / n) and ExpExp one of O(n^{-1/3}); the numerical simulations "
-        "validate the theoretical results.",
-        measured=" ".join(describe(name, BANDITS[name], table) for name, table in tables.items()),
-        figures=pictures,
-        tables={f"Bounds, {name}": table for name, table in tables.items()},
-        data=[path],
-    )
-
-
-def beside(bandit: Bandit, data: pl.DataFrame) -> pl.DataFrame:
+def tables(found: Tables) -> Tables:
     """What was measured, with its theorem's values at the same horizon."""
-    facts = data.select(
-        "algorithm", pl.col("horizon").alias("n"), "regret", "regret_se", "pseudo_regret", "pseudo_regret_se"
-    )
-    theory = [theorem(bandit, row["algorithm"], row["n"]) for row in facts.rows(named=True)]
-    return pl.concat([facts, pl.DataFrame(theory)], how="horizontal")
+    measures = ("regret", "regret_se", "pseudo_regret", "pseudo_regret_se")
+    facts = found["theorems"].select("bandit", "runs", "algorithm", pl.col("horizon").alias("n"), *measures)
+    theory = [theorem(BANDITS[row["bandit"]], row["algorithm"], row["n"]) for row in facts.rows(named=True)]
+    return {"theorems": pl.concat([facts, pl.DataFrame(theory)], how="horizontal")}
+
+
+def shown(tables: Tables) -> Tables:
+    """A table for each bandit."""
+    return {f"Bounds, {name}": tables["theorems"].filter(bandit=name).drop("bandit", "runs") for name in BANDITS}
+
+
+def draw(tables: Tables) -> dict[str, Figure]:
+    """A panel for each bandit, one legend."""
+    figure = Figure(figsize=(10.5, 6.4), layout="constrained")
+    axes = figure.subplots(1, len(BANDITS), sharex=True, sharey=True)
+    for ax, (name, bandit) in zip(axes, BANDITS.items(), strict=True):
+        plot_bounds(ax, bandit, tables["theorems"].filter(bandit=name)).set_title(title(name, bandit), fontsize=10)
+    axes[0].set_ylabel(f"regret a round, mean over {tables['theorems']['runs'][0]} runs ± 2 standard errors")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9)
+    return {"theorems": figure}
+
+
+def findings(tables: Tables) -> str:
+    """Both bandits in words."""
+    return " ".join(describe(name, arms, tables["theorems"].filter(bandit=name)) for name, arms in BANDITS.items())
 
 
 def theorem(bandit: Bandit, algorithm: str, horizon: int) -> dict[str, float | bool]:
@@ -160,7 +148,8 @@ def describe(name: str, bandit: Bandit, table: pl.DataFrame) -> str:
             f"{algorithm}'s pseudo-regret is {last['pseudo_regret']:.3g} at n = {last['n']:,}, "
             f"{last['corrected'] / last['pseudo_regret']:.1f} times below {THEOREMS[algorithm]} as "
             f"corrected and {last['printed'] / last['pseudo_regret']:.1f} times below it as printed; below the "
-            f"corrected value at {below} of {len(one)} horizons; slope at the end {slope(one):.2f}. As printed the "
+            f"corrected value at {below} of {len(one)} horizons; slope at the end "
+            f"{end_slope(one['n'].tail(2), one['pseudo_regret'].tail(2)):.2f}. As printed the "
             f"theorem says something {starts['printed']}, as corrected {starts['corrected']}."
         )
     return " ".join([*parts, overtaking(table)])
@@ -172,12 +161,6 @@ def first_informative(one: pl.DataFrame, form: str) -> str:
     return f"from n = {useful[0]:,} on" if useful else "nowhere here"
 
 
-def slope(one: pl.DataFrame) -> float:
-    """d log(pseudo-regret) / d log n between the last two horizons."""
-    (n_1, n_2), (r_1, r_2) = one["n"][-2:].to_list(), one["pseudo_regret"][-2:].to_list()
-    return float(math.log(r_2 / r_1) / math.log(n_2 / n_1))
-
-
 def overtaking(table: pl.DataFrame) -> str:
     """Where MV-LCB, with the better rate, also has the smaller regret."""
     lcb, exp = (table.filter(pl.col("algorithm") == name) for name in ALGORITHMS)
@@ -185,3 +168,21 @@ def overtaking(table: pl.DataFrame) -> str:
     if not better:
         return f"MV-LCB is below ExpExp at no horizon up to n = {max(lcb['n'].to_list()):,}."
     return f"MV-LCB is below ExpExp at n = {', '.join(f'{n:,}' for n in better)}."
+
+
+FIGURE = PaperFigure(
+    name="theorems",
+    title="The theorems beside the measurements",
+    caption="Pseudo-regret (Definition 3, which the theorems bound) and regret, beside Theorems 1 and 2 as printed "
+    "and as corrected. Dotted grey is vacuous: not below the largest pseudo-regret that any allocation of these "
+    "arms has. The rates of the lower bounds have no constant; only their slopes mean something.",
+    settings=f"ρ = {RISK.rho:g}; {'; '.join(f'{name}: {bandit!r}' for name, bandit in BANDITS.items())}; "
+    f"n from {HORIZONS[0]:,} to {HORIZONS[-1]:,}; δ = 1/n², c = 5.",
+    paper_says="MV-LCB has a regret of O(log n / n) and ExpExp one of O(n^{-1/3}); the numerical simulations "
+    "validate the theoretical results.",
+    cells=cells,
+    tables=tables,
+    draw=draw,
+    findings=findings,
+    shown=shown,
+)

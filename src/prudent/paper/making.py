@@ -1,0 +1,137 @@
+"""How a figure of the paper is made: its cells are simulated, its tables written, its pictures drawn and described.
+
+A figure is data and pure functions, `PaperFigure`; what touches the disk is here. All figures share one folder of
+finished cells, found by content: what two figures need is simulated once, and an interrupted figure continues where it
+stopped. The folder belongs to one version of the code, so that an upgrade starts another.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from prudent import files
+from prudent.bandit import Bandit
+from prudent.errors import PrudentError
+from prudent.figures import save, style
+from prudent.policies.base import Policy
+from prudent.report import Section
+from prudent.risk.mean_variance import MeanVariance
+from prudent.study import Cell, Labelled, Store, run
+from prudent.study.play import code_version, to_bytes
+from prudent.study.select import labels_of
+
+Tables = dict[str, pl.DataFrame]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where the paper is made, and how every point is simulated."""
+
+    out: Path
+    runs: int = 500
+    seed: int = 0
+    workers: int | None = None
+    progress: Callable[[int], Any] = lambda _: None
+
+
+def point(bandit: Bandit, policy: Policy, rho: float, horizon: int, /, **labels: str | float) -> Labelled:
+    """A cell of the mean-variance; its runs and seed will be those of the settings."""
+    return Labelled(Cell(bandit, MeanVariance(rho), policy, horizon), labels)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperFigure:
+    """A figure: its texts, its cells by table, and what is made of their results.
+
+    `tables` makes the tables that are written from those that were simulated, by the same names unless it says
+    otherwise. `draw`, `findings` and `shown`, the report's tables, see the written ones. Drawings are by file name.
+    """
+
+    name: str
+    title: str
+    caption: str
+    settings: str
+    paper_says: str
+    cells: Callable[[], Mapping[str, Sequence[Labelled]]]
+    draw: Callable[[Tables], dict[str, Figure]]
+    findings: Callable[[Tables], str]
+    tables: Callable[[Tables], Tables] = lambda found: found
+    shown: Callable[[Tables], Tables] = lambda _: {}
+    tag: str = ""
+    share_of_runs: int = 1
+    """One in so many of the runs asked for: for cells that take long."""
+
+    page: bool = False
+    """Whether the section is written as a page in Markdown too."""
+
+
+def count_cells(figure: PaperFigure) -> int:
+    """How many simulations a figure takes."""
+    return len({each.key for cells in figure.cells().values() for each in cells})
+
+
+def simulate_cells(
+    cells: Sequence[Labelled], settings: Settings, keep: str = "summary"
+) -> tuple[list[Labelled], Store]:
+    """The cells with the runs and seed of the settings, and the folder that holds them all, finished."""
+    made_with = json.dumps(Store.identity(settings.seed, keep))
+    folder = f"{keep}-{hashlib.blake2b(made_with.encode(), digest_size=4).hexdigest()}-{settings.seed}"
+    ready = [Labelled(e.cell._replace(runs=settings.runs, seed=settings.seed), e.labels) for e in cells]
+    store = run(ready, settings.out / folder, keep=keep, workers=settings.workers, progress=settings.progress)
+    return ready, store
+
+
+def measured(panels: Mapping[str, Sequence[Labelled]], settings: Settings) -> Tables:
+    """One row per cell, a table per panel: labels, content, means and standard errors."""
+    if not panels:
+        return {}
+    ready, store = simulate_cells([each for cells in panels.values() for each in cells], settings)
+    table = store.table()
+    if len(table) != len(ready):
+        raise PrudentError(f"{store.folder} was changed meanwhile; run again")
+    found, start = {}, 0
+    for name, cells in panels.items():
+        own = {label for each in cells for label in each.labels}
+        found[name] = table[start : start + len(cells)].drop(set(labels_of(table)) - own)
+        start += len(cells)
+    return found
+
+
+def make(figure: PaperFigure, settings: Settings) -> Section:
+    """Simulate, write the tables, draw, and describe."""
+    runs = max(2, settings.runs // figure.share_of_runs)
+    panels = figure.cells()
+    tables = figure.tables(measured(panels, replace(settings, runs=runs)))
+    data = [files.write(settings.out / f"{n}.parquet", to_bytes(t, code_version())) for n, t in tables.items()]
+    with style():
+        drawn = figure.draw(tables)
+        pictures = [path for name, picture in drawn.items() for path in save(picture, settings.out / name)]
+    size = f" {runs:,} runs of each simulation, seed {settings.seed}." if panels else ""
+    notes = {"The figure": figure.caption, "Settings": figure.settings + size}
+    notes |= {"The paper says": figure.paper_says, "Measured": figure.findings(tables)}
+    facts: dict[str, Any] = {"name": figure.name, "title": figure.title, "tag": figure.tag, "notes": notes}
+    again = f"prudent paper {figure.name}"
+    section = Section(**facts, figures=pictures, tables=figure.shown(tables), data=data, again=again)
+    if figure.page:
+        section.data.append(files.write(settings.out / f"{figure.name}.md", as_markdown(section)))
+    return section
+
+
+def as_markdown(section: Section) -> str:
+    """The section as a page."""
+    parts = [f"# {section.title}", *(f"**{heading}.** {text}" for heading, text in section.notes.items())]
+    parts += [f"Made by `{section.again}`. Times are of the machine that made it."]
+    parts += [f"![{section.title}]({path.name})" for path in section.figures if path.suffix == ".png"]
+    for title, table in section.tables.items():
+        with pl.Config(
+            tbl_formatting="MARKDOWN", tbl_rows=-1, tbl_cols=-1, tbl_width_chars=10_000, fmt_str_lengths=200,
+            tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, float_precision=2,
+        ):  # fmt: skip
+            parts += [f"## {title}", str(table)]
+    return "\n\n".join(parts) + "\n"

@@ -1,0 +1,52 @@
+"""What is measured of runs: one list of measures, and means and errors that do not depend on how they are taken."""
+
+import numpy as np
+import pytest
+
+from prudent import Bandit, MeanVariance, simulate
+from prudent.errors import PrudentError
+from prudent.runs import MEASURES, averages
+
+BANDIT = Bandit(["gaussian(1, 0.05)", "gaussian(0.5, 0.25)", "gaussian(0.2, 0.1)"])
+
+
+@pytest.mark.parametrize("runs", [2, 9, 130, 500, 1001])
+def test_averaging_measures_together_gives_every_bit_of_averaging_them_alone(runs):
+    rng = np.random.default_rng(runs)
+    values = {name: rng.lognormal(size=runs) * scale for name, scale in (("a", 1.0), ("b", 1e-7), ("c", -3.0))}
+    found = averages(values)
+    for name, value in values.items():
+        assert found[name] == float(value.mean())
+        assert found[f"{name}_se"] == float(value.std(ddof=1) / np.sqrt(runs))
+
+
+def test_measures_are_the_methods_of_the_same_name_and_the_summary_their_means():
+    runs = simulate(BANDIT, "mv-lcb", risk=MeanVariance(0.5), horizon=300, runs=40)
+    measures, summary = runs.measures(), runs.summary()
+    assert tuple(measures) == MEASURES
+    for name in ("regret", "pseudo_regret", "gap_regret", "exploration_risk", "reward_mean", "reward_variance"):
+        assert (measures[name] == getattr(runs, name)()).all()
+    assert sum(measures[part] for part in ("gap", "exploration", "twins")) == pytest.approx(runs.regret(), abs=1e-12)
+    assert all(summary[name] == measures[name].mean() for name in MEASURES)
+    assert summary["pulls"] == runs.pulls.mean(0).tolist()
+    assert summary["across_variance"] == runs.across_variance()
+
+
+def test_what_the_risk_does_not_define_is_none():
+    runs = simulate(BANDIT, "round-robin", risk="cvar(alpha=0.25)", horizon=100, runs=5)
+    undefined = {"regret", "gap", "exploration", "twins", "pseudo_regret"}
+    assert set(MEASURES) - set(runs.measures()) == undefined
+    assert all(runs.summary()[name] is None and runs.summary()[f"{name}_se"] is None for name in undefined)
+
+
+def test_one_run_has_no_standard_error():
+    summary = simulate(BANDIT, "mv-lcb", risk=MeanVariance(0.5), horizon=30, runs=1).summary()
+    assert summary["regret"] is not None
+    assert summary["regret_se"] is summary["pulls_se"] is None
+
+
+def test_an_earlier_round_must_have_been_asked_for():
+    runs = simulate(BANDIT, "mv-lcb", risk=MeanVariance(0.5), horizon=30, runs=2, snapshots=[10])
+    assert runs.at(10).pulls.sum() == 20
+    with pytest.raises(PrudentError, match="must be one of the snapshots 10, 30, got 20"):
+        runs.at(20)
