@@ -88,7 +88,7 @@ LEARNERS = [
     ("vts", GAUSSIAN, 1_000),  # at ρ = 1 it is greedy in the mean, and one coin in ten starts with a 0
     *((name, COINS, 1_000) for name in ("thompson(variance=0.25)", "bernoulli-thompson", "bernoulli-mvts", "kl-ucb")),
     *((name, COINS, 300) for name in ("mv-ucb(b=1)", "mv-dsee", "npts", "rho-mts")),
-    *((name, BETAS, 300) for name in ("npts", "kl-ucb", "rho-mts(support=[0, 0.2, 0.4, 0.6, 0.8, 1])")),
+    *((name, BETAS, 300) for name in ("npts", "kl-ucb", "rho-mts(values=[0, 0.2, 0.4, 0.6, 0.8, 1])")),
     *((f"{name}(alpha=0.5)", COINS, 300) for name in ("b-cvts", "m-cvts", "cvar-ucb", "u-ucb", "quantile-ucb")),
     *((f"{name}(alpha=0.3)", BETAS, 300) for name in ("b-cvts", "cvar-ucb", "quantile-ucb")),
     ("m-cvts(alpha=0.5, values=[0, 0.5, 1])", STEPS, 300),

@@ -69,7 +69,7 @@ def test_every_policy_is_suitable_or_left_out_with_a_reason():
         assert {spec(policy).partition("(")[0] for policy in fit} | set(left_out) == set(registry.names())
         assert set(fits.split()) <= {spec(policy) for policy in fit}
     reasons = suitable(risk, 1000, normal)[1]
-    assert "rewards 0 or 1" in reasons["bernoulli-mvts"]
+    assert "rewards that are 0 or 1" in reasons["bernoulli-mvts"]
     assert "[0, 1]" in reasons["kl-ucb"]
     assert "best must be an end" in reasons["npts"]
     assert "serves cvar" in reasons["b-cvts"]

@@ -103,10 +103,10 @@ def test_tables_as_programs_write_them(tmp_path, text):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "header line"),
-        ("oil,gold\n", "header line"),
+        ("", "a line of names and rows"),
+        ("oil,gold\n", "a line of names and rows"),
         ("oil,gold\n1,2\n", "2 or more rounds"),
-        ("1,2\n3,4\n", "line of names, got 1, 2"),
+        ("1,2\n3,4\n", "names of the columns, got 1"),
         ("oil,gold\na,b\nc,d\n", "no column of numbers such as 0.01; its columns: oil, gold"),
         ("oil,gold\n1,2\n\n3,\n4,x\n", "line 4: gold is empty"),
     ],

@@ -58,13 +58,34 @@ class Agent:
     """Runs `policy` on arms numbered from 0: `ask()` for an arm, then report its reward with `tell(arm, reward)`.
 
     Rewards may come late and in any order, and several asks may be open; the policy sees only the rewards reported so
-    far. `risk` prices the estimates and gives its parameters to a policy without them; by default it is the policy's
-    own, or the mean-variance with the policy's ρ, or 1. `support=(low, high)` states where rewards lie. A reward
-    outside it is an error, and so is a policy with a shorter `range`. The policy is tuned for `horizon` rounds, though
-    nothing stops there; anytime policies need none. Single rewards are kept if the policy or the risk needs them, or
-    with `remember=True`.
+    far. Not thread-safe: keep an agent to one thread, or hold a lock around it.
 
-    Not thread-safe: keep an agent to one thread, or hold a lock around it.
+    Parameters
+    ----------
+    policy
+        A policy, or its spec.
+    n_arms
+        How many arms there are at first.
+    horizon
+        The rounds for which the policy is tuned, though nothing stops there; anytime policies need none.
+    seed
+        The random seed of a policy that draws.
+    risk
+        What prices the estimates, and gives its parameters to a policy without them. By default it is the measure that
+        the policy serves, with the policy's parameters.
+    support
+        Where rewards lie, (low, high). A reward outside is an error, and so is a policy left with a shorter `range`.
+    remember
+        Whether to keep single rewards, even if neither the policy nor the risk needs them.
+
+    Examples
+    --------
+    >>> from prudent import Agent
+    >>> agent = Agent("mv-lcb(rho=1)", n_arms=2, horizon=1_000, support=(0, 1))
+    >>> arm = agent.ask()
+    >>> agent.tell(arm, 0.7)
+    >>> agent.estimates()[arm].pulls
+    1
     """
 
     def __init__(

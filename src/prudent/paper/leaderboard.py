@@ -33,10 +33,10 @@ PLAYERS = (
 )  # fmt: skip
 
 
-SUPPORT = (0.0, 0.25, 0.5, 0.75, 1.0)
+VALUES = (0.0, 0.25, 0.5, 0.75, 1.0)
 FIVE = Bandit(
     [
-        Empirical(np.repeat(SUPPORT, counts))
+        Empirical(np.repeat(VALUES, counts))
         for counts in ((4, 4, 4, 4, 4), (1, 4, 10, 4, 1), (6, 0, 0, 6, 8), (0, 8, 8, 4, 0), (2, 2, 10, 2, 4))
     ],
     names=["even", "steady", "bold", "safe", "mixed"],
@@ -44,10 +44,10 @@ FIVE = Bandit(
 """Arms of which the best is another one for the mean, the mean-variance, the tail and the entropic risk."""
 
 BOUNDED_HORIZON = 5_000
-GENERAL = ("npts", f"rho-mts(support={list(SUPPORT)})", "round-robin")
+GENERAL = ("npts", f"rho-mts(values={list(VALUES)})", "round-robin")
 BOUNDED_PLAYERS = {
     "mean-variance(rho=1)": ("mv-lcb(c=1, unbiased=True)", "best-of-both", "mvts", *GENERAL),
-    "cvar(alpha=0.25)": ("b-cvts", f"m-cvts(support={list(SUPPORT)})", "cvar-ucb", "u-ucb", "marab", *GENERAL),
+    "cvar(alpha=0.25)": ("b-cvts", f"m-cvts(values={list(VALUES)})", "cvar-ucb", "u-ucb", "marab", *GENERAL),
     "entropic(lam=4)": ("entropic-lcb", *GENERAL),
     "var(alpha=0.35)": ("quantile-ucb", *GENERAL),
     "mean": ("kl-ucb", "ucb1", "ucb-v", "thompson", *GENERAL),

@@ -52,8 +52,8 @@ def suitable(risk: MeanVariance, horizon: int, options: Sequence[Option]) -> tup
         try:
             policy = registered.parse(name)
             bind(policy, Setting.of(example, risk, horizon))
-            check_rewards(policy, example.support)
             _check_values(policy, example)
+            check_rewards(policy, example.support)
             fit.append(policy)
         except PrudentError as error:
             left_out[name] = str(error)
@@ -81,10 +81,35 @@ def advise(
     workers: int | None = None,
     progress: Callable[[int], Any] = lambda _: None,
 ) -> Advice:
-    """Simulate every suitable policy `runs` times on each of `draws` bandits from the prior; rank by mean regret.
+    """Simulate every suitable policy on bandits drawn from the prior, and rank them by mean regret.
 
     The study is left in `out` as `study.toml`, its results in `out/study`; called again, finished cells are not
     simulated again. Assumes the prior covers the truth: a policy is best on average over it, not in every case.
+
+    Parameters
+    ----------
+    options
+        What can be chosen in the trial: guesses or pilot data, see `guesses` and `pilot`.
+    risk, horizon
+        The mean-variance by which outcomes are judged, and the rounds of the trial.
+    out
+        The folder for the study.
+    policies
+        Only these; all suitable ones by default.
+    draws, runs
+        Bandits drawn from the prior, and trials on each.
+    seed, workers, progress
+        As for `simulate`; `progress` counts cells.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from prudent import MeanVariance
+    >>> from prudent.plan import advise, guesses
+    >>> options = guesses(["old: bernoulli(0.3..0.4)", "new: bernoulli(0.2..0.5)"])
+    >>> advice = advise(options, MeanVariance(1.0), 100, Path("plan"), policies=["mv-lcb", "exp-exp"], draws=10)
+    >>> sorted(advice.policies["policy"])
+    ['exp-exp', 'mv-lcb']
     """
     draws = check_integer("plan", "draws", draws, low=10, hint="100 draws show differences well")
     runs = check_integer("plan", "runs", runs, low=2)

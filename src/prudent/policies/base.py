@@ -14,8 +14,8 @@ A policy is a `NamedTuple` of parameters with one of two methods, written as pla
 `t` is the round about to be played, from 1; in `identify` arms pulled together make one round. Optional:
 `tuned(self, setting)` returns the policy with what depends on the `Setting` filled in; a field left UNSET takes the
 value of that name from the risk measure the policy serves, a field `risk` the measure itself, fields `budget` and
-`delta` what `identify` is given; a field `arm` holds an arm's number. The parameters of prudent.parameters are checked
-by their names; `check(self)` refuses what is wrong with others.
+`delta` what `identify` is given; a field `arm` holds an arm's number; `check(self)` refuses bad parameters, those of
+prudent.parameters excepted, which are checked by their names.
 
 A score of `arm` alone lets runs leap (docs/leaping.md) if the policy also bounds it: `score_bound(self, low, high)`
 returns at least every score of an arm whose pulls, mean and variance lie between those of `low` and `high`. For a score
@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.bandit import Bandit
-from prudent.parameters import UNSET as UNSET
+from prudent.parameters import UNSET as UNSET  # noqa: PLC0414, since policies take it from here
 from prudent.parameters import checked
 from prudent.registry import Registry
 from prudent.risk.base import RiskMeasure, risks

@@ -32,10 +32,27 @@ def run(
 ) -> Store:
     """Simulate every cell that `out` does not hold yet, and keep it there; the same numbers on all backends.
 
-    The cells are those of a study, which says itself what to `keep`, or a list of cells of one seed. `backend` is
-    "threads" or "processes", `workers` of them (all cores by default), or the address of a Dask cluster. Stopped at any
-    moment, it continues from there when called again. `progress` is called with the number of cells just finished,
-    `complain` with what was found damaged.
+    Stopped at any moment, it continues from there when called again.
+
+    Parameters
+    ----------
+    study
+        A study, or a list of cells of one seed.
+    out
+        The folder.
+    keep
+        For a list of cells, what is stored of each: "summary", or "runs" as well.
+    workers, backend
+        How many "threads" (all cores by default) or "processes"; or the address of a Dask scheduler, "tcp://host:8786".
+    progress, complain
+        Called with the number of cells just finished, and with what was found damaged.
+
+    Examples
+    --------
+    >>> from prudent.study import Study, run
+    >>> study = Study({"easy": ["gaussian(1, 0.05)", "gaussian(0.5, 0.25)"]}, ["mv-lcb"], ["variance"], [100], runs=20)
+    >>> run(study, "results").table()["policy"].to_list()
+    ['mv-lcb']
     """
     count = count_workers("run", workers)
     simulated = choose_backend(backend, count)

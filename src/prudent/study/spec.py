@@ -15,13 +15,31 @@ from prudent.study.ranges import values_of
 
 @dataclass(frozen=True)
 class Study:
-    """A grid of questions. Bandits are named; arms, risks and policies are objects or specs; numbers lists or ranges.
+    """A grid of simulations: every policy on every bandit under every risk for every horizon.
 
-    `Study({"easy": ["gaussian(1, 0.05)", "gaussian({mu}, 0.25)"]}, ["mv-lcb", "exp-exp"], ["mean-variance(rho=0)"],
-    horizons=[1e3, 1e4], runs=500, ranges={"mu": {"from": 0.4, "to": 1.5, "steps": 12}})`
+    Parameters
+    ----------
+    bandits
+        By name; each is a `Bandit`, a list of arms, or arms by name. Arms are laws or specs.
+    policies, risks
+        Objects or specs. Specs may hold the name of a range in braces, as in `"gaussian({mu}, 0.25)"`.
+    horizons
+        A list, or `{"from": …, "to": …, "steps": …, "scale": "log"}`.
+    runs, seed, engine
+        As for `simulate`.
+    keep
+        What is stored of each cell: its "summary", or its "runs" as well.
+    ranges
+        Numbers by name, each a list or `{"from": …, "to": …, "steps": …}`.
 
-    A bandit is a `Bandit`, a list of arms, or arms by name. `keep` is what is stored of each cell: its "summary", or
-    its "runs" as well.
+    Examples
+    --------
+    >>> from prudent.study import Study
+    >>> arms = ["gaussian(1, 0.05)", "gaussian({mu}, 0.25)"]
+    >>> ranges = {"mu": {"from": 0.4, "to": 1.5, "steps": 12}}
+    >>> study = Study({"easy": arms}, ["mv-lcb", "exp-exp"], ["variance"], [1_000, 10_000], runs=50, ranges=ranges)
+    >>> len(study.cells)
+    48
     """
 
     bandits: Mapping[str, Any]

@@ -29,7 +29,7 @@ from prudent.theory import (
 )
 
 ZERO_ONE = Bandit([Deterministic(0.0), Deterministic(1.0)])
-WAYS = ("round-robin", "successive-rejects", "ucb-e")
+WAYS = ("uniform", "successive-rejects", "ucb-e")
 EASY = Bandit([Bernoulli(0.98), Bernoulli(0.5)])
 """Rewards in [0, 1] with a large gap of variances, as the theorems assume."""
 
