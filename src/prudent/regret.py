@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from prudent.arrays import Array
 from prudent.errors import PrudentError
 from prudent.risk.mean_variance import MeanVariance
-
-Array = NDArray[np.float64]
 
 EXPLORATION_FACTORS = {"exact": 0.5, "eq-regret3": 1.0, "definition-3": 2.0}
 """The factor before (1/n²) Σ_i Σ_{j≠i} T_i T_j Γ_ij². Only the exact one makes the parts add up to the regret: the

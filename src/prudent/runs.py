@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent import regret as definitions
+from prudent.arrays import Array
 from prudent.bandit import Bandit
 from prudent.errors import PrudentError
 from prudent.policies.base import Policy, spec
 from prudent.risk.base import RiskMeasure
 from prudent.risk.mean_variance import MeanVariance
-
-Array = NDArray[np.float64]
 
 MEASURES = (
     "regret", "gap", "exploration", "twins", "pseudo_regret", "gap_regret",

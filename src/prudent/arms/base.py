@@ -7,14 +7,12 @@ from dataclasses import fields
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prudent.arms import quadrature, sampling
+from prudent.arrays import Array
 from prudent.errors import PrudentError
 from prudent.parameters import check_parameter
 from prudent.registry import Registry, named
-
-Array = NDArray[np.float64]
 
 
 class Law(ABC):

@@ -9,7 +9,8 @@ import numpy as np
 from scipy import special
 
 from prudent.arms import quadrature, sampling
-from prudent.arms.base import Array, Law, arms
+from prudent.arms.base import Law, arms
+from prudent.arrays import Array
 from prudent.errors import PrudentError, as_float, check_finite, check_number, check_positive
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prudent.arms import sampling
-from prudent.arms.base import Array, Law, arms
+from prudent.arms.base import Law, arms
+from prudent.arrays import Array
 from prudent.errors import PrudentError, check_finite, check_number
 from prudent.files import read_columns
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from prudent.arms import sampling
-from prudent.arms.base import Array, Law, arms
+from prudent.arms.base import Law, arms
+from prudent.arrays import Array
 from prudent.errors import PrudentError, check_finite
 
 

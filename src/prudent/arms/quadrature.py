@@ -4,9 +4,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from prudent.arrays import Array
+
 Function = Callable[[Array], Array]
 
 # Levels are e^−s, s growing by a fixed factor: in s tails are smooth. Beyond 300 quantile functions lose their digits,

@@ -34,10 +34,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from prudent.arrays import Array
 from prudent.errors import PrudentError, check_number
 from prudent.parameters import check_support
-
-Array = NDArray[np.float64]
 
 
 def mean_bounds(

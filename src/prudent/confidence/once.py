@@ -4,11 +4,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prudent.arrays import Array
 from prudent.compiled import helper
-
-Array = NDArray[np.float64]
 
 
 @helper

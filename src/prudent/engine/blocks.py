@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from prudent.arms.base import Law
 from prudent.arms.continuous import Gaussian
+from prudent.arrays import Array
 from prudent.compiled import inlined, kernel
 from prudent.engine.hypergeometric import hypergeometric
 
@@ -29,18 +30,17 @@ MAX_ATOMS = 64
 
 SIZE, MEAN, RESIDUAL, ATOMS = range(4)
 
-Array = NDArray[np.float64]
 Row = Array
 
 
 class Sources(NamedTuple):
     """Where blocks come from: per arm its mean and variance, and its atoms (value, probability) if it has any."""
 
-    mean: NDArray[np.float64]
-    variance: NDArray[np.float64]
+    mean: Array
+    variance: Array
     n_atoms: NDArray[np.int64]
-    value: NDArray[np.float64]
-    probability: NDArray[np.float64]
+    value: Array
+    probability: Array
 
 
 def sources(laws: Sequence[Law]) -> Sources | None:
@@ -92,7 +92,7 @@ def gaussian_split(
 
 
 @kernel
-def fresh(src: Sources, arm: int, size: int, rows: NDArray[np.float64], to: int, rng: Any) -> None:
+def fresh(src: Sources, arm: int, size: int, rows: Array, to: int, rng: Any) -> None:
     """Write a block of `size` new rewards of the arm into rows[to]."""
     row = rows[to]
     row[SIZE] = size
@@ -112,7 +112,7 @@ def fresh(src: Sources, arm: int, size: int, rows: NDArray[np.float64], to: int,
 
 
 @kernel
-def split(src: Sources, arm: int, size: int, rows: NDArray[np.float64], at: int, rng: Any) -> None:
+def split(src: Sources, arm: int, size: int, rows: Array, at: int, rng: Any) -> None:
     """Cut the block in rows[at] after `size` rewards: the first part goes on top, to rows[at + 1], the second stays."""
     first, second = rows[at + 1], rows[at]
     total = second[SIZE]

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from prudent.arrays import Array
 from prudent.bandit import Bandit
 from prudent.errors import PrudentError
 from prudent.parameters import check_parameter
 from prudent.policies.base import Policy, strategies
 from prudent.runs import Results, averages
-
-Array = NDArray[np.float64]
 
 NO_ARM = -1
 """The answer "no arm meets the conditions"."""

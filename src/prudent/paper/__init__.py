@@ -8,8 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from prudent import files
-from prudent.errors import PrudentError
+from prudent import PrudentError, files
 from prudent.paper.making import PaperFigure, Settings
 from prudent.report import Section, render
 

@@ -5,14 +5,11 @@ import math
 import polars as pl
 from matplotlib.figure import Figure
 
+from prudent import MVLCB, BernsteinMVLCB, BestOfBoth, ExpExp
 from prudent.figures import plot_curves
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import CONFIGURATIONS, FIGURE_2, MU_2, VARIANCE_1, grid_bandit
 from prudent.policies.base import Policy, spec
-from prudent.policies.bernstein_mv_lcb import BernsteinMVLCB
-from prudent.policies.best_of_both import BestOfBoth
-from prudent.policies.exp_exp import ExpExp
-from prudent.policies.mv_lcb import MVLCB
 from prudent.rates import end_slope
 from prudent.study import Labelled
 

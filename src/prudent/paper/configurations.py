@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from prudent.bandit import Bandit
+from prudent import Bandit
+from prudent.arrays import Array
 from prudent.figures import COLOURS
 from prudent.paper.making import PaperFigure, Tables
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2
@@ -22,8 +23,6 @@ STEPS = 100_000
 
 TOP = 1e7
 """Where the plot of the complexity ends: at a tie it is infinite."""
-
-Array = NDArray[np.float64]
 
 
 class Piece(NamedTuple):

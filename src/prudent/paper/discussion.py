@@ -4,13 +4,10 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from prudent.arms.discrete import Deterministic
-from prudent.bandit import Bandit
+from prudent import Bandit, Deterministic, RandomArm, RoundRobin
 from prudent.figures import COLOURS
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.policies.base import Policy
-from prudent.policies.random_arm import RandomArm
-from prudent.policies.round_robin import RoundRobin
 from prudent.study import Labelled
 
 BANDIT = Bandit([Deterministic(0.0), Deterministic(1.0)])

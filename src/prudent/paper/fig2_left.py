@@ -2,10 +2,10 @@
 
 from matplotlib.figure import Figure
 
+from prudent import MVLCB
 from prudent.figures import plot_curves
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import FIGURE_2
-from prudent.policies.mv_lcb import MVLCB
 from prudent.study import Labelled
 
 HORIZONS = (5_000, 10_000, 25_000, 50_000, 100_000, 250_000)

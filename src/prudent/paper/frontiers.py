@@ -7,14 +7,12 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from prudent.bandit import Bandit
+from prudent import MVLCB, Bandit, ExpExp
 from prudent.figures import COLOURS, MARKERS
 from prudent.paper.configurations import CONFIGURATIONS, pieces
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import HORIZONS
 from prudent.policies.base import Policy
-from prudent.policies.exp_exp import ExpExp
-from prudent.policies.mv_lcb import MVLCB
 from prudent.study import Labelled
 
 ALGORITHMS: dict[str, Policy] = {"MV-LCB": MVLCB(), "ExpExp": ExpExp()}

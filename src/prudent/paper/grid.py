@@ -5,13 +5,11 @@ from typing import Any
 
 import polars as pl
 
+from prudent import MVLCB, ExpExp, MeanVariance
 from prudent.paper.making import point
 from prudent.paper.problems import HORIZONS, MU_2, VARIANCE_1, grid_bandit
 from prudent.policies.base import Policy
-from prudent.policies.exp_exp import ExpExp
-from prudent.policies.mv_lcb import MVLCB
 from prudent.rates import ROUNDING, fit_slope
-from prudent.risk.mean_variance import MeanVariance
 from prudent.study import Labelled
 
 RISK = MeanVariance(rho=0.0)

@@ -11,9 +11,7 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from prudent.arms.discrete import Empirical
-from prudent.bandit import Bandit
-from prudent.engine.simulation import simulate
+from prudent import Bandit, Empirical, simulate
 from prudent.paper.making import PaperFigure, Tables
 from prudent.paper.problems import CONFIGURATIONS
 from prudent.policies.base import policies as registry

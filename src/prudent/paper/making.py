@@ -15,13 +15,10 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 
-from prudent import files
-from prudent.bandit import Bandit
-from prudent.errors import PrudentError
+from prudent import Bandit, MeanVariance, PrudentError, files
 from prudent.figures import save, style
 from prudent.policies.base import Policy
 from prudent.report import Section
-from prudent.risk.mean_variance import MeanVariance
 from prudent.study import Cell, Labelled, Store, run
 from prudent.study.play import code_version, to_bytes
 from prudent.study.select import labels_of

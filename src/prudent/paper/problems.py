@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from prudent.arms.continuous import Gaussian
-from prudent.bandit import Bandit
+from prudent import Bandit, Gaussian
 
 FIGURE_2 = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
 

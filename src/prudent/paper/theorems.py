@@ -9,16 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from prudent.arms.discrete import Bernoulli
-from prudent.bandit import Bandit
+from prudent import MVLCB, Bandit, Bernoulli, ExpExp, MeanVariance
 from prudent.figures import COLOURS, MARKERS
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import FIGURE_2
 from prudent.policies.base import Policy
-from prudent.policies.exp_exp import ExpExp
-from prudent.policies.mv_lcb import MVLCB
 from prudent.rates import end_slope
-from prudent.risk.mean_variance import MeanVariance
 from prudent.study import Labelled
 from prudent.theory import largest_pseudo_regret, lower_bound_rates, theorem1_expectation, theorem2
 

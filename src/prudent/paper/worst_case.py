@@ -24,12 +24,10 @@ import math
 import polars as pl
 from matplotlib.figure import Figure
 
-from prudent.arms.discrete import Deterministic
-from prudent.bandit import Bandit
+from prudent import MVLCB, Bandit, Deterministic
 from prudent.figures import plot_curves
 from prudent.paper import grid
 from prudent.paper.making import PaperFigure, Tables, point
-from prudent.policies.mv_lcb import MVLCB
 from prudent.study import Labelled
 
 HORIZONS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000)

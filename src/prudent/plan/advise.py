@@ -8,15 +8,13 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from prudent import files
-from prudent.bandit import Bandit
-from prudent.errors import PrudentError, check_integer
+from prudent import Bandit, MeanVariance, PrudentError, Runs, files
+from prudent.errors import check_integer
 from prudent.plan.elicit import Option
 from prudent.policies.base import Policy, Setting, spec
 from prudent.policies.base import policies as registered
 from prudent.policies.binding import assumed_rewards, bind, check_rewards
-from prudent.risk.mean_variance import MeanVariance
-from prudent.runs import Runs, averages
+from prudent.runs import averages
 from prudent.study import Labelled, Study, run
 from prudent.study.toml import to_toml
 

@@ -7,8 +7,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from prudent import PrudentError
 from prudent.arms.base import arms
-from prudent.errors import PrudentError, check_positive
+from prudent.errors import check_positive
 from prudent.files import read_columns
 
 NUMBER = r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"

@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from prudent.arrays import Array
 from prudent.errors import PrudentError
 from prudent.portfolio.laws import JointLaw
 from prudent.portfolio.program import Mix, solve
 from prudent.risk.mean_variance import MeanVariance
-
-Array = NDArray[np.float64]
 
 TOLERANCES = tuple(np.concatenate([[0.0], np.geomspace(1e-3, 1e3, 60)]).tolist())
 """ρ on a frontier, in units of the largest variance over the spread of the means."""

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from prudent.arrays import Array
 from prudent.errors import PrudentError, check_number
 from prudent.files import read_columns
 from prudent.portfolio.program import check_covariance
-
-Array = NDArray[np.float64]
 
 PIECE = 4096
 """Rounds drawn one by one are summed in pieces of this many, so that memory stays small."""

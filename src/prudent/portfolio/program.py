@@ -7,12 +7,11 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from prudent.arrays import Array
 from prudent.errors import PrudentError, check_number
 from prudent.portfolio import active_set
-
-Array = NDArray[np.float64]
 
 INDEFINITE = 1e-8
 """An eigenvalue below minus this share of the largest is no rounding error: the matrix is rejected."""

@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prudent.arrays import Array
 from prudent.portfolio.bandit import PortfolioBandit
 from prudent.portfolio.policies.base import PortfolioPolicy
 from prudent.portfolio.program import Mix
@@ -13,8 +11,6 @@ from prudent.rates import Band, bootstrap_slope
 from prudent.regret import PseudoRegretParts
 from prudent.risk.mean_variance import MeanVariance
 from prudent.runs import Rounds, averages
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from prudent.arrays import Array
 from prudent.engine.record import FINE
 from prudent.engine.scaffold import Job, rounds_of
 from prudent.errors import PrudentError
@@ -15,8 +16,6 @@ from prudent.portfolio.policies.base import Brief, Explore, Observation, Play, P
 from prudent.portfolio.program import Mix, limits
 from prudent.portfolio.runs import PortfolioRuns
 from prudent.risk.mean_variance import MeanVariance
-
-Array = NDArray[np.float64]
 
 FEEDBACKS = ("full", "semi-bandit", "bandit")
 

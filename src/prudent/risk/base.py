@@ -18,15 +18,14 @@ from dataclasses import fields
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from prudent.arms.base import Law
+from prudent.arrays import Array
 from prudent.compiled import helper, tuple_form
 from prudent.errors import PrudentError
 from prudent.parameters import PARAMETERS, check_parameter, check_support
 from prudent.registry import Registry, named
-
-Array = NDArray[np.float64]
 
 INTERPRETED = frozenset({"cost", "sample_cost", "stats_cost", "always_bounds", "interval", "compiled"})
 """The methods that stay outside kernels."""

@@ -9,10 +9,11 @@ import numpy as np
 
 from prudent.arms.base import Law
 from prudent.arms.quadrature import integrals
+from prudent.arrays import Array
 from prudent.compiled import helper, kernel
 from prudent.confidence.once import distorted_bounds
 from prudent.errors import PrudentError, check_finite, check_number, check_positive
-from prudent.risk.base import Array, RiskMeasure, risks, total
+from prudent.risk.base import RiskMeasure, risks, total
 
 
 @helper

@@ -8,8 +8,9 @@ import numpy as np
 from prudent.arms.base import Law
 from prudent.arms.continuous import Gaussian
 from prudent.arms.mixture import Mixture
+from prudent.arrays import Array
 from prudent.confidence.once import mean_bounds
-from prudent.risk.base import Array, RiskMeasure, risks, total
+from prudent.risk.base import RiskMeasure, risks, total
 
 
 @risks.add("entropic")

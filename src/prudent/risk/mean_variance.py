@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prudent.arms.base import Law
+from prudent.arrays import Array
 from prudent.compiled import helper
 from prudent.confidence import always
 from prudent.confidence.once import mean_bounds, variance_bounds
-from prudent.risk.base import Array, RiskMeasure, risks, total
+from prudent.risk.base import RiskMeasure, risks, total
 
 
 @helper

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from prudent.arms.base import Law
+from prudent.arrays import Array
 from prudent.confidence.once import distorted_bounds, variance_bounds
 from prudent.errors import check_finite
-from prudent.risk.base import Array, RiskMeasure, risks, total
+from prudent.risk.base import RiskMeasure, risks, total
 from prudent.risk.distortion import distorted, levels_of
 
 

@@ -8,15 +8,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import fft
 
 from prudent.arms.base import Law
 from prudent.arms.continuous import Gaussian
+from prudent.arrays import Array
 from prudent.errors import PrudentError, check_integer
 from prudent.risk.base import RiskMeasure
-
-Array = NDArray[np.float64]
 
 LARGEST = 2**22
 """Points of the largest lattice that is convolved; beyond it sums are drawn."""

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prudent.arms.base import Law
+from prudent.arrays import Array
 from prudent.confidence.once import mean_bounds, variance_bounds
 from prudent.errors import check_positive
-from prudent.risk.base import Array, RiskMeasure, risks, total
+from prudent.risk.base import RiskMeasure, risks, total
 
 
 @risks.add("sharpe")

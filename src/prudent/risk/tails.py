@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from prudent.arms.base import Law
+from prudent.arrays import Array
 from prudent.errors import PrudentError, check_number
-from prudent.risk.base import Array, risks
+from prudent.risk.base import risks
 from prudent.risk.distortion import Distortion, Spectral
 
 

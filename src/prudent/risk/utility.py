@@ -7,9 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from prudent.arms.base import Law
+from prudent.arrays import Array
 from prudent.confidence.once import mean_bounds
 from prudent.errors import check_finite
-from prudent.risk.base import Array, RiskMeasure, risks, total
+from prudent.risk.base import RiskMeasure, risks, total
 
 
 class ExpectedUtility(RiskMeasure):

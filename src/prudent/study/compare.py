@@ -4,14 +4,12 @@ import math
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy import stats
 
+from prudent.arrays import Array
 from prudent.errors import PrudentError, check_number, near
 from prudent.runs import MEASURES
 from prudent.study.select import labels_of, matches, ranges_of
-
-Array = NDArray[np.float64]
 
 
 def compare(

@@ -6,14 +6,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prudent import Law
 from prudent.arms import sampling
-from prudent.arms.base import Law, encode
 from prudent.arms.base import arms as registered
+from prudent.arms.base import encode
+from prudent.arrays import Array
 from prudent.testing.rules import SEED, answers, check_value, refuses, require
-
-Array = NDArray[np.float64]
 
 ERRORS = 6.0
 """How many standard errors a sample's moment may be off: by chance once in 5e8, were the stream not fixed."""

@@ -9,18 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.arms.base import Law, encode
-from prudent.arms.continuous import Gaussian, Uniform
-from prudent.arms.discrete import Bernoulli, Deterministic
-from prudent.bandit import Bandit
+from prudent import Bandit, Bernoulli, Deterministic, Gaussian, Law, MeanVariance, RiskMeasure, Uniform
+from prudent.arms.base import encode
 from prudent.compiled import kernel
 from prudent.engine import stepping
 from prudent.engine.record import COMPLAINTS, FINE, Record, Statistics
 from prudent.policies.base import Arm, Policy, Setting, policies, spec
 from prudent.policies.binding import bind
 from prudent.policies.scoring import costs_need_rewards, needs_no_clock, rewards_of, score_inputs, score_of
-from prudent.risk.base import RiskMeasure
-from prudent.risk.mean_variance import MeanVariance
 from prudent.testing.rules import SEED, Watched, answers, check_parameters, check_spec, close, compiles, require
 
 

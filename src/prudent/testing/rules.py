@@ -11,12 +11,10 @@ from typing import Any, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.arms.base import Law
-from prudent.errors import PrudentError
+from prudent import Law, PrudentError, RiskMeasure
 from prudent.parameters import check_fields
 from prudent.policies.base import Arms, policies, strategies
 from prudent.registry import Registry
-from prudent.risk.base import RiskMeasure
 
 SEED = 2012
 

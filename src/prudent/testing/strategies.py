@@ -7,17 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from prudent.arms.base import Law, encode
-from prudent.arms.continuous import Uniform
-from prudent.arms.discrete import Bernoulli, Deterministic
-from prudent.bandit import Bandit
+from prudent import Bandit, Bernoulli, Deterministic, Law, MeanVariance, RiskMeasure, Uniform
+from prudent.arms.base import encode
 from prudent.engine.record import COMPLAINTS, FINE
 from prudent.identification import BUDGET, DELTA
 from prudent.identification.kernel import Found, search
 from prudent.policies.base import Policy, Setting, strategies
 from prudent.policies.binding import bind
-from prudent.risk.base import RiskMeasure
-from prudent.risk.mean_variance import MeanVariance
 from prudent.testing.rules import SEED, Watched, answers, check_parameters, check_spec, compiles, require
 
 MOST_PULLS = 400

@@ -9,14 +9,12 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prudent.arrays import Array
 from prudent.bandit import ROUNDING, Bandit
 from prudent.errors import PrudentError, check_integer, check_number
 from prudent.parameters import check_parameter
 from prudent.risk.mean_variance import MeanVariance
-
-Array = NDArray[np.float64]
 
 
 class Condition(NamedTuple):

@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 
+from prudent.arrays import Array
 from prudent.bandit import Bandit
 from prudent.errors import check_integer
 from prudent.risk.mean_variance import MeanVariance
-from prudent.theory.bound import Array, Bound, Condition, Instance, judge, largest_regret, over
+from prudent.theory.bound import Bound, Condition, Instance, judge, largest_regret, over
 
 PSEUDO = "the pseudo-regret of these arms"
 PAPER_CONSTANT = 5.0

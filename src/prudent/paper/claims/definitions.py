@@ -2,19 +2,23 @@
 
 import numpy as np
 
-from prudent.arms.continuous import Gaussian
-from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
-from prudent.bandit import Bandit
+from prudent import (
+    MVLCB,
+    Bandit,
+    Bernoulli,
+    Deterministic,
+    Empirical,
+    FixedArm,
+    Gaussian,
+    MeanVariance,
+    RandomArm,
+    RoundRobin,
+    Runs,
+)
 from prudent.paper.claims.ledger import Evidence, claim, judged, mean_se, on, pm
 from prudent.paper.making import point
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2, FIGURE_2
-from prudent.policies.fixed_arm import FixedArm
-from prudent.policies.mv_lcb import MVLCB
-from prudent.policies.random_arm import RandomArm
-from prudent.policies.round_robin import RoundRobin
 from prudent.regret import exploration_risk
-from prudent.risk.mean_variance import MeanVariance
-from prudent.runs import Runs
 
 BOTH = (CONFIGURATION_1, CONFIGURATION_2)
 ZERO_ONE = Bandit([Deterministic(0.0), Deterministic(1.0)])

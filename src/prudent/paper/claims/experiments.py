@@ -5,17 +5,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from prudent.arms.continuous import Gaussian
-from prudent.bandit import Bandit
+from prudent import MVLCB, Bandit, ExpExp, Gaussian, MeanVariance, Runs
 from prudent.paper import configurations
 from prudent.paper.claims.ledger import OUTSIDE, Evidence, claim, judged, on, regrets
 from prudent.paper.making import point
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2, FIGURE_2, grid_bandit
-from prudent.policies.exp_exp import ExpExp
-from prudent.policies.mv_lcb import MVLCB
 from prudent.rates import end_slope
-from prudent.risk.mean_variance import MeanVariance
-from prudent.runs import Runs
 from prudent.study import Labelled
 from prudent.theory import theorem1_expectation
 

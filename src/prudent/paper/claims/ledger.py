@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 import polars as pl
 
+from prudent import Runs
+from prudent.arrays import Array
 from prudent.paper.making import Settings, simulate_cells
 from prudent.report import Section
-from prudent.runs import Array, Runs, averages
+from prudent.runs import averages
 from prudent.study import Labelled
 
 HOLDS = "holds"

@@ -5,19 +5,22 @@ import math
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from prudent.arms.discrete import Bernoulli, Deterministic
-from prudent.bandit import Bandit
+from prudent import (
+    MVLCB,
+    UCB1,
+    AnytimeMVLCB,
+    Bandit,
+    Bernoulli,
+    BernsteinMVLCB,
+    Deterministic,
+    ExpExp,
+    MeanVariance,
+    Runs,
+)
 from prudent.paper.claims.ledger import CORRECTED, FAILS, HOLDS, Evidence, claim, judged, mean_se, on, pm, regrets
 from prudent.paper.making import point
 from prudent.paper.problems import CONFIGURATION_1, FIGURE_2
-from prudent.policies.anytime_mv_lcb import AnytimeMVLCB
 from prudent.policies.base import Arm, Setting
-from prudent.policies.bernstein_mv_lcb import BernsteinMVLCB
-from prudent.policies.exp_exp import ExpExp
-from prudent.policies.mv_lcb import MVLCB
-from prudent.policies.ucb1 import UCB1
-from prudent.risk.mean_variance import MeanVariance
-from prudent.runs import Runs
 from prudent.theory import (
     Bound,
     corollary,

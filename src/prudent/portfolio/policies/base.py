@@ -19,12 +19,11 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from prudent.arrays import Array
 from prudent.errors import check_number
 from prudent.portfolio.laws import Block
 from prudent.portfolio.program import positive_part, solve
 from prudent.registry import Registry, named
-
-Array = NDArray[np.float64]
 
 FOREVER = 2**62
 """As many rounds as there are left."""

@@ -4,13 +4,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prudent.arrays import Array
 from prudent.errors import PrudentError
 from prudent.portfolio.laws import NOTHING
 from prudent.portfolio.policies.base import Brief, Explore, Play, PortfolioPolicy, check_growth, portfolio_policies
-
-Array = NDArray[np.float64]
 
 
 @portfolio_policies.add("mc-ete")

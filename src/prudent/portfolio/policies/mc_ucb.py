@@ -4,13 +4,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prudent.arrays import Array
 from prudent.errors import PrudentError, check_finite
 from prudent.portfolio.policies.base import Brief, Play, PortfolioPolicy, check_growth, portfolio_policies
 from prudent.portfolio.policies.pairs import Pairs
-
-Array = NDArray[np.float64]
 
 
 @portfolio_policies.add("mc-ucb")

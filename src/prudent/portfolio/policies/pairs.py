@@ -1,11 +1,9 @@
 """What the rounds seen so far say about means and covariances, where not every round shows every arm."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prudent.arrays import Array
 from prudent.portfolio.policies.base import Observation
-
-Array = NDArray[np.float64]
 
 
 class Pairs:
