@@ -1,6 +1,8 @@
-"""The one array type of the package."""
+"""The array types of the package."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Marks = NDArray[np.bool_]

@@ -85,7 +85,7 @@ BOUNDED = {
 
 
 SIZES = {"exp-exp(tau=5)": (5,), "fixed-arm(arm=1)": (2, 3, 5)}
-"""Where not every bandit will do: K ≤ τ ≤ n down to n = K, and arm 1 exists."""
+"""Where a policy needs bandits of some sizes: K ≤ τ ≤ n down to n = K, and arm 1 exists."""
 
 
 @pytest.mark.parametrize("name", registry.names())

@@ -17,11 +17,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prudent.arms.base import Law
 from prudent.arms.continuous import Gaussian
-from prudent.arrays import Array
+from prudent.arrays import Array, Counts
 from prudent.compiled import inlined, kernel
 from prudent.engine.hypergeometric import hypergeometric
 
@@ -38,7 +37,7 @@ class Sources(NamedTuple):
 
     mean: Array
     variance: Array
-    n_atoms: NDArray[np.int64]
+    n_atoms: Counts
     value: Array
     probability: Array
 

@@ -13,9 +13,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prudent.arms.sampling import Laws, draw_block, merge
+from prudent.arrays import Counts, Marks
 from prudent.compiled import kernel
 from prudent.engine.blocks import Sources
 from prudent.engine.levels import play_out, raise_level
@@ -42,7 +42,7 @@ def leap_scores(
     log_failure: float,
     laws: Laws,
     best: int,
-    rounds: NDArray[np.int64],
+    rounds: Counts,
     record: Record,
     rng: Any,
 ) -> int:
@@ -77,7 +77,7 @@ def leap_scores(
 
 
 @kernel
-def leap_phases(policy: Any, laws: Laws, best: int, rounds: NDArray[np.int64], record: Record, rng: Any) -> int:
+def leap_phases(policy: Any, laws: Laws, best: int, rounds: Counts, record: Record, rng: Any) -> int:
     """Run a policy with phases, one block for each arm and phase; arguments as for `step_phases`."""
     n_runs, _, n_arms = record.pulls.shape
     arms = no_arms(n_arms, 0)
@@ -104,9 +104,7 @@ def leap_phases(policy: Any, laws: Laws, best: int, rounds: NDArray[np.int64], r
 
 
 @kernel
-def take_turns(
-    arms: Arms, chosen: NDArray[np.bool_], in_turn: int, start: int, stop: int, laws: Laws, rng: Any
-) -> None:
+def take_turns(arms: Arms, chosen: Marks, in_turn: int, start: int, stop: int, laws: Laws, rng: Any) -> None:
     """Pulls start…stop of a phase whose chosen arms go in turn, as one block per arm."""
     place = 0
     for i in range(len(chosen)):

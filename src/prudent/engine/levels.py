@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prudent.arrays import Array, Counts
 from prudent.compiled import kernel
 from prudent.engine.blocks import Sources
 from prudent.engine.passage import Stacks, advance, give_back
@@ -30,7 +30,7 @@ def raise_level(
     horizon: int,
     level: float,
     arms: Statistics,
-    scores: NDArray[np.float64],
+    scores: Array,
     saved: Statistics,
     stacks: Stacks,
     rng: Any,
@@ -103,7 +103,7 @@ def raise_level(
 
 
 @kernel
-def start_over(arms: Statistics, scores: NDArray[np.float64], stacks: Stacks) -> None:
+def start_over(arms: Statistics, scores: Array, stacks: Stacks) -> None:
     """Back to where no arm was pulled, with all blocks ahead."""
     clear(arms)
     scores[:] = -math.inf
@@ -119,7 +119,7 @@ def play_out(
     horizon: int,
     level: float,
     arms: Statistics,
-    scores: NDArray[np.float64],
+    scores: Array,
     stacks: Stacks,
     rng: Any,
 ) -> float:
@@ -150,7 +150,7 @@ def play_out(
 
 @kernel
 def guess_level(
-    policy: Any, src: Sources, target: float, arms: Statistics, scores: NDArray[np.float64], blind: bool, caution: float
+    policy: Any, src: Sources, target: float, arms: Statistics, scores: Array, blind: bool, caution: float
 ) -> float:
     """A level that makes a little less than `target` pulls, most likely.
 
@@ -194,9 +194,9 @@ def guess_level(
 
 @kernel
 def solve_level(
-    a: NDArray[np.float64],
-    b: NDArray[np.float64],
-    pulls: NDArray[np.int64],
+    a: Array,
+    b: Array,
+    pulls: Counts,
     target: float,
     tolerance: float,
     low: float,

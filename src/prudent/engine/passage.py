@@ -4,9 +4,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prudent.arms.sampling import merge
+from prudent.arrays import Array, Counts
 from prudent.compiled import kernel
 from prudent.engine.blocks import (
     MEAN,
@@ -30,10 +30,10 @@ ROOM, MOST_ROOM = 1 << 12, 1 << 17
 class Stacks(NamedTuple):
     """Per arm, blocks already drawn: those ahead (the next on top), and those consumed since the last sure level."""
 
-    ahead: NDArray[np.float64]
-    n_ahead: NDArray[np.int64]
-    behind: NDArray[np.float64]
-    n_behind: NDArray[np.int64]
+    ahead: Array
+    n_ahead: Counts
+    behind: Array
+    n_behind: Counts
 
 
 @kernel
@@ -66,7 +66,7 @@ def advance(
     budget: int,
     coarse: int,
     arms: Statistics,
-    scores: NDArray[np.float64],
+    scores: Array,
     stacks: Stacks,
     remember: bool,
     rng: Any,

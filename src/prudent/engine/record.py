@@ -8,9 +8,9 @@ so they are drawn as blocks.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prudent.arms.sampling import Laws, draw_block, merge
+from prudent.arrays import Array, Counts
 from prudent.compiled import kernel
 from prudent.policies.base import Arms
 
@@ -27,9 +27,9 @@ COMPLAINTS = {
 class Statistics(NamedTuple):
     """What a policy that scores arms leads to: per arm the pulls, mean and variance."""
 
-    pulls: NDArray[np.int64]
-    mean: NDArray[np.float64]
-    variance: NDArray[np.float64]
+    pulls: Counts
+    mean: Array
+    variance: Array
 
 
 @kernel
@@ -67,11 +67,11 @@ def clear_arms(arms: Arms) -> None:
 class Record(NamedTuple):
     """Arrays over (run, snapshot, arm)."""
 
-    pulls: NDArray[np.int64]
-    mean: NDArray[np.float64]
-    variance: NDArray[np.float64]
-    twin_mean: NDArray[np.float64]
-    twin_variance: NDArray[np.float64]
+    pulls: Counts
+    mean: Array
+    variance: Array
+    twin_mean: Array
+    twin_variance: Array
 
     @classmethod
     def empty(cls, runs: int, snapshots: int, arms: int) -> "Record":

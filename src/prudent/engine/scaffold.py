@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prudent.arrays import Counts
 from prudent.engine.record import COMPLAINTS, FINE
 from prudent.engine.streams import stream
 from prudent.engine.threads import count_workers, play_all
@@ -50,7 +50,7 @@ class Job(NamedTuple):
         return time.perf_counter() - started
 
 
-def rounds_of(owner: str, horizon: int, snapshots: Iterable[int]) -> NDArray[np.int64]:
+def rounds_of(owner: str, horizon: int, snapshots: Iterable[int]) -> Counts:
     """The rounds at which to write statistics down, ascending; the last is the horizon."""
     horizon = check_integer(owner, "horizon", horizon, low=1, high=LONGEST)
     early = {check_integer(owner, "snapshots", n, low=1, high=horizon) for n in snapshots}

@@ -8,9 +8,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prudent.arms.sampling import GAUSSIAN, Laws, draw, include
+from prudent.arrays import Counts, Marks
 from prudent.compiled import helper, kernel
 from prudent.engine.record import BAD_PHASE, BAD_SCORE, FINE, Record, Statistics, clear, clear_arms, no_arms, write_down
 from prudent.policies.base import FOREVER, Arm, Arms
@@ -25,7 +25,7 @@ def step_scores(
     room: int,
     laws: Laws,
     best: int,
-    rounds: NDArray[np.int64],
+    rounds: Counts,
     record: Record,
     rng: Any,
 ) -> int:
@@ -77,7 +77,7 @@ def step_scores(
 
 
 @helper
-def next_phase(policy: Any, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+def next_phase(policy: Any, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
     """Ask the policy for its next phase; returns the repetitions, fewer than 1 if something is wrong.
 
     The arms chosen before have new rewards, so their costs are estimated again. A policy that is done has its answer
@@ -96,9 +96,7 @@ def next_phase(policy: Any, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: 
 
 
 @kernel
-def step_phases(
-    policy: Any, room: int, laws: Laws, best: int, rounds: NDArray[np.int64], record: Record, rng: Any
-) -> int:
+def step_phases(policy: Any, room: int, laws: Laws, best: int, rounds: Counts, record: Record, rng: Any) -> int:
     """Play a policy of phases; `rounds` are the snapshots, the last one the horizon. Returns a status.
 
     `room` is how many rewards of an arm there may be to keep: the horizon, or 0 if its costs need none.

@@ -8,8 +8,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prudent.arrays import Marks
 from prudent.errors import PrudentError, check_finite, check_positive
 from prudent.identification import BUDGET
 from prudent.policies.base import UNSET, Arms, Setting, strategies
@@ -29,7 +29,7 @@ class UniformAllocation(NamedTuple):
     budget: int = UNSET
     risk: RiskMeasure = UNSET
 
-    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
         # Arms behind the others catch up first: a live experiment may have rewards from elsewhere.
         n_arms, fewest = len(arms.pulls), arms.pulls.min()
         if fewest < self.budget // n_arms:
@@ -52,7 +52,7 @@ class SuccessiveRejects(NamedTuple):
     budget: int = UNSET
     risk: RiskMeasure = UNSET
 
-    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
         n_arms = len(arms.pulls)
         logbar = 0.5
         for i in range(2, n_arms + 1):
@@ -87,7 +87,7 @@ class SequentialHalving(NamedTuple):
             )
         return self
 
-    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
         n_arms, phases = len(arms.pulls), 0
         while 2**phases < n_arms:
             phases += 1
@@ -148,7 +148,7 @@ class _UCBE(NamedTuple):
     a: float
     risk: Any
 
-    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
         if arms.pulls.min() == 0:
             chosen[:] = arms.pulls == 0
             return 1

@@ -4,8 +4,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prudent.arrays import Marks
 from prudent.bandit import Bandit
 from prudent.errors import PrudentError, check_finite, pretty
 from prudent.identification import DELTA
@@ -44,7 +44,7 @@ class _LUCB(NamedTuple):
     low: float
     high: float
 
-    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
         rounds = t - 1
         chosen[:] = rounds == 0
         if rounds == 0:
@@ -113,10 +113,10 @@ class VALUCB(NamedTuple):
             )
         return self
 
-    def feasible(self, bandit: Bandit) -> NDArray[np.bool_]:
+    def feasible(self, bandit: Bandit) -> Marks:
         return bandit.variances <= self.limit
 
-    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
         rounds = t - 1
         chosen[:] = rounds == 0
         if rounds == 0:

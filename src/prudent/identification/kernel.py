@@ -8,9 +8,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prudent.arms.sampling import Laws, draw, draw_block, include, merge
+from prudent.arrays import Counts, Marks
 from prudent.compiled import kernel
 from prudent.engine.record import BAD_COST, BAD_PHASE, FINE, clear_arms, no_arms
 from prudent.policies.base import Arms
@@ -23,9 +23,9 @@ FIRST_ROOM = 256
 class Found(NamedTuple):
     """What a search leaves: per run the answer (−1: no arm), whether it was sure, and the pulls of each arm."""
 
-    recommended: NDArray[np.int64]
-    decided: NDArray[np.bool_]
-    pulls: NDArray[np.int64]
+    recommended: Counts
+    decided: Marks
+    pulls: Counts
 
     @classmethod
     def empty(cls, runs: int, n_arms: int) -> "Found":

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from prudent.arrays import Array
+from prudent.arrays import Array, Counts, Marks
 from prudent.bandit import Bandit
 from prudent.errors import PrudentError
 from prudent.parameters import check_parameter
@@ -41,9 +41,9 @@ class Searches(Results):
     budget: int | None
     delta: float | None
     most_pulls: int
-    recommended: NDArray[np.int64]
-    decided: NDArray[np.bool_]
-    pulls: NDArray[np.int64]
+    recommended: Counts
+    decided: Marks
+    pulls: Counts
 
     def __repr__(self) -> str:
         return f"<Searches: {strategies.spec(self.policy)}, {self.setting()}, {len(self)} runs, seed {self.seed}>"
@@ -52,7 +52,7 @@ class Searches(Results):
         """`budget 1,000` or `delta 0.05`."""
         return f"delta {self.delta:g}" if self.delta is not None else f"budget {self.budget:,}"
 
-    def wrong(self) -> NDArray[np.bool_]:
+    def wrong(self) -> Marks:
         """Whether a decided run gave a wrong answer; every arm of smallest cost is a right one."""
         right = np.full(len(self.bandit) + 1, False)  # the last place is NO_ARM's
         able = [i for i, fits in enumerate(self._feasible()) if fits]
@@ -80,9 +80,9 @@ class Searches(Results):
             )
         return self.bandit.gaps(self.risk)[self.recommended]
 
-    def stopping_time(self) -> NDArray[np.int64]:
+    def stopping_time(self) -> Counts:
         """The pulls of all arms together."""
-        total: NDArray[np.int64] = self.pulls.sum(1)
+        total: Counts = self.pulls.sum(1)
         return total
 
     def measures(self) -> dict[str, NDArray[Any]]:
@@ -105,6 +105,6 @@ class Searches(Results):
             "no_arm": float((self.recommended == NO_ARM).mean()),
         }
 
-    def _feasible(self) -> NDArray[np.bool_]:
-        everything: NDArray[np.bool_] = np.full(len(self.bandit), True)
+    def _feasible(self) -> Marks:
+        everything: Marks = np.full(len(self.bandit), True)
         return self.policy.feasible(self.bandit) if hasattr(self.policy, "feasible") else everything

@@ -3,9 +3,7 @@
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prudent.arrays import Array
 from prudent.policies.base import UNSET, Arm, policies
 
 
@@ -24,7 +22,7 @@ class BCVTS(NamedTuple):
     alpha: float = UNSET
     high: float = 1.0
 
-    def score(self, arm: Arm, rng: Any, rewards: NDArray[np.float64]) -> float:
+    def score(self, arm: Arm, rng: Any, rewards: Array) -> float:
         beyond, total = 1.0, 0.0  # the weight of what is not drawn yet
         for k in range(arm.pulls):
             after = beyond * math.exp(-rng.standard_exponential() / (arm.pulls - k))

@@ -25,9 +25,7 @@ that is monotone in each of the three, return `corner_bound(self, low, high)` of
 import math
 from typing import Any, NamedTuple, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prudent.arrays import Array, Counts, Marks
 from prudent.bandit import Bandit
 from prudent.parameters import UNSET as UNSET  # noqa: PLC0414, since policies take it from here
 from prudent.parameters import checked
@@ -67,12 +65,12 @@ class Arms(NamedTuple):
     them; else it is empty.
     """
 
-    pulls: NDArray[np.int64]
-    mean: NDArray[np.float64]
-    variance: NDArray[np.float64]
-    cost: NDArray[np.float64]
-    alive: NDArray[np.bool_]
-    rewards: NDArray[np.float64]
+    pulls: Counts
+    mean: Array
+    variance: Array
+    cost: Array
+    alive: Marks
+    rewards: Array
 
 
 class Setting(NamedTuple):

@@ -3,9 +3,7 @@
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prudent.arrays import Marks
 from prudent.errors import check_positive
 from prudent.policies.base import FOREVER, UNSET, Arm, Arms, Setting, policies
 from prudent.policies.helpers import choose_only, exploring_pulls, need_horizon
@@ -57,7 +55,7 @@ class _BudgetThenMostPulled(NamedTuple):
     width: float
     budget: int
 
-    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
         fewest = arms.pulls.min()
         if fewest < 2:  # an unbiased variance takes two
             chosen[:] = arms.pulls == fewest

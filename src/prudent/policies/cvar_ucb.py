@@ -3,9 +3,7 @@
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prudent.arrays import Array
 from prudent.policies.base import UNSET, Arm, Setting, policies
 from prudent.policies.empirical import lower_tail_mean
 from prudent.policies.helpers import usual_delta
@@ -25,7 +23,7 @@ class CVaRUCB(NamedTuple):
     high: float = 1.0
     delta: float = UNSET
 
-    def score(self, arm: Arm, rewards: NDArray[np.float64]) -> float:
+    def score(self, arm: Arm, rewards: Array) -> float:
         shift = math.sqrt(math.log(2.0 / self.delta) / (2.0 * arm.pulls))
         return -lower_tail_mean(rewards, self.alpha, shift, self.high)
 

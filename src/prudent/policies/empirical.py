@@ -4,13 +4,13 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prudent.arrays import Array
 from prudent.compiled import helper
 
 
 @helper
-def lower_tail_mean(rewards: NDArray[np.float64], alpha: float, shift: float, high: float) -> float:
+def lower_tail_mean(rewards: Array, alpha: float, shift: float, high: float) -> float:
     """(1/α)∫ Q(u) du over (shift, shift + α], Q the empirical quantile function and `high` above 1.
 
     With shift 0 this is the mean of the worst α-fraction. Costs O(α · rewards).
@@ -24,7 +24,7 @@ def lower_tail_mean(rewards: NDArray[np.float64], alpha: float, shift: float, hi
 
 
 @helper
-def multinomial_weights(values: NDArray[np.float64], rewards: NDArray[np.float64], rng: Any) -> NDArray[np.float64]:
+def multinomial_weights(values: Array, rewards: Array, rng: Any) -> Array:
     """Dirichlet(1 + counts) weights of the values, as normalised gammas.
 
     A reward between two values counts as the larger, one above all of them as the last. O(values · log pulls).

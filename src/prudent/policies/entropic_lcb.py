@@ -3,9 +3,7 @@
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prudent.arrays import Array
 from prudent.policies.base import UNSET, Arm, Setting, policies
 from prudent.policies.helpers import usual_delta
 from prudent.policies.kl_ucb import kl_upper
@@ -29,7 +27,7 @@ class EntropicLCB(NamedTuple):
     high: float = 1.0
     delta: float = UNSET
 
-    def score(self, arm: Arm, rewards: NDArray[np.float64]) -> float:
+    def score(self, arm: Arm, rewards: Array) -> float:
         total = 0.0
         for i in range(arm.pulls):
             total += math.exp(-self.lam * (rewards[i] - self.low))

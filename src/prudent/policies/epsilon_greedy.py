@@ -2,9 +2,7 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prudent.arrays import Marks
 from prudent.errors import check_number
 from prudent.policies.base import UNSET, Arms, policies
 from prudent.policies.helpers import cheapest, choose_only
@@ -20,7 +18,7 @@ class EpsilonGreedy(NamedTuple):
     rho: float = UNSET
     epsilon: float = 0.1
 
-    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
         if arms.pulls.min() == 0:
             chosen[:] = arms.pulls == 0
         elif rng.random() < self.epsilon:

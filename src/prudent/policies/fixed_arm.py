@@ -2,9 +2,7 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prudent.arrays import Marks
 from prudent.errors import check_integer
 from prudent.policies.base import ANY, FOREVER, Arms, Setting, policies
 from prudent.policies.helpers import choose_only
@@ -19,7 +17,7 @@ class FixedArm(NamedTuple):
 
     arm: int = 0
 
-    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
         choose_only(chosen, self.arm)
         return FOREVER
 

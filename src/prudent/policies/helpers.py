@@ -3,9 +3,7 @@
 import math
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prudent.arrays import Marks
 from prudent.compiled import helper
 from prudent.errors import PrudentError
 from prudent.policies.base import UNSET, Arm, Arms
@@ -50,7 +48,7 @@ def strike_worst(arms: Arms) -> None:
 
 
 @helper
-def choose_only(chosen: NDArray[np.bool_], arm: int) -> None:
+def choose_only(chosen: Marks, arm: int) -> None:
     """Leave one arm chosen."""
     chosen[:] = False
     chosen[arm] = True

@@ -3,9 +3,7 @@
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prudent.arrays import Array
 from prudent.errors import check_finite
 from prudent.policies.base import UNSET, Arm, policies
 
@@ -22,7 +20,7 @@ class MaRaB(NamedTuple):
     alpha: float = UNSET
     c: float = 1.0
 
-    def score(self, arm: Arm, t: int, rewards: NDArray[np.float64]) -> float:
+    def score(self, arm: Arm, t: int, rewards: Array) -> float:
         worst = math.ceil(arm.pulls * self.alpha)
         total = 0.0
         for i in range(worst):

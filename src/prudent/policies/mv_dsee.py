@@ -3,9 +3,7 @@
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prudent.arrays import Marks
 from prudent.errors import PrudentError, check_positive
 from prudent.policies.base import FOREVER, UNSET, Arms, Setting, policies
 from prudent.policies.helpers import cheapest, choose_only
@@ -51,7 +49,7 @@ class _Sequence(NamedTuple):
         """f(t), and at least one exploration of each arm."""
         return max(float(n_arms), self.a * (math.log(t) if self.logarithmic else t ** (2.0 / 3.0)))
 
-    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
         if arms.pulls.min() == 0:
             chosen[:] = arms.pulls == 0
             return 1

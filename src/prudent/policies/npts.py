@@ -3,8 +3,8 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prudent.arrays import Array
 from prudent.errors import check_finite
 from prudent.policies.base import ANY, UNSET, Arm, policies
 from prudent.risk.base import RiskMeasure
@@ -23,7 +23,7 @@ class NPTS(NamedTuple):
     risk: RiskMeasure = UNSET
     best: float = 1.0
 
-    def score(self, arm: Arm, rng: Any, rewards: NDArray[np.float64]) -> float:
+    def score(self, arm: Arm, rng: Any, rewards: Array) -> float:
         # A Dirichlet(1, …, 1) weight is an exponential divided by the sum of all.
         values, weights = np.empty(arm.pulls + 1), np.empty(arm.pulls + 1)
         place, total = np.searchsorted(rewards, self.best), 0.0

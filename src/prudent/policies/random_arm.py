@@ -2,9 +2,7 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prudent.arrays import Marks
 from prudent.policies.base import ANY, FOREVER, Arms, policies
 from prudent.policies.helpers import choose_only
 
@@ -16,6 +14,6 @@ class RandomArm(NamedTuple):
     Rewards are steady within a run but differ from run to run. Assumes nothing about the rewards.
     """
 
-    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
         choose_only(chosen, rng.integers(0, len(arms.pulls)))
         return FOREVER

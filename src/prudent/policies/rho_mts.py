@@ -3,8 +3,8 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prudent.arrays import Array
 from prudent.policies.base import ANY, UNSET, Arm, Setting, policies
 from prudent.policies.empirical import multinomial_weights
 from prudent.risk.base import RiskMeasure
@@ -29,8 +29,8 @@ class RhoMTS(NamedTuple):
 class Multinomial(NamedTuple):
     """ρ-MTS with its values as an array and its measure as kernels take it."""
 
-    values: NDArray[np.float64]
+    values: Array
     risk: Any
 
-    def score(self, arm: Arm, rng: Any, rewards: NDArray[np.float64]) -> float:
+    def score(self, arm: Arm, rng: Any, rewards: Array) -> float:
         return float(self.risk.weigh(self.values, multinomial_weights(self.values, rewards, rng)))

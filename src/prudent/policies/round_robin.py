@@ -2,9 +2,7 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prudent.arrays import Marks
 from prudent.policies.base import ANY, FOREVER, Arms, policies
 
 
@@ -15,6 +13,6 @@ class RoundRobin(NamedTuple):
     Runs resemble each other, but rewards vary within each. Assumes nothing about the rewards.
     """
 
-    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
         chosen[:] = True
         return FOREVER

@@ -3,9 +3,7 @@
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prudent.arrays import Array
 from prudent.policies.base import UNSET, Arm, policies
 from prudent.policies.empirical import lower_tail_mean
 
@@ -21,6 +19,6 @@ class UUCB(NamedTuple):
     alpha: float = UNSET
     range: float = 1.0
 
-    def score(self, arm: Arm, t: int, rewards: NDArray[np.float64]) -> float:
+    def score(self, arm: Arm, t: int, rewards: Array) -> float:
         tail_mean = lower_tail_mean(rewards, self.alpha, 0.0, 0.0)
         return -tail_mean - self.range / self.alpha * math.sqrt(math.log(t) / arm.pulls)

@@ -1,4 +1,4 @@
-"""The field's policies since 2012: each one's score against its paper's formula, written again with NumPy."""
+"""Policies since 2012: each one's score against the formula of its paper, written again with NumPy."""
 
 import math
 from dataclasses import dataclass

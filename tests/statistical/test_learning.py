@@ -1,4 +1,4 @@
-"""The field's policies as laws: posteriors and learning. (tests/statistical/test_published.py: their papers' numbers.)
+"""Policies of the literature as laws: posteriors and learning. (test_published.py: the numbers of their papers.)
 
 Streams are fixed. A Kolmogorov–Smirnov test fails below 1e-6, its false-alarm rate.
 """
