@@ -28,6 +28,7 @@ from prudent import (
     simulate,
 )
 from prudent.policies.base import Arm, Setting
+from prudent.policies.binding import bind
 from prudent.theory import (
     corollary,
     largest_pseudo_regret,
@@ -73,7 +74,7 @@ def paths():
 
 def widths(policy: MVLCB) -> np.ndarray:
     """The policy's own confidence width after s samples: minus the score of an arm whose mean-variance is 0."""
-    index = policy.tuned(Setting(1, MeanVariance(policy.rho), HORIZON))
+    index = bind(policy, Setting(1, MeanVariance(policy.rho), HORIZON))
     return np.array([-index.score(Arm(s, 0.0, 0.0)) for s in range(1, HORIZON + 1)])
 
 
@@ -121,7 +122,7 @@ def crossing_probability(success: float, excessive: np.ndarray) -> float:
 
 def index_table(policy, horizon: int) -> np.ndarray:
     """The policy's score after s Bernoulli samples of which k are ones, as table[s, k]."""
-    index = policy.tuned(Setting(1, MeanVariance(policy.rho), horizon))
+    index = bind(policy, Setting(1, MeanVariance(policy.rho), horizon))
     table = np.full((horizon + 1, horizon + 1), -np.inf)
     for s in range(1, horizon + 1):
         for k in range(s + 1):

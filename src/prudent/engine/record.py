@@ -39,7 +39,7 @@ def no_statistics(n_arms: int) -> Statistics:
 
 
 @kernel
-def clear(arms: Statistics) -> None:
+def clear(arms: Any) -> None:
     """Back to no pulls."""
     arms.pulls[:] = 0
     arms.mean[:] = 0.0
@@ -57,9 +57,7 @@ def no_arms(n_arms: int, room: int) -> Arms:
 @kernel
 def clear_arms(arms: Arms) -> None:
     """Back to no pulls, with every arm alive."""
-    arms.pulls[:] = 0
-    arms.mean[:] = 0.0
-    arms.variance[:] = 0.0
+    clear(arms)
     arms.cost[:] = np.inf
     arms.alive[:] = True
 

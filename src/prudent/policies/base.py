@@ -13,9 +13,9 @@ A policy is a `NamedTuple` of parameters with one of two methods, written as pla
 
 `t` is the round about to be played, from 1; in `identify` arms pulled together make one round. Optional:
 `tuned(self, setting)` returns the policy with what depends on the `Setting` filled in; a field left UNSET takes the
-value of that name from the risk measure the policy serves, a field `risk` the measure itself, fields `budget` and
-`delta` what `identify` is given; a field `arm` holds an arm's number; `check(self)` refuses bad parameters, those of
-prudent.parameters excepted, which are checked by their names.
+value of that name from the risk measure the policy serves, a field `risk` the measure itself, `budget` and `delta` what
+`identify` is given, else δ = 1/n²; a field `arm` holds an arm's number. Parameters named in prudent.parameters are
+checked; `check(self)` refuses what is wrong with others.
 
 A score of `arm` alone lets runs leap (docs/leaping.md) if the policy also bounds it: `score_bound(self, low, high)`
 returns at least every score of an arm whose pulls, mean and variance lie between those of `low` and `high`. For a score

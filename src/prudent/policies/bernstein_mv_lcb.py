@@ -3,8 +3,7 @@
 import math
 from typing import NamedTuple
 
-from prudent.policies.base import UNSET, Arm, Setting, policies
-from prudent.policies.helpers import usual_delta
+from prudent.policies.base import UNSET, Arm, policies
 
 
 @policies.add("bernstein-mv-lcb", serves="mean-variance")
@@ -49,6 +48,3 @@ class BernsteinMVLCB(NamedTuple):
         most = high.variance * low.pulls / (low.pulls - 1.0)
         deviation = math.sqrt(most) - self.range * math.sqrt(2.0 * math.log(1.0 / self.delta) / (s - 1.0))
         return max(0.0, deviation) ** 2 - self.rho * mean
-
-    def tuned(self, setting: Setting) -> "BernsteinMVLCB":
-        return self._replace(delta=usual_delta("bernstein-mv-lcb", self.delta, setting.horizon))

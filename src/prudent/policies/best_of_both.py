@@ -35,7 +35,7 @@ class BestOfBoth(NamedTuple):
 
     def tuned(self, setting: Setting) -> "_BudgetThenMostPulled":
         n_arms = setting.n_arms
-        n = need_horizon("best-of-both", setting.horizon, n_arms)
+        n = need_horizon("best-of-both", setting)
         index = MVLCB(self.rho, 1.0, self.delta, self.range, unbiased=True).tuned(setting)
         rounds = min(self.budget * (n_arms - 1) * exploring_pulls(n, n_arms), n)
         return _BudgetThenMostPulled(self.rho, index.width, math.ceil(rounds))

@@ -8,6 +8,7 @@ from prudent.compiled import compilable
 from prudent.errors import PrudentError
 from prudent.parameters import UNSET, check_fields
 from prudent.policies.base import ANY, Policy, Setting, policies, spec, strategies
+from prudent.policies.helpers import enough_rounds, need_horizon
 from prudent.policies.scoring import SCORE_INPUTS, score_inputs
 from prudent.risk.base import RiskMeasure, risks
 from prudent.risk.mean_variance import MeanVariance
@@ -81,22 +82,24 @@ def bind(given: Policy, setting: Setting) -> Any:
     if not hasattr(given, "_fields"):
         raise PrudentError(f"policy must be a NamedTuple with a method score or phase, got {given!r}")
     entry = policies.entry_of(given) or strategies.entry_of(given)
+    owner = entry.name if entry else type(given).__name__
     if entry or hasattr(given, "check"):  # again, since _replace goes past the check when it was made
-        check_fields(entry.name if entry else spec(given), given)
-    ready = _informed(given, setting)
+        check_fields(owner, given)
+    ready = _informed(owner, given, setting)
     if hasattr(ready, "tuned"):
         ready = ready.tuned(setting)
     if not (hasattr(ready, "score") or hasattr(ready, "phase")):
         raise PrudentError(f"policy must be a NamedTuple with a method score or phase, got {given!r}")
     if hasattr(ready, "score"):
-        _check_score(given, ready, setting)
+        _check_score(given, ready)
+        enough_rounds(spec(given), setting)
     ready = _as_annotated(ready)
     cls: Any = type(ready)
     compilable(cls)
     return ready
 
 
-def _check_score(given: Policy, ready: Any, setting: Setting) -> None:
+def _check_score(given: Policy, ready: Any) -> None:
     """What a score needs is read off its own names, so it must be written in the class, with those names."""
     names = score_inputs(type(ready)) if "score" in vars(type(ready)) else ()
     if names[:1] != SCORE_INPUTS[:1] or names != tuple(name for name in SCORE_INPUTS if name in names):
@@ -104,14 +107,9 @@ def _check_score(given: Policy, ready: Any, setting: Setting) -> None:
             f"{spec(given)}: score must take (self, arm), and then those it needs of t, rng, rewards, in this order,"
             f" and be written in the class itself; got ({', '.join(names)})"
         )
-    if setting.horizon is not None and setting.horizon < setting.n_arms:
-        raise PrudentError(
-            f"{spec(given)}: horizon must be at least the number of arms, {setting.n_arms}, got {setting.horizon};"
-            " it pulls each once"
-        )
 
 
-def _informed(ready: Any, setting: Setting) -> Any:
+def _informed(owner: str, ready: Any, setting: Setting) -> Any:
     """The policy with what it takes from the setting; what it cannot take must have been given."""
     risk = setting.risk
     fitting = serves(ready) in (risk.name, ANY)
@@ -122,6 +120,8 @@ def _informed(ready: Any, setting: Setting) -> Any:
             if value is not UNSET:
                 raise PrudentError(f"{strategies.spec(ready)}: give {name} to identify, not to the strategy")
             ready = ready._replace(**{name: getattr(setting, name)})
+        elif name == "delta" and value is UNSET:  # at n = 1 it would be 1, yet the single pull is forced anyway
+            ready = ready._replace(delta=min(0.5, need_horizon(owner, setting) ** -2.0))
         elif value is UNSET and fitting and hasattr(risk, name):
             ready = ready._replace(**{name: getattr(risk, name)})
         elif value is UNSET and name in _attitudes():

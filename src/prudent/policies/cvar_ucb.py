@@ -4,9 +4,8 @@ import math
 from typing import NamedTuple
 
 from prudent.arrays import Array
-from prudent.policies.base import UNSET, Arm, Setting, policies
+from prudent.policies.base import UNSET, Arm, policies
 from prudent.policies.empirical import lower_tail_mean
-from prudent.policies.helpers import usual_delta
 
 
 @policies.add("cvar-ucb", serves="cvar")
@@ -26,6 +25,3 @@ class CVaRUCB(NamedTuple):
     def score(self, arm: Arm, rewards: Array) -> float:
         shift = math.sqrt(math.log(2.0 / self.delta) / (2.0 * arm.pulls))
         return -lower_tail_mean(rewards, self.alpha, shift, self.high)
-
-    def tuned(self, setting: Setting) -> "CVaRUCB":
-        return self._replace(delta=usual_delta("cvar-ucb", self.delta, setting.horizon))

@@ -4,8 +4,7 @@ import math
 from typing import NamedTuple
 
 from prudent.arrays import Array
-from prudent.policies.base import UNSET, Arm, Setting, policies
-from prudent.policies.helpers import usual_delta
+from prudent.policies.base import UNSET, Arm, policies
 from prudent.policies.kl_ucb import kl_upper
 
 
@@ -37,6 +36,3 @@ class EntropicLCB(NamedTuple):
         least = floor + (1.0 - floor) * q
         # Where the exponentials underflow, no cost is below that of the largest reward.
         return max(-self.high, math.log(least) / self.lam - self.low) if least > 0.0 else -self.high
-
-    def tuned(self, setting: Setting) -> "EntropicLCB":
-        return self._replace(delta=usual_delta("entropic-lcb", self.delta, setting.horizon))

@@ -29,7 +29,7 @@ class ExpExp(NamedTuple):
 
     def tuned(self, setting: Setting) -> Policy:
         n_arms = setting.n_arms
-        n = need_horizon("exp-exp", setting.horizon, n_arms)
+        n = need_horizon("exp-exp", setting)
         if self.tau is UNSET:
             each = exploring_pulls(n, n_arms, RULES[self.rule])
         else:

@@ -6,7 +6,7 @@ from typing import Any
 from prudent.arrays import Marks
 from prudent.compiled import helper
 from prudent.errors import PrudentError
-from prudent.policies.base import UNSET, Arm, Arms
+from prudent.policies.base import Arm, Arms, Setting
 
 
 @helper
@@ -54,19 +54,21 @@ def choose_only(chosen: Marks, arm: int) -> None:
     chosen[arm] = True
 
 
-def usual_delta(owner: str, delta: float, horizon: int | None) -> float:
-    """δ as given, else 1/n²; at n = 1 that would be 1, yet the single pull is forced anyway."""
-    return min(0.5, need_horizon(owner, horizon) ** -2.0) if delta is UNSET else delta
-
-
-def need_horizon(owner: str, horizon: int | None, n_arms: int = 1) -> int:
-    """The horizon, for a policy that needs one, and one that pulls every arm."""
-    if horizon is None:
+def need_horizon(owner: str, setting: Setting) -> int:
+    """The horizon, for a policy that needs one and pulls every arm."""
+    if setting.horizon is None:
         raise PrudentError(f"{owner}: needs the horizon; pass horizon=…, or take an anytime policy")
-    if horizon < n_arms:
-        hint = "it pulls every arm at least once"
-        raise PrudentError(f"{owner}: horizon must be at least the number of arms, {n_arms}, got {horizon}; {hint}")
-    return horizon
+    return enough_rounds(owner, setting)
+
+
+def enough_rounds(owner: str, setting: Setting) -> int:
+    """The horizon, long enough to pull every arm; any is, if it is not known."""
+    n, n_arms = setting.n_arms if setting.horizon is None else setting.horizon, setting.n_arms
+    if n < n_arms:
+        raise PrudentError(
+            f"{owner}: horizon must be at least the number of arms, {n_arms}, got {n}; it pulls each once"
+        )
+    return n
 
 
 def exploring_pulls(horizon: int, n_arms: int, constant: float = 14.0) -> int:

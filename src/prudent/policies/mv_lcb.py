@@ -6,7 +6,6 @@ from typing import NamedTuple
 from prudent.compiled import helper
 from prudent.errors import check_finite
 from prudent.policies.base import UNSET, Arm, Setting, policies
-from prudent.policies.helpers import usual_delta
 from prudent.risk.mean_variance import mean_variance
 
 
@@ -28,8 +27,7 @@ class MVLCB(NamedTuple):
     unbiased: bool = False
 
     def tuned(self, setting: Setting) -> "MVIndex":
-        delta = usual_delta("mv-lcb", self.delta, setting.horizon)
-        width = width_factor(self.rho, self.c, self.range) * math.sqrt(math.log(1.0 / delta) / 2.0)
+        width = width_factor(self.rho, self.c, self.range) * math.sqrt(math.log(1.0 / self.delta) / 2.0)
         return MVIndex(self.rho, width, self.unbiased)
 
     def check(self) -> None:

@@ -4,8 +4,7 @@ import math
 from typing import NamedTuple
 
 from prudent.arrays import Array
-from prudent.policies.base import UNSET, Arm, Setting, policies
-from prudent.policies.helpers import usual_delta
+from prudent.policies.base import UNSET, Arm, policies
 
 
 @policies.add("quantile-ucb", serves="var")
@@ -25,6 +24,3 @@ class QuantileUCB(NamedTuple):
         shift = math.sqrt(math.log(2.0 / self.delta) / (2.0 * arm.pulls))
         rank = math.ceil((self.alpha + shift) * arm.pulls)
         return float(-rewards[rank - 1]) if rank <= arm.pulls else -self.high
-
-    def tuned(self, setting: Setting) -> "QuantileUCB":
-        return self._replace(delta=usual_delta("quantile-ucb", self.delta, setting.horizon))
