@@ -1,10 +1,19 @@
-"""The package as others see it: one version."""
+"""The package as others see it: one version, one list of names."""
 
+import ast
+import importlib
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import prudent
+from prudent.arms.base import arms
+from prudent.policies.base import policies, strategies
+from prudent.risk.base import risks
 
 ROOT = Path(__file__).parents[2]
 
@@ -14,3 +23,42 @@ def test_the_version_stands_in_one_place_and_the_citation_agrees():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     assert "version" in project["project"]["dynamic"]
     assert project["tool"]["hatch"]["version"]["path"] == "src/prudent/__init__.py"
+
+
+STUB = ast.parse((ROOT / "src/prudent/__init__.pyi").read_text())
+HOMES = {name.name: node.module for node in STUB.body if isinstance(node, ast.ImportFrom) for name in node.names}
+
+
+@pytest.mark.parametrize("name", HOMES)
+def test_every_name_of_the_stub_is_where_it_says(name):
+    home = HOMES[name]
+    module = importlib.import_module(home or f"prudent.{name}")
+    assert getattr(prudent, name) is (getattr(module, name) if home else module)
+    assert name in dir(prudent)
+    assert name in prudent.__all__
+    assert getattr(getattr(prudent, name), "__module__", home) == home or not home
+
+
+def test_nothing_public_is_missing_from_the_stub():
+    """Every law, risk measure, policy and strategy of the package that has a class."""
+    registries = (arms, risks, policies, strategies)
+    found = [entry.factory for registry in registries for entry in registry.entries()]
+    ours = [thing for thing in found if isinstance(thing, type) and thing.__module__.startswith("prudent.")]
+    assert len(ours) > 40
+    assert [thing.__name__ for thing in ours if thing.__name__ not in HOMES] == []
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'prudent' has no attribute 'Gausian'"):
+        _ = prudent.Gausian
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["-c", "import prudent; prudent.testing.check_policy; prudent.study.Study; prudent.simulate"],
+        ["-m", "prudent", "--version"],
+    ],
+)
+def test_a_fresh_interpreter_finds_it(command):
+    subprocess.run([sys.executable, *command], check=True, capture_output=True)
