@@ -29,8 +29,7 @@ def draw(tables: Tables) -> dict[str, Figure]:
     ax = plot_curves(figure.subplots(), data["horizon"], curves)
     ax.set_xticks(data["horizon"], [f"{n / 1000:g}" for n in data["horizon"]])
     ax.minorticks_off()
-    ax.set_xlabel("rounds $n$ (thousands)")
-    ax.set_ylabel(f"mean over {data['runs'][0]} runs, ± 2 standard errors")
+    ax.set(xlabel="rounds $n$ (thousands)", ylabel=f"mean over {data['runs'][0]} runs, ± 2 standard errors")
     ax.set_title("MV-LCB, $\\rho = 0$, $\\mu = (1, 0.5)$, $\\sigma^2 = (0.05, 0.25)$", fontsize=10)
     return {"fig2-left": figure}
 

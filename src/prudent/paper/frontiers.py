@@ -7,15 +7,14 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from prudent import MVLCB, Bandit, ExpExp
-from prudent.figures import COLOURS, MARKERS
+from prudent import Bandit
+from prudent.figures import COLOURS, MARKERS, panels
+from prudent.paper import grid
 from prudent.paper.configurations import CONFIGURATIONS, pieces
 from prudent.paper.making import PaperFigure, Tables, point
-from prudent.paper.problems import HORIZONS
-from prudent.policies.base import Policy
+from prudent.paper.problems import ALGORITHMS, HORIZONS
 from prudent.study import Labelled
 
-ALGORITHMS: dict[str, Policy] = {"MV-LCB": MVLCB(), "ExpExp": ExpExp()}
 RHOS = (0.0, 0.1, 0.24, 0.3, 0.45, 0.7, 0.9, 1.2, 1.53, 1.8, 2.3, 2.9, 3.7, 4.8, 6.0, 8.0, 10.0)
 """At least one for each arm that is optimal somewhere, in both configurations."""
 
@@ -28,13 +27,11 @@ COLUMNS = 3
 
 def cells() -> dict[str, list[Labelled]]:
     """Both algorithms at every ρ, which each takes from the risk; for both configurations and all horizons."""
-    points = product(CONFIGURATIONS, HORIZONS, ALGORITHMS, RHOS)
-    return {
-        "frontiers": [
-            point(CONFIGURATIONS[which], ALGORITHMS[name], rho, n, configuration=which, algorithm=name, rho=rho)
-            for which, n, name, rho in points
-        ]
-    }
+    found = []
+    for which, n, name, rho in product(CONFIGURATIONS, HORIZONS, ALGORITHMS, RHOS):
+        labels: dict[str, str | float] = {"configuration": which, "algorithm": name, "rho": rho}
+        found.append(point(CONFIGURATIONS[which], ALGORITHMS[name], rho, n, **labels))
+    return {"frontiers": found}
 
 
 def by_horizon(data: pl.DataFrame, configuration: str) -> dict[int, pl.DataFrame]:
@@ -45,10 +42,8 @@ def by_horizon(data: pl.DataFrame, configuration: str) -> dict[int, pl.DataFrame
 
 def shown(tables: Tables) -> Tables:
     """The two algorithms side by side, a table for each configuration."""
-    return {
-        name.capitalize(): pl.DataFrame([compare(n, one) for n, one in by_horizon(tables["frontiers"], name).items()])
-        for name in CONFIGURATIONS
-    }
+    panels_of = {name.capitalize(): by_horizon(tables["frontiers"], name).items() for name in CONFIGURATIONS}
+    return {name: pl.DataFrame([compare(n, panel) for n, panel in found]) for name, found in panels_of.items()}
 
 
 def findings(tables: Tables) -> str:
@@ -58,17 +53,16 @@ def findings(tables: Tables) -> str:
 
 def compare(horizon: int, data: pl.DataFrame) -> dict[str, float | str]:
     """Regrets averaged over ρ, and for how many ρ each algorithm has clearly the lower one."""
-    lcb, exp = (data.filter(pl.col("algorithm") == name) for name in ALGORITHMS)
-    difference = (lcb["regret"] - exp["regret"]).to_numpy()
-    margin = 2.0 * np.hypot(lcb["regret_se"].to_numpy(), exp["regret_se"].to_numpy())
+    lcb, exp = (data.filter(algorithm=name) for name in ALGORITHMS)
+    lower = grid.clearly_lower(lcb, exp)
     return {
         "n": horizon,
         "MV-LCB, mean regret": float(lcb["regret"].to_numpy().mean()),
         "ExpExp, mean regret": float(exp["regret"].to_numpy().mean()),
-        "MV-LCB lower": int((difference < -margin).sum()),
-        "ExpExp lower": int((difference > margin).sum()),
-        "neither": int((abs(difference) <= margin).sum()),
-        "MV-LCB lower at ρ": ", ".join(f"{rho:g}" for rho in lcb["rho"].to_numpy()[difference < -margin]),
+        "MV-LCB lower": int((lower > 0).sum()),
+        "ExpExp lower": int((lower < 0).sum()),
+        "neither": int((lower == 0).sum()),
+        "MV-LCB lower at ρ": ", ".join(f"{rho:g}" for rho in lcb["rho"].to_numpy()[lower > 0]),
     }
 
 
@@ -95,19 +89,13 @@ def draw(tables: Tables) -> dict[str, Figure]:
 
 def draw_one(name: str, bandit: Bandit, data: dict[int, pl.DataFrame]) -> Figure:
     """One panel per horizon, shared axes, one legend."""
-    rows = -(-len(data) // COLUMNS)
-    figure = Figure(figsize=(9.6, 0.8 + 2.45 * rows), layout="constrained")
-    axes = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False)
-    for ax, (horizon, one) in zip(axes.flat, data.items(), strict=False):
+    figure, axes = panels(len(data), COLUMNS, width=9.6, height=2.45)
+    for ax, (horizon, one) in zip(axes, data.items(), strict=True):
         plot_frontier(ax, bandit, one).set_title(f"$n$ = {horizon:,}", fontsize=10)
-    for ax in axes.flat[len(data) :]:
-        ax.set_axis_off()
-    for ax in axes[-1]:
-        ax.set_xlabel("standard deviation")
-    for ax in axes[:, 0]:
-        ax.set_ylabel("mean")
+    figure.supxlabel("standard deviation", fontsize=10)
+    figure.supylabel("mean", fontsize=10)
     figure.suptitle(f"{name.capitalize()}, $\\rho$ from {RHOS[0]:g} (lower left) to {RHOS[-1]:g}", fontsize=11)
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
 
 
@@ -118,9 +106,8 @@ def plot_frontier(ax: Axes, bandit: Bandit, data: pl.DataFrame) -> Axes:
     ax.plot(deviations, means, "o", color="0.65", markersize=4, label="arms")
     ax.plot(deviations[optimal], means[optimal], "o-", color=FRONTIER, markersize=3, linewidth=1.0, label="optimal")
     for name in ALGORITHMS:
-        one = data.filter(pl.col("algorithm") == name)
-        colour, marker = LOOKS[name]
-        spread = np.sqrt(one["reward_variance"].to_numpy())
+        one, (colour, marker) = data.filter(algorithm=name), LOOKS[name]
+        spread = one["reward_variance"].sqrt()
         ax.plot(spread, one["reward_mean"], color=colour, marker=marker, markersize=3, linewidth=1.2, label=name)
     return ax
 

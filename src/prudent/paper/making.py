@@ -55,9 +55,9 @@ class PaperFigure:
     caption: str
     settings: str
     paper_says: str
-    cells: Callable[[], Mapping[str, Sequence[Labelled]]]
     draw: Callable[[Tables], dict[str, Figure]]
     findings: Callable[[Tables], str]
+    cells: Callable[[], Mapping[str, Sequence[Labelled]]] = dict
     tables: Callable[[Tables], Tables] = lambda found: found
     shown: Callable[[Tables], Tables] = lambda _: {}
     tag: str = ""
