@@ -145,9 +145,9 @@ def first_more_complex() -> list[tuple[float, float]]:
 
 def plot_complexity(ax: Axes, curves: pl.DataFrame, shaded: list[tuple[float, float]]) -> Axes:
     """Both complexities against ρ; the intervals of `shaded` in grey."""
-    for low, high in shaded:
-        ax.axvspan(low, high, color="0.8", linewidth=0, zorder=0)
-    ax.patches[0].set_label("configuration 1 is the more complex")
+    for i, (low, high) in enumerate(shaded):
+        label = "configuration 1 is the more complex" if i == 0 else None
+        ax.axvspan(low, high, color="0.8", linewidth=0, label=label, zorder=0)
     for name, colour in zip(CONFIGURATIONS, COLOURS, strict=False):
         ax.plot(curves["rho"], curves[name], color=colour, linewidth=1.2, label=name)
     ax.set(xlabel=RHO, xlim=(LOW, HIGH), ylabel="complexity $\\Sigma_i\\ 1/\\Delta_i^2$", yscale="log")
@@ -192,7 +192,7 @@ FIGURE = PaperFigure(
     title="Configurations 1 and 2: arms, complexity, and the optimal arm",
     caption="Above, Σ 1/Δ² against ρ; where configuration 1 is the more complex the background is shaded. Below, "
     "the optimal arm against ρ, with crosses at the arms that are optimal for no ρ.",
-    settings=f"Two sets of fifteen Gaussian arms, ρ from {LOW:g} to {HIGH:g}; nothing is simulated.",
+    settings=f"Two sets of 15 Gaussian arms, ρ from {LOW:g} to {HIGH:g}; nothing is simulated.",
     paper_says="A subset of the arms is dominated for every ρ. Configuration 1 has quite large gaps, and "
     "configuration 2 has always a higher complexity than configuration 1.",
     tables=tables,

@@ -9,18 +9,10 @@ from prudent.figures import COLOURS
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import ZERO_ONE
 from prudent.policies.base import Policy
-from prudent.study import Labelled
 
 HORIZON = 1_000
 ALGORITHMS: dict[str, Policy] = {"A₁, alternates": RoundRobin(), "A₂, one arm for good": RandomArm()}
 PANELS = {"within": "within a run", "across": "across runs, of the mean reward"}
-
-
-def cells() -> dict[str, list[Labelled]]:
-    """One per algorithm."""
-    return {
-        "discussion": [point(ZERO_ONE, policy, 0.0, HORIZON, algorithm=name) for name, policy in ALGORITHMS.items()]
-    }
 
 
 def draw(tables: Tables) -> dict[str, Figure]:
@@ -72,7 +64,7 @@ FIGURE = PaperFigure(
     paper_says="A₁ varies much within each run, has a high regret and no variance over runs; A₂ has neither "
     "variance within a run nor regret, and a high variance over runs. A₁ is an example of a very small standard "
     "regret.",
-    cells=cells,
+    cells=lambda: {"discussion": [point(ZERO_ONE, a, 0.0, HORIZON, algorithm=name) for name, a in ALGORITHMS.items()]},
     tables=tables,
     draw=draw,
     findings=findings,

@@ -34,29 +34,18 @@ def cells() -> dict[str, list[Labelled]]:
     return {"frontiers": found}
 
 
-def by_horizon(data: pl.DataFrame, configuration: str) -> dict[int, pl.DataFrame]:
-    """The panels of one configuration."""
-    groups = data.filter(configuration=configuration).group_by("horizon", maintain_order=True)
-    return {int(horizon): panel for (horizon,), panel in groups}
-
-
 def shown(tables: Tables) -> Tables:
     """The two algorithms side by side, a table for each configuration."""
-    panels_of = {name.capitalize(): by_horizon(tables["frontiers"], name).items() for name in CONFIGURATIONS}
-    return {name: pl.DataFrame([compare(n, panel) for n, panel in found]) for name, found in panels_of.items()}
+    parts = {name: tables["frontiers"].filter(configuration=name).partition_by("horizon") for name in CONFIGURATIONS}
+    return {name.capitalize(): pl.DataFrame([compare(panel) for panel in some]) for name, some in parts.items()}
 
 
-def findings(tables: Tables) -> str:
-    """Both configurations in words."""
-    return " ".join(describe(name, table) for name, table in shown(tables).items())
-
-
-def compare(horizon: int, data: pl.DataFrame) -> dict[str, float | str]:
-    """Regrets averaged over ρ, and for how many ρ each algorithm has clearly the lower one."""
+def compare(data: pl.DataFrame) -> dict[str, float | str]:
+    """Of one panel: regrets averaged over ρ, and for how many ρ each algorithm has clearly the lower one."""
     lcb, exp = (data.filter(algorithm=name) for name in ALGORITHMS)
     lower = grid.clearly_lower(lcb, exp)
     return {
-        "n": horizon,
+        "n": data["horizon"][0],
         "MV-LCB, mean regret": float(lcb["regret"].to_numpy().mean()),
         "ExpExp, mean regret": float(exp["regret"].to_numpy().mean()),
         "MV-LCB lower": int((lower > 0).sum()),
@@ -81,17 +70,16 @@ def describe(name: str, table: pl.DataFrame) -> str:
 
 def draw(tables: Tables) -> dict[str, Figure]:
     """A figure for each configuration."""
-    return {
-        f"frontiers-{name.replace(' ', '-')}": draw_one(name, bandit, by_horizon(tables["frontiers"], name))
-        for name, bandit in CONFIGURATIONS.items()
-    }
+    parts = {name: tables["frontiers"].filter(configuration=name) for name in CONFIGURATIONS}
+    return {f"frontiers-{name.replace(' ', '-')}": draw_one(name, part) for name, part in parts.items()}
 
 
-def draw_one(name: str, bandit: Bandit, data: dict[int, pl.DataFrame]) -> Figure:
+def draw_one(name: str, data: pl.DataFrame) -> Figure:
     """One panel per horizon, shared axes, one legend."""
-    figure, axes = panels(len(data), COLUMNS, width=9.6, height=2.45)
-    for ax, (horizon, one) in zip(axes, data.items(), strict=True):
-        plot_frontier(ax, bandit, one).set_title(f"$n$ = {horizon:,}", fontsize=10)
+    parts = data.partition_by("horizon")
+    figure, axes = panels(len(parts), COLUMNS, width=9.6, height=2.45)
+    for ax, panel in zip(axes, parts, strict=True):
+        plot_frontier(ax, CONFIGURATIONS[name], panel).set_title(f"$n$ = {panel['horizon'][0]:,}", fontsize=10)
     figure.supxlabel("standard deviation", fontsize=10)
     figure.supylabel("mean", fontsize=10)
     figure.suptitle(f"{name.capitalize()}, $\\rho$ from {RHOS[0]:g} (lower left) to {RHOS[-1]:g}", fontsize=11)
@@ -124,6 +112,6 @@ FIGURE = PaperFigure(
     "outperforms ExpExp and converges faster; in configuration 2 ExpExp eventually does better for some ρ.",
     cells=cells,
     draw=draw,
-    findings=findings,
+    findings=lambda tables: " ".join(describe(name, table) for name, table in shown(tables).items()),
     shown=shown,
 )

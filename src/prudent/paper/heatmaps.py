@@ -1,5 +1,6 @@
 """The paper's heat maps: the regret over the grid of Δ and Γ, one panel for each n."""
 
+from itertools import product
 from typing import Any
 
 import polars as pl
@@ -20,18 +21,16 @@ FIT_FROM = 25_000
 
 def draw(tables: Tables) -> dict[str, Figure]:
     """A figure for each algorithm."""
-    data = tables["heatmaps"]
-    return {
-        f"heatmaps-{spec(policy)}": draw_one(name, data.filter(algorithm=name)) for name, policy in ALGORITHMS.items()
-    }
+    parts = {name: tables["heatmaps"].filter(algorithm=name) for name in ALGORITHMS}
+    return {f"heatmaps-{spec(ALGORITHMS[name])}": draw_one(name, part) for name, part in parts.items()}
 
 
 def draw_one(algorithm: str, data: pl.DataFrame) -> Figure:
     """All panels of one algorithm; only the outer axes are labelled."""
-    horizons = data["horizon"].unique().sort()
-    figure, axes = panels(len(horizons), COLUMNS, width=11.0, height=2.5)
-    for ax, horizon in zip(axes, horizons, strict=True):
-        plot_panel(ax, data.filter(horizon=horizon))
+    parts = data.partition_by("horizon")
+    figure, axes = panels(len(parts), COLUMNS, width=11.0, height=2.5)
+    for ax, panel in zip(axes, parts, strict=True):
+        plot_panel(ax, panel)
     figure.supxlabel("gap of the variances $\\Delta$", fontsize=11)
     figure.supylabel("difference of the means $\\Gamma$", fontsize=11)
     figure.suptitle(f"{algorithm}, $\\rho = 0$: mean regret over {data['runs'][0]} runs", fontsize=11)
@@ -42,9 +41,8 @@ def plot_panel(ax: Axes, panel: pl.DataFrame) -> Axes:
     """One panel: a colour for each cell, a colour bar that names both ends, a ring at the largest value."""
     square = panel.pivot("variance_gap", index="mean_gap", values="regret").sort("mean_gap")
     gaps = sorted(square.columns[1:], key=float)
-    mesh = ax.pcolormesh(
-        [*map(float, gaps)], square["mean_gap"], square.select(gaps), shading="nearest", cmap="viridis"
-    )
+    centres = [float(gap) for gap in gaps]
+    mesh = ax.pcolormesh(centres, square["mean_gap"], square.select(gaps), shading="nearest", cmap="viridis")
     top = grid.worst_of_each(panel).row(0, named=True)
     # A ring, so that the cell's own colour stays visible; viridis holds no red.
     ax.plot(top["variance_gap"], top["mean_gap"], "o", **RING)
@@ -61,10 +59,9 @@ def findings(tables: Tables) -> str:
     """The paper's two sentences, checked where Γ is largest at both ends of Δ, and by counting cells."""
     data = tables["heatmaps"]
     widest, gaps, sentences = max(data["mean_gap"]), data["variance_gap"], []
-    for gap in (min(gaps), max(gaps)):
-        for name in ALGORITHMS:
-            curve = data.filter(algorithm=name, variance_gap=gap, mean_gap=widest)
-            sentences.append(f"Δ = {gap:g}, Γ = {widest:g}, {name}: {grid.describe(curve, FIT_FROM)}.")
+    for gap, name in product((min(gaps), max(gaps)), ALGORITHMS):
+        curve = data.filter(algorithm=name, variance_gap=gap, mean_gap=widest)
+        sentences.append(f"Δ = {gap:g}, Γ = {widest:g}, {name}: {grid.describe(curve, FIT_FROM)}.")
     last = max(data["horizon"])
     lower = grid.clearly_lower(*(data.filter(algorithm=name, horizon=last) for name in ALGORITHMS))
     return (

@@ -8,6 +8,7 @@ from prudent.policies.base import Policy
 ALGORITHMS: dict[str, Policy] = {"MV-LCB": MVLCB(), "ExpExp": ExpExp()}
 ZERO_ONE = Bandit([Deterministic(0.0), Deterministic(1.0)])
 FIGURE_2 = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
+FIGURE_2_ARMS = "$\\mu = (1, 0.5)$, $\\sigma^2 = (0.05, 0.25)$"
 
 HORIZONS = (50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000)
 """Twelve values from 50 to 250,000, as many as the paper shows panels."""

@@ -44,29 +44,23 @@ def tables(found: Tables) -> Tables:
     return {"theorems": pl.concat([facts, pl.DataFrame(theory)], how="horizontal")}
 
 
-def shown(tables: Tables) -> Tables:
-    """A table for each bandit."""
-    return {f"Bounds, {name}": tables["theorems"].filter(bandit=name).drop("bandit", "runs") for name in BANDITS}
+def of_each(tables: Tables) -> Tables:
+    """What each bandit has of the table, by its name."""
+    return {name: tables["theorems"].filter(bandit=name) for name in BANDITS}
 
 
 def draw(tables: Tables) -> dict[str, Figure]:
     """A panel for each bandit, one legend."""
     figure = Figure(figsize=(10.5, 6.4), layout="constrained")
     axes = figure.subplots(1, len(BANDITS), sharex=True, sharey=True)
-    for ax, (name, bandit) in zip(axes, BANDITS.items(), strict=True):
-        table = tables["theorems"].filter(bandit=name)
+    for ax, (name, table) in zip(axes, of_each(tables).items(), strict=True):
         assumed = "within" if table["applies"].all() else "OUTSIDE"
-        title = f"{name}: {' and '.join(map(str, bandit.arms))}\n{assumed} the theorems' assumptions"
-        plot_bounds(ax, bandit, table).set_title(title, fontsize=10)
+        title = f"{name}: {' and '.join(map(str, BANDITS[name].arms))}\n{assumed} the theorems' assumptions"
+        plot_bounds(ax, BANDITS[name], table).set_title(title, fontsize=10)
         ax.get_legend().remove()
     axes[0].set_ylabel(f"regret a round, mean over {tables['theorems']['runs'][0]} runs ± 2 standard errors")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9)
     return {"theorems": figure}
-
-
-def findings(tables: Tables) -> str:
-    """Both bandits in words."""
-    return " ".join(describe(name, arms, tables["theorems"].filter(bandit=name)) for name, arms in BANDITS.items())
 
 
 def theorem(bandit: Bandit, algorithm: str, horizon: int) -> dict[str, float | bool]:
@@ -106,9 +100,10 @@ def plot_bounds(ax: Axes, bandit: Bandit, table: pl.DataFrame) -> Axes:
     return ax
 
 
-def describe(name: str, bandit: Bandit, table: pl.DataFrame) -> str:
+def describe(name: str, table: pl.DataFrame) -> str:
     """One bandit in words; at last, where MV-LCB, with the better rate, also has the smaller regret."""
-    assumed, most = "within" if table["applies"].all() else "outside", largest_pseudo_regret(bandit, RISK)
+    assumed = "within" if table["applies"].all() else "outside"
+    most = largest_pseudo_regret(BANDITS[name], RISK)
     parts = [f"{name} ({assumed} the theorems' assumptions; no pseudo-regret exceeds {most:.3f}):"]
     for algorithm, theorem_name in THEOREMS.items():
         one = table.filter(algorithm=algorithm)
@@ -142,6 +137,6 @@ FIGURE = PaperFigure(
     cells=cells,
     tables=tables,
     draw=draw,
-    findings=findings,
-    shown=shown,
+    findings=lambda tables: " ".join(describe(name, table) for name, table in of_each(tables).items()),
+    shown=lambda tables: {f"Bounds, {name}": part.drop("bandit", "runs") for name, part in of_each(tables).items()},
 )

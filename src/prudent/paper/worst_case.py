@@ -20,6 +20,7 @@ gap is Δ_w = 0.7518 s/√m ∝ n^{−1/3}, and the regret is Γ² m/n + 0.1700 
 """
 
 import math
+from itertools import product
 
 import polars as pl
 from matplotlib.figure import Figure
@@ -71,10 +72,9 @@ def cells() -> dict[str, list[Labelled]]:
     """Both kinds of arms, both algorithms."""
     exact = [
         point(DETERMINISTIC, policy, 0.0, n, algorithm=algorithm, variance_gap=0.0, mean_gap=MEAN_GAP)
-        for algorithm, policy in ALGORITHMS.items()
-        for n in HORIZONS
+        for (algorithm, policy), n in product(ALGORITHMS.items(), HORIZONS)
     ]
-    near = [cell for algorithm in ALGORITHMS for n in HORIZONS for cell in gaussian_cells(algorithm, n)]
+    near = [cell for place in product(ALGORITHMS, HORIZONS) for cell in gaussian_cells(*place)]
     return {"deterministic": exact, "gaussian": near}
 
 
@@ -113,10 +113,10 @@ def findings(tables: Tables) -> str:
     """The identity on deterministic arms, then every curve in words, and what the docstring's formulas give."""
     data = tables["worst-case"]
     sentences = [f"MV-LCB on deterministic arms: |regret − T₁T₂Γ²/n²| is at most {deterministic_error(data):.1e}."]
-    for kind, words in (("deterministic", "deterministic"), ("gaussian", "worst Gaussian")):
-        for name in ALGORITHMS:
-            curve = data.filter(arms=kind, algorithm=name)
-            sentences.append(f"{name}, {words} arms: {grid.describe(curve, FIT_FROM)}.")
+    words = {"deterministic": "deterministic", "gaussian": "worst Gaussian"}
+    for kind, name in product(words, ALGORITHMS):
+        curve = data.filter(arms=kind, algorithm=name)
+        sentences.append(f"{name}, {words[kind]} arms: {grid.describe(curve, FIT_FROM)}.")
     last = HORIZONS[-1]
     limits = ", ".join(f"{predicted(name, last):.5g} for {name}" for name in ALGORITHMS)
     sentences.append(f"Γ²/4 = {MEAN_GAP**2 / 4.0:.4f}; for n = {last:,} and Gaussian arms one expects {limits}.")

@@ -156,5 +156,6 @@ def multi_period() -> Evidence:
 def best_over_rounds() -> Evidence:
     """Two Gaussian arms ordered by the 5 % quantile of one reward, and of the sum of 100."""
     arms = ((0.0, 0.01), (0.5, 1.0))
-    (a, b), (c, d) = ([Gaussian(n * m, n * v).quantile(0.05) for m, v in arms] for n in (1, 100))
-    return judged(a > b and c < d, f"one round: {a:.2f} against {b:.2f}; a hundred: {c:.1f} against {d:.1f}")
+    one, many = ([Gaussian(n * mean, n * variance).quantile(0.05) for mean, variance in arms] for n in (1, 100))
+    ok = one[0] > one[1] and many[0] < many[1]
+    return judged(ok, f"one round: {one[0]:.2f} against {one[1]:.2f}; a hundred: {many[0]:.1f} against {many[1]:.1f}")

@@ -16,7 +16,6 @@ import polars as pl
 from prudent import Runs
 from prudent.arrays import Array
 from prudent.paper.making import Settings, simulate_cells
-from prudent.report import Section
 from prudent.runs import averages
 from prudent.study import Labelled
 
@@ -102,11 +101,11 @@ def check_claims(settings: Settings, claims: Sequence[Claim]) -> pl.DataFrame:
     asked = [each for claim in claims for each in claim.check.cells]
     found: Iterator[Runs] = iter(())
     if asked:
-        ready, store = simulate_cells(asked, settings, keep="runs")
-        found = iter(store.runs([each.cell for each in ready]))
+        cells, store = simulate_cells(asked, settings, keep="runs")
+        found = iter(store.runs(cells))
     rows = []
-    for place, statement, (function, cells, samples) in claims:
-        evidence = function(settings.runs, settings.seed) if samples else function(*islice(found, len(cells)))
+    for place, statement, (function, own, samples) in claims:
+        evidence = function(settings.runs, settings.seed) if samples else function(*islice(found, len(own)))
         rows.append((place, statement, (function.__doc__ or "").strip(), *evidence))
     return pl.DataFrame(rows, ["place", "claim", "how it was checked", "verdict", "evidence"], orient="row")
 
@@ -116,9 +115,3 @@ def count_verdicts(rows: pl.DataFrame) -> str:
     counts = Counter(rows["verdict"]).most_common()
     parts = [f"{count} {verdict if count == 1 else VERDICTS[verdict][0]}" for verdict, count in counts]
     return f"{len(rows)}: {', '.join(parts)}"
-
-
-def ledger(rows: pl.DataFrame) -> Section:
-    """All claims as a section of the report."""
-    tables = {f"{len(rows)} claims of the paper": rows}
-    return Section("claims", "All claims", tables=tables, again="prudent paper claims")
