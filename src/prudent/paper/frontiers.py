@@ -80,8 +80,10 @@ def draw_one(name: str, data: pl.DataFrame) -> Figure:
     figure, axes = panels(len(parts), COLUMNS, width=9.6, height=2.45)
     for ax, panel in zip(axes, parts, strict=True):
         plot_frontier(ax, CONFIGURATIONS[name], panel).set_title(f"$n$ = {panel['horizon'][0]:,}", fontsize=10)
-    figure.supxlabel("standard deviation", fontsize=10)
-    figure.supylabel("mean", fontsize=10)
+    for ax in axes[-COLUMNS:]:
+        ax.set_xlabel("standard deviation")
+    for ax in axes[::COLUMNS]:
+        ax.set_ylabel("mean")
     figure.suptitle(f"{name.capitalize()}, $\\rho$ from {RHOS[0]:g} (lower left) to {RHOS[-1]:g}", fontsize=11)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
