@@ -38,20 +38,29 @@ def style() -> AbstractContextManager[None]:
 
 
 def plot_curves(
-    ax: Axes, x: ArrayLike, curves: Sequence[tuple[str, ArrayLike, ArrayLike]], *, log: bool = True
+    ax: Axes, x: ArrayLike, curves: Sequence[tuple[str, ArrayLike, ArrayLike]], *, log: bool = True, **line: Any
 ) -> Axes:
-    """Lines with bands of two standard errors; `curves` are (label, mean, standard error)."""
+    """Lines with bands of two standard errors; `curves` are (label, mean, standard error), `line` is Matplotlib's."""
     x = np.asarray(x, dtype=float)
     for i, (label, mean, error) in enumerate(curves):
         centre, margin = np.asarray(mean, dtype=float), 2.0 * np.asarray(error, dtype=float)
         colour = COLOURS[i % len(COLOURS)]
-        ax.plot(x, centre, color=colour, marker=MARKERS[i % len(MARKERS)], label=label)
+        ax.plot(x, centre, color=colour, marker=MARKERS[i % len(MARKERS)], label=label, **line)
         ax.fill_between(x, centre - margin, centre + margin, color=colour, alpha=0.2, linewidth=0)
     if log:
-        ax.set_xscale("log")
-        ax.set_yscale("log")
+        ax.set(xscale="log", yscale="log")
     ax.legend()
     return ax
+
+
+def panels(count: int, columns: int, *, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    """A figure of many panels on shared axes, `columns` in a row of this height; and their axes."""
+    rows = -(-count // columns)
+    figure = Figure(figsize=(width, height * rows + 0.7), layout="constrained")
+    axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
+    for ax in axes[count:]:
+        ax.set_axis_off()
+    return figure, list(axes[:count])
 
 
 def save(figure: Figure, path: Path, endings: Sequence[str] = ("svg", "png")) -> list[Path]:

@@ -47,14 +47,11 @@ def fit_slope(x: ArrayLike, y: ArrayLike, se: ArrayLike) -> Slope:
     known = bool(np.all(errors > ROUNDING * values))
     fitted = values
     for _ in range(REWEIGHTINGS):
-        weights = (fitted / errors) ** 2 if known else np.ones_like(values)
-        centred = log_x - np.average(log_x, weights=weights)
-        spread = float(np.sum(weights * centred**2))
-        slope = float(np.sum(weights * centred * log_y)) / spread
-        line = np.average(log_y, weights=weights) + slope * centred
-        fitted = np.exp(line)
-    scatter = float(np.sum(weights * (log_y - line) ** 2)) / (len(values) - 2)
-    return Slope(slope, float(np.sqrt((max(1.0, scatter) if known else scatter) / spread)))
+        weights = fitted / errors if known else np.ones_like(values)
+        line, covariance = np.polyfit(log_x, log_y, 1, w=weights, cov="unscaled")
+        fitted = np.exp(np.polyval(line, log_x))
+    scatter = np.sum((weights * (log_y - np.log(fitted))) ** 2) / (len(values) - 2)
+    return Slope(float(line[0]), float(np.sqrt((max(1.0, scatter) if known else scatter) * covariance[0, 0])))
 
 
 class Band(NamedTuple):

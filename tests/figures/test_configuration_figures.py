@@ -48,7 +48,7 @@ def test_make_leaves_figures_and_data_and_nothing_half_done(module, settings):
 def test_every_cell_is_counted_once(module, settings):
     counted = []
     make(module.FIGURE, Settings(settings.out, runs=5, progress=counted.append))
-    assert sum(counted) == count_cells(module.FIGURE) == sum(map(len, module.cells().values())) > 0
+    assert sum(counted) == count_cells(module.FIGURE) == sum(map(len, module.FIGURE.cells().values())) > 0
 
 
 def test_the_dominated_arms():

@@ -7,7 +7,7 @@ from scipy.stats import norm
 
 from prudent.paper import fig2_right, grid, heatmaps, worst_case
 from prudent.paper.making import Settings, count_cells, make, measured
-from prudent.paper.problems import HORIZONS, MU_2, VARIANCE_1
+from prudent.paper.problems import ALGORITHMS, HORIZONS, MU_2, VARIANCE_1
 
 SMALL = (50, 101, 200)
 
@@ -80,7 +80,7 @@ def test_a_heat_map_puts_every_value_at_its_gap_and_difference(settings):
         for j, variance_gap in enumerate((0.0, 0.25)):
             here = panel.filter((pl.col("mean_gap") == mean_gap) & (pl.col("variance_gap") == variance_gap))
             assert drawn[i, j] == here["regret"].item()
-    top = grid.worst(panel).row(0, named=True)
+    top = grid.worst_of_each(panel).row(0, named=True)
     (ring,) = figure.axes[0].lines
     assert (ring.get_xdata()[0], ring.get_ydata()[0]) == (top["variance_gap"], top["mean_gap"])
 
@@ -112,7 +112,7 @@ def test_worst_case_draws_both_kinds_of_arms_with_limit_and_guide(settings):
 
 
 def test_the_worst_gaps_stay_on_the_grid_and_shrink_at_their_rates():
-    for algorithm in grid.POLICIES:
+    for algorithm in ALGORITHMS:
         assert worst_case.worst_gap(algorithm, 2) == worst_case.VARIANCE
         gaps = [each.cell.bandit.gaps(grid.RISK).max() for each in worst_case.gaussian_cells(algorithm, 50)]
         assert 0.0 <= min(gaps) < max(gaps) <= worst_case.VARIANCE

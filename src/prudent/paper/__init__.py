@@ -32,7 +32,7 @@ def figure(name: str) -> PaperFigure:
 
 def write_report(settings: Settings, sections: Sequence[Section], claims: pl.DataFrame | None, seconds: float) -> Path:
     """The report as it stands; sections still to come are simply not in it yet."""
-    from prudent.paper.claims.ledger import VERDICTS, count_verdicts, ledger
+    from prudent.paper.claims.ledger import VERDICTS, count_verdicts
 
     facts = {
         "figures": f"{len(sections)} of {len(FIGURES)}",
@@ -45,6 +45,8 @@ def write_report(settings: Settings, sections: Sequence[Section], claims: pl.Dat
         "python": platform.python_version(),
     }
     marks = {verdict: colour for verdict, (_, colour) in VERDICTS.items()}
-    shown = [*sections, *([] if claims is None else [ledger(claims)])]
-    page = render("The paper, executed", facts, shown, settings.out, THE_PAPER, marks)
+    if claims is not None:
+        tables = {f"{len(claims)} claims of the paper": claims}
+        sections = [*sections, Section("claims", "All claims", tables=tables, again="prudent paper claims")]
+    page = render("The paper, executed", facts, sections, settings.out, THE_PAPER, marks)
     return files.write(settings.out / "report.html", page)

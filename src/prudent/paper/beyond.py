@@ -1,14 +1,14 @@
 """Beyond the paper: one algorithm for easy problems and for the worst case, the question after its Theorem 2."""
 
-import math
+from itertools import product
 
 import polars as pl
 from matplotlib.figure import Figure
 
 from prudent import MVLCB, BernsteinMVLCB, BestOfBoth, ExpExp
-from prudent.figures import plot_curves
+from prudent.paper import grid
 from prudent.paper.making import PaperFigure, Tables, point
-from prudent.paper.problems import CONFIGURATIONS, FIGURE_2, MU_2, VARIANCE_1, grid_bandit
+from prudent.paper.problems import CONFIGURATIONS, FIGURE_2, FIGURE_2_ARMS, MU_2, VARIANCE_1, grid_bandit
 from prudent.policies.base import Policy, spec
 from prudent.rates import end_slope
 from prudent.study import Labelled
@@ -32,29 +32,20 @@ TABLE_HORIZON = 100_000
 def cells() -> dict[str, list[Labelled]]:
     """The arms of Figure 2 (left); every point of the grid, to take the worst of; both configurations."""
     easy = [point(FIGURE_2, policy, 0.0, n, name=name) for name, policy in POLICIES.items() for n in EASY_HORIZONS]
-    grid = [
-        point(grid_bandit(mu_2, variance_1), policy, 0.0, n, name=name, mu_2=mu_2, variance_1=variance_1)
-        for name, policy in POLICIES.items()
-        for n in HORIZONS
-        for mu_2, variance_1 in GRID
+    hard = [
+        point(grid_bandit(mu_2, variance_1), POLICIES[name], 0.0, n, name=name, mu_2=mu_2, variance_1=variance_1)
+        for name, n, (mu_2, variance_1) in product(POLICIES, HORIZONS, GRID)
     ]
     many = [
-        point(bandit, policy, rho, TABLE_HORIZON, name=name, configuration=which, rho=rho)
-        for which, bandit in CONFIGURATIONS.items()
-        for rho in RHOS
-        for name, policy in POLICIES.items()
+        point(CONFIGURATIONS[which], POLICIES[name], rho, TABLE_HORIZON, name=name, configuration=which, rho=rho)
+        for which, rho, name in product(CONFIGURATIONS, RHOS, POLICIES)
     ]
-    return {"beyond-easy": easy, "beyond-worst": grid, "beyond-configurations": many}
-
-
-def tables(found: Tables) -> Tables:
-    """The worst of the grid in place of all of it."""
-    return {**found, "beyond-worst": worst(found["beyond-worst"])}
+    return {"beyond-easy": easy, "beyond-worst": hard, "beyond-configurations": many}
 
 
 def worst(data: pl.DataFrame) -> pl.DataFrame:
     """Per policy and horizon the row of the largest mean regret."""
-    return data.sort("regret", descending=True).group_by("name", "horizon").first().sort("name", "horizon")
+    return grid.worst_of_each(data, "name").sort("name", "horizon")
 
 
 def late_slope(curve: pl.DataFrame) -> float:
@@ -87,32 +78,23 @@ def findings(tables: Tables) -> str:
 
 def wins(many: pl.DataFrame) -> tuple[int, int]:
     """In how many configurations and tolerances best-of-both has the smallest mean regret, and clearly so."""
-    first = clearly = 0
-    for _, cell in many.group_by("configuration", "rho"):
-        ours, (best, *_) = cell["policy"] == spec(BestOfBoth()), cell.sort("regret").iter_rows(named=True)
-        rival = cell.filter(~ours).sort("regret").row(0, named=True)
-        if best["policy"] == spec(BestOfBoth()):
-            first += 1
-            clearly += rival["regret"] - best["regret"] > 2.0 * math.hypot(best["regret_se"], rival["regret_se"])
-    return first, clearly
+    by, ours = ("configuration", "rho"), pl.col("policy") == spec(BestOfBoth())
+    rivals = many.filter(~ours).sort("regret").unique(by, keep="first")
+    both = many.filter(ours).join(rivals, on=by, suffix="_rival")
+    lead = both["regret_rival"] - both["regret"]
+    error = (both["regret_se_rival"] ** 2 + both["regret_se"] ** 2).sqrt()
+    return int((lead > 0.0).sum()), int((lead > 2.0 * error).sum())
 
 
 def draw(tables: Tables) -> dict[str, Figure]:
     """Two panels with one legend."""
     figure = Figure(figsize=(10.0, 4.3), layout="constrained")
     axes = figure.subplots(1, 2)
-    titles = {
-        "beyond-easy": "easy: $\\mu = (1, 0.5)$, $\\sigma^2 = (0.05, 0.25)$",
-        "beyond-worst": "worst case over the grid",
-    }
+    titles = {"beyond-easy": f"easy: {FIGURE_2_ARMS}", "beyond-worst": "worst case over the grid"}
     for ax, (which, title) in zip(axes, titles.items(), strict=True):
-        data = tables[which]
-        parts = [(name, data.filter(name=name)) for name in POLICIES]
-        plot_curves(ax, parts[0][1]["horizon"], [(name, part["regret"], part["regret_se"]) for name, part in parts])
+        grid.plot_regret(ax, tables[which], POLICIES, "name").set_title(title, fontsize=10)
         ax.lines[list(POLICIES).index("ExpExp")].set_markersize(8.0)  # to be seen where another line covers it
         ax.get_legend().remove()
-        ax.set_xlabel("rounds $n$")
-        ax.set_title(title, fontsize=10)
     axes[0].set_ylabel(f"regret, mean over {tables['beyond-easy']['runs'][0]} runs ± 2 s.e.")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(POLICIES))
     return {"beyond": figure}
@@ -131,7 +113,7 @@ FIGURE = PaperFigure(
     paper_says="Whether one algorithm can have MV-LCB's O(log n / n) on easy problems and ExpExp's O(n^(−1/3)) in "
     "the worst case is left open (after Theorem 2).",
     cells=cells,
-    tables=tables,
+    tables=lambda found: {**found, "beyond-worst": worst(found["beyond-worst"])},
     draw=draw,
     findings=findings,
     shown=lambda tables: {"100 × regret with fifteen arms": compared(tables["beyond-configurations"])},

@@ -4,21 +4,15 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from prudent import Bandit, Deterministic, RandomArm, RoundRobin
+from prudent import RandomArm, RoundRobin
 from prudent.figures import COLOURS
 from prudent.paper.making import PaperFigure, Tables, point
+from prudent.paper.problems import ZERO_ONE
 from prudent.policies.base import Policy
-from prudent.study import Labelled
 
-BANDIT = Bandit([Deterministic(0.0), Deterministic(1.0)])
 HORIZON = 1_000
 ALGORITHMS: dict[str, Policy] = {"A₁, alternates": RoundRobin(), "A₂, one arm for good": RandomArm()}
 PANELS = {"within": "within a run", "across": "across runs, of the mean reward"}
-
-
-def cells() -> dict[str, list[Labelled]]:
-    """One per algorithm."""
-    return {"discussion": [point(BANDIT, policy, 0.0, HORIZON, algorithm=name) for name, policy in ALGORITHMS.items()]}
 
 
 def draw(tables: Tables) -> dict[str, Figure]:
@@ -46,16 +40,10 @@ def findings(tables: Tables) -> str:
 
 def tables(found: Tables) -> Tables:
     """Both risks and both regrets, one row per algorithm."""
-    best = float(BANDIT.means.max())
-    compared = found["discussion"].select(
-        "algorithm",
-        pl.col("reward_variance").alias("within"),
-        pl.col("across_variance").alias("across"),
-        "regret",
-        (HORIZON * (best - pl.col("reward_mean"))).alias("standard regret"),
-        (HORIZON * pl.col("reward_mean_se")).alias("its standard error"),
-    )
-    return {"discussion": compared}
+    loss = HORIZON * (ZERO_ONE.means.max() - pl.col("reward_mean"))
+    regrets = {"standard regret": loss, "its standard error": HORIZON * pl.col("reward_mean_se")}
+    risks = {"within": "reward_variance", "across": "across_variance"}
+    return {"discussion": found["discussion"].select("algorithm", **risks, regret="regret", **regrets)}
 
 
 def plot_variances(ax: Axes, table: pl.DataFrame, column: str) -> Axes:
@@ -63,10 +51,8 @@ def plot_variances(ax: Axes, table: pl.DataFrame, column: str) -> Axes:
     names = table["algorithm"].to_list()
     bars = ax.barh(names, table[column].to_list(), color=COLOURS[: len(names)], height=0.5)
     ax.bar_label(bars, fmt="%.3f", padding=4)
-    ax.set_xlim(0.0, 0.3)
-    ax.set_xticks([0.0, 0.1, 0.2, 0.3])
+    ax.set(xlabel="variance", xlim=(0.0, 0.3), xticks=[0.0, 0.1, 0.2, 0.3])
     ax.grid(visible=False, axis="y")
-    ax.set_xlabel("variance")
     return ax
 
 
@@ -78,7 +64,7 @@ FIGURE = PaperFigure(
     paper_says="A₁ varies much within each run, has a high regret and no variance over runs; A₂ has neither "
     "variance within a run nor regret, and a high variance over runs. A₁ is an example of a very small standard "
     "regret.",
-    cells=cells,
+    cells=lambda: {"discussion": [point(ZERO_ONE, a, 0.0, HORIZON, algorithm=name) for name, a in ALGORITHMS.items()]},
     tables=tables,
     draw=draw,
     findings=findings,

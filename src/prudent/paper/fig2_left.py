@@ -5,8 +5,7 @@ from matplotlib.figure import Figure
 from prudent import MVLCB
 from prudent.figures import plot_curves
 from prudent.paper.making import PaperFigure, Tables, point
-from prudent.paper.problems import FIGURE_2
-from prudent.study import Labelled
+from prudent.paper.problems import FIGURE_2, FIGURE_2_ARMS
 
 HORIZONS = (5_000, 10_000, 25_000, 50_000, 100_000, 250_000)
 CURVES = {
@@ -14,11 +13,6 @@ CURVES = {
     "gap": "gap part $R_n^{\\Delta}$",
     "exploration": "exploration risk $R_n^{\\Gamma}$",
 }
-
-
-def cells() -> dict[str, list[Labelled]]:
-    """Each horizon is its own set of runs."""
-    return {"fig2-left": [point(FIGURE_2, MVLCB(), 0.0, horizon) for horizon in HORIZONS]}
 
 
 def draw(tables: Tables) -> dict[str, Figure]:
@@ -29,9 +23,8 @@ def draw(tables: Tables) -> dict[str, Figure]:
     ax = plot_curves(figure.subplots(), data["horizon"], curves)
     ax.set_xticks(data["horizon"], [f"{n / 1000:g}" for n in data["horizon"]])
     ax.minorticks_off()
-    ax.set_xlabel("rounds $n$ (thousands)")
-    ax.set_ylabel(f"mean over {data['runs'][0]} runs, ± 2 standard errors")
-    ax.set_title("MV-LCB, $\\rho = 0$, $\\mu = (1, 0.5)$, $\\sigma^2 = (0.05, 0.25)$", fontsize=10)
+    ax.set(xlabel="rounds $n$ (thousands)", ylabel=f"mean over {data['runs'][0]} runs, ± 2 standard errors")
+    ax.set_title(f"MV-LCB, $\\rho = 0$, {FIGURE_2_ARMS}", fontsize=10)
     return {"fig2-left": figure}
 
 
@@ -51,7 +44,7 @@ FIGURE = PaperFigure(
     caption="Regret of MV-LCB, the part from pulling the worse arm, and the exploration risk.",
     settings="ρ = 0, Gaussian arms with means 1.0 and 0.5, variances 0.05 and 0.25; δ = 1/n², c = 5.",
     paper_says="The regret is made of both parts, tends to zero, and both decrease at the same rate O(log n / n).",
-    cells=cells,
+    cells=lambda: {"fig2-left": [point(FIGURE_2, MVLCB(), 0.0, horizon) for horizon in HORIZONS]},
     draw=draw,
     findings=findings,
 )

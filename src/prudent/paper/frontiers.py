@@ -7,15 +7,14 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from prudent import MVLCB, Bandit, ExpExp
-from prudent.figures import COLOURS, MARKERS
+from prudent import Bandit
+from prudent.figures import COLOURS, MARKERS, panels
+from prudent.paper import grid
 from prudent.paper.configurations import CONFIGURATIONS, pieces
 from prudent.paper.making import PaperFigure, Tables, point
-from prudent.paper.problems import HORIZONS
-from prudent.policies.base import Policy
+from prudent.paper.problems import ALGORITHMS, HORIZONS
 from prudent.study import Labelled
 
-ALGORITHMS: dict[str, Policy] = {"MV-LCB": MVLCB(), "ExpExp": ExpExp()}
 RHOS = (0.0, 0.1, 0.24, 0.3, 0.45, 0.7, 0.9, 1.2, 1.53, 1.8, 2.3, 2.9, 3.7, 4.8, 6.0, 8.0, 10.0)
 """At least one for each arm that is optimal somewhere, in both configurations."""
 
@@ -28,47 +27,31 @@ COLUMNS = 3
 
 def cells() -> dict[str, list[Labelled]]:
     """Both algorithms at every ρ, which each takes from the risk; for both configurations and all horizons."""
-    points = product(CONFIGURATIONS, HORIZONS, ALGORITHMS, RHOS)
-    return {
-        "frontiers": [
-            point(CONFIGURATIONS[which], ALGORITHMS[name], rho, n, configuration=which, algorithm=name, rho=rho)
-            for which, n, name, rho in points
-        ]
-    }
-
-
-def by_horizon(data: pl.DataFrame, configuration: str) -> dict[int, pl.DataFrame]:
-    """The panels of one configuration."""
-    groups = data.filter(configuration=configuration).group_by("horizon", maintain_order=True)
-    return {int(horizon): panel for (horizon,), panel in groups}
+    found = []
+    for which, n, name, rho in product(CONFIGURATIONS, HORIZONS, ALGORITHMS, RHOS):
+        labels: dict[str, str | float] = {"configuration": which, "algorithm": name, "rho": rho}
+        found.append(point(CONFIGURATIONS[which], ALGORITHMS[name], rho, n, **labels))
+    return {"frontiers": found}
 
 
 def shown(tables: Tables) -> Tables:
     """The two algorithms side by side, a table for each configuration."""
+    parts = {name: tables["frontiers"].filter(configuration=name).partition_by("horizon") for name in CONFIGURATIONS}
+    return {name.capitalize(): pl.DataFrame([compare(panel) for panel in some]) for name, some in parts.items()}
+
+
+def compare(data: pl.DataFrame) -> dict[str, float | str]:
+    """Of one panel: regrets averaged over ρ, and for how many ρ each algorithm has clearly the lower one."""
+    lcb, exp = (data.filter(algorithm=name) for name in ALGORITHMS)
+    lower = grid.clearly_lower(lcb, exp)
     return {
-        name.capitalize(): pl.DataFrame([compare(n, one) for n, one in by_horizon(tables["frontiers"], name).items()])
-        for name in CONFIGURATIONS
-    }
-
-
-def findings(tables: Tables) -> str:
-    """Both configurations in words."""
-    return " ".join(describe(name, table) for name, table in shown(tables).items())
-
-
-def compare(horizon: int, data: pl.DataFrame) -> dict[str, float | str]:
-    """Regrets averaged over ρ, and for how many ρ each algorithm has clearly the lower one."""
-    lcb, exp = (data.filter(pl.col("algorithm") == name) for name in ALGORITHMS)
-    difference = (lcb["regret"] - exp["regret"]).to_numpy()
-    margin = 2.0 * np.hypot(lcb["regret_se"].to_numpy(), exp["regret_se"].to_numpy())
-    return {
-        "n": horizon,
+        "n": data["horizon"][0],
         "MV-LCB, mean regret": float(lcb["regret"].to_numpy().mean()),
         "ExpExp, mean regret": float(exp["regret"].to_numpy().mean()),
-        "MV-LCB lower": int((difference < -margin).sum()),
-        "ExpExp lower": int((difference > margin).sum()),
-        "neither": int((abs(difference) <= margin).sum()),
-        "MV-LCB lower at ρ": ", ".join(f"{rho:g}" for rho in lcb["rho"].to_numpy()[difference < -margin]),
+        "MV-LCB lower": int((lower > 0).sum()),
+        "ExpExp lower": int((lower < 0).sum()),
+        "neither": int((lower == 0).sum()),
+        "MV-LCB lower at ρ": ", ".join(f"{rho:g}" for rho in lcb["rho"].to_numpy()[lower > 0]),
     }
 
 
@@ -87,27 +70,22 @@ def describe(name: str, table: pl.DataFrame) -> str:
 
 def draw(tables: Tables) -> dict[str, Figure]:
     """A figure for each configuration."""
-    return {
-        f"frontiers-{name.replace(' ', '-')}": draw_one(name, bandit, by_horizon(tables["frontiers"], name))
-        for name, bandit in CONFIGURATIONS.items()
-    }
+    parts = {name: tables["frontiers"].filter(configuration=name) for name in CONFIGURATIONS}
+    return {f"frontiers-{name.replace(' ', '-')}": draw_one(name, part) for name, part in parts.items()}
 
 
-def draw_one(name: str, bandit: Bandit, data: dict[int, pl.DataFrame]) -> Figure:
+def draw_one(name: str, data: pl.DataFrame) -> Figure:
     """One panel per horizon, shared axes, one legend."""
-    rows = -(-len(data) // COLUMNS)
-    figure = Figure(figsize=(9.6, 0.8 + 2.45 * rows), layout="constrained")
-    axes = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False)
-    for ax, (horizon, one) in zip(axes.flat, data.items(), strict=False):
-        plot_frontier(ax, bandit, one).set_title(f"$n$ = {horizon:,}", fontsize=10)
-    for ax in axes.flat[len(data) :]:
-        ax.set_axis_off()
-    for ax in axes[-1]:
+    parts = data.partition_by("horizon")
+    figure, axes = panels(len(parts), COLUMNS, width=9.6, height=2.45)
+    for ax, panel in zip(axes, parts, strict=True):
+        plot_frontier(ax, CONFIGURATIONS[name], panel).set_title(f"$n$ = {panel['horizon'][0]:,}", fontsize=10)
+    for ax in axes[-COLUMNS:]:
         ax.set_xlabel("standard deviation")
-    for ax in axes[:, 0]:
+    for ax in axes[::COLUMNS]:
         ax.set_ylabel("mean")
     figure.suptitle(f"{name.capitalize()}, $\\rho$ from {RHOS[0]:g} (lower left) to {RHOS[-1]:g}", fontsize=11)
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
 
 
@@ -118,9 +96,8 @@ def plot_frontier(ax: Axes, bandit: Bandit, data: pl.DataFrame) -> Axes:
     ax.plot(deviations, means, "o", color="0.65", markersize=4, label="arms")
     ax.plot(deviations[optimal], means[optimal], "o-", color=FRONTIER, markersize=3, linewidth=1.0, label="optimal")
     for name in ALGORITHMS:
-        one = data.filter(pl.col("algorithm") == name)
-        colour, marker = LOOKS[name]
-        spread = np.sqrt(one["reward_variance"].to_numpy())
+        one, (colour, marker) = data.filter(algorithm=name), LOOKS[name]
+        spread = one["reward_variance"].sqrt()
         ax.plot(spread, one["reward_mean"], color=colour, marker=marker, markersize=3, linewidth=1.2, label=name)
     return ax
 
@@ -137,6 +114,6 @@ FIGURE = PaperFigure(
     "outperforms ExpExp and converges faster; in configuration 2 ExpExp eventually does better for some ρ.",
     cells=cells,
     draw=draw,
-    findings=findings,
+    findings=lambda tables: " ".join(describe(name, table) for name, table in shown(tables).items()),
     shown=shown,
 )

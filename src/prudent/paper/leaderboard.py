@@ -5,6 +5,7 @@ Not part of the report, since it takes every round of the policies that cannot l
 """
 
 import time
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -56,9 +57,7 @@ def cells() -> dict[str, list[Labelled]]:
     """Every policy on both configurations; those for other risks on the five bounded arms."""
     gaussian = [
         labelled(bandit, f"mean-variance(rho={rho})", policy, HORIZON, f"{which}, ρ = {rho:g}")
-        for which, bandit in CONFIGURATIONS.items()
-        for rho in RHOS
-        for policy in PLAYERS
+        for (which, bandit), rho, policy in product(CONFIGURATIONS.items(), RHOS, PLAYERS)
     ]
     bounded = [
         labelled(FIVE, risk, policy, BOUNDED_HORIZON, risk)
@@ -70,9 +69,8 @@ def cells() -> dict[str, list[Labelled]]:
 
 def labelled(bandit: Bandit, risk: str, policy: str, horizon: int, problem: str) -> Labelled:
     """One policy on one problem."""
-    return Labelled(
-        Cell(bandit, risks.parse(risk), registry.parse(policy), horizon), {"player": policy, "problem": problem}
-    )
+    cell = Cell(bandit, risks.parse(risk), registry.parse(policy), horizon)
+    return Labelled(cell, {"player": policy, "problem": problem})
 
 
 def tables(found: Tables) -> Tables:
@@ -84,15 +82,9 @@ def tables(found: Tables) -> Tables:
 def ranked(data: pl.DataFrame, measure: str, cells: list[Labelled]) -> pl.DataFrame:
     """The measure of every cell under the name regret, which risk its policy serves, and how fast it is."""
     facts = [{"risk": serves(each.cell.policy), **timed(each.cell)} for each in cells]
-    return data.select(
-        pl.col("player").alias("policy"),
-        "problem",
-        pl.col(measure).alias("regret"),
-        pl.col(f"{measure}_se").alias("regret_se"),
-        "runs",
-        *pl.DataFrame(facts),
-        rank=pl.col(measure).rank("ordinal").over("problem"),
-    )
+    columns = {"policy": "player", "problem": "problem", "regret": measure, "regret_se": f"{measure}_se"}
+    rank = pl.col("regret").rank("ordinal").over("problem")
+    return data.select(**columns, runs="runs").hstack(pl.DataFrame(facts)).with_columns(rank=rank)
 
 
 def timed(cell: Cell) -> dict[str, Any]:
@@ -129,38 +121,25 @@ def findings(tables: Tables) -> str:
 
 def shown(tables: Tables) -> Tables:
     """Ranks and regrets of the Gaussian problems, then the bounded ones."""
-    normal, bounded = tables["leaderboard"], tables["leaderboard-bounded"]
-    return {
-        "Ranks": standings(normal),
-        "100 × regret": regrets(normal, 100.0),
-        "Bounded rewards, other risks: n × gap regret": regrets(bounded, BOUNDED_HORIZON),
-    }
+    gaussian, bounded = tables["leaderboard"], regrets(tables["leaderboard-bounded"], BOUNDED_HORIZON)
+    shown = {"Ranks": standings(gaussian), "100 × regret": regrets(gaussian, 100.0)}
+    return {**shown, "Bounded rewards, other risks: n × gap regret": bounded}
 
 
 def draw(tables: Tables) -> dict[str, Figure]:
     """A dot per policy and problem on a logarithmic scale, a panel per ρ, the two configurations side by side."""
     data = tables["leaderboard"]
-    order = standings(data)["policy"].to_list()[::-1]
+    places = standings(data).select("policy").reverse().with_row_index("place")
     figure = Figure(figsize=(11.0, 5.6), layout="constrained")
     panels = figure.subplots(1, len(RHOS), sharey=True)
     for ax, rho in zip(panels, RHOS, strict=True):
-        for which, marker in zip(CONFIGURATIONS, "os", strict=True):
-            part = data.filter(problem=f"{which}, ρ = {rho:g}")
-            at = dict(part.select("policy", "regret").iter_rows())
-            error = dict(part.select("policy", "regret_se").iter_rows())
-            shift = 0.15 if marker == "o" else -0.15
-            ax.errorbar(
-                [at[name] for name in order],
-                [i + shift for i in range(len(order))],
-                xerr=[2.0 * error[name] for name in order],
-                fmt=marker,
-                markersize=4.0,
-                label=f"configuration {which}",
-            )
-        ax.set_xscale("log")
-        ax.set_title(f"$\\rho = {rho:g}$")
+        for which, marker, shift in zip(CONFIGURATIONS, "os", (0.15, -0.15), strict=True):
+            part = places.join(data.filter(problem=f"{which}, ρ = {rho:g}"), on="policy", maintain_order="left")
+            looks: dict[str, Any] = {"fmt": marker, "markersize": 4.0, "label": f"configuration {which}"}
+            ax.errorbar(part["regret"], part["place"] + shift, xerr=2.0 * part["regret_se"], **looks)
+        ax.set(xscale="log", title=f"$\\rho = {rho:g}$")
         ax.grid(axis="y", alpha=0.3)
-    panels[0].set_yticks(range(len(order)), order)
+    panels[0].set_yticks(places["place"], places["policy"])
     figure.supxlabel(f"regret at n = {HORIZON:,}, mean of {data['runs'][0]} runs ± 2 s.e.")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
     return {"leaderboard": figure}

@@ -55,9 +55,9 @@ class PaperFigure:
     caption: str
     settings: str
     paper_says: str
-    cells: Callable[[], Mapping[str, Sequence[Labelled]]]
     draw: Callable[[Tables], dict[str, Figure]]
     findings: Callable[[Tables], str]
+    cells: Callable[[], Mapping[str, Sequence[Labelled]]] = dict
     tables: Callable[[Tables], Tables] = lambda found: found
     shown: Callable[[Tables], Tables] = lambda _: {}
     tag: str = ""
@@ -73,15 +73,13 @@ def count_cells(figure: PaperFigure) -> int:
     return len({each.key for cells in figure.cells().values() for each in cells})
 
 
-def simulate_cells(
-    cells: Sequence[Labelled], settings: Settings, keep: str = "summary"
-) -> tuple[list[Labelled], Store]:
+def simulate_cells(asked: Sequence[Labelled], settings: Settings, keep: str = "summary") -> tuple[list[Cell], Store]:
     """The cells with the runs and seed of the settings, and the folder that holds them all, finished."""
     made_with = json.dumps(Store.identity(settings.seed, keep))
     folder = f"{keep}-{hashlib.blake2b(made_with.encode(), digest_size=4).hexdigest()}-{settings.seed}"
-    ready = [Labelled(e.cell._replace(runs=settings.runs, seed=settings.seed), e.labels) for e in cells]
+    ready = [Labelled(e.cell._replace(runs=settings.runs, seed=settings.seed), e.labels) for e in asked]
     store = run(ready, settings.out / folder, keep=keep, workers=settings.workers, progress=settings.progress)
-    return ready, store
+    return [each.cell for each in ready], store
 
 
 def measured(panels: Mapping[str, Sequence[Labelled]], settings: Settings) -> Tables:
@@ -112,9 +110,8 @@ def make(figure: PaperFigure, settings: Settings) -> Section:
     size = f" {runs:,} runs of each simulation, seed {settings.seed}." if panels else ""
     notes = {"The figure": figure.caption, "Settings": figure.settings + size}
     notes |= {"The paper says": figure.paper_says, "Measured": figure.findings(tables)}
-    facts: dict[str, Any] = {"name": figure.name, "title": figure.title, "tag": figure.tag, "notes": notes}
-    again = f"prudent paper {figure.name}"
-    section = Section(**facts, figures=pictures, tables=figure.shown(tables), data=data, again=again)
+    shown, again = figure.shown(tables), f"prudent paper {figure.name}"
+    section = Section(figure.name, figure.title, pictures, shown, notes, data, again, figure.tag)
     if figure.page:
         section.data.append(files.write(settings.out / f"{figure.name}.md", as_markdown(section)))
     return section

@@ -20,14 +20,15 @@ gap is Δ_w = 0.7518 s/√m ∝ n^{−1/3}, and the regret is Γ² m/n + 0.1700 
 """
 
 import math
+from itertools import product
 
 import polars as pl
 from matplotlib.figure import Figure
 
 from prudent import MVLCB, Bandit, Deterministic
-from prudent.figures import plot_curves
 from prudent.paper import grid
 from prudent.paper.making import PaperFigure, Tables, point
+from prudent.paper.problems import ALGORITHMS
 from prudent.study import Labelled
 
 HORIZONS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000)
@@ -71,10 +72,9 @@ def cells() -> dict[str, list[Labelled]]:
     """Both kinds of arms, both algorithms."""
     exact = [
         point(DETERMINISTIC, policy, 0.0, n, algorithm=algorithm, variance_gap=0.0, mean_gap=MEAN_GAP)
-        for algorithm, policy in grid.POLICIES.items()
-        for n in HORIZONS
+        for (algorithm, policy), n in product(ALGORITHMS.items(), HORIZONS)
     ]
-    near = [cell for algorithm in grid.POLICIES for n in HORIZONS for cell in gaussian_cells(algorithm, n)]
+    near = [cell for place in product(ALGORITHMS, HORIZONS) for cell in gaussian_cells(*place)]
     return {"deterministic": exact, "gaussian": near}
 
 
@@ -87,17 +87,15 @@ def tables(found: Tables) -> Tables:
 def draw(tables: Tables) -> dict[str, Figure]:
     """Both kinds of arms side by side on one scale."""
     figure = Figure(figsize=(9.6, 4.2), layout="constrained")
-    data, limit = tables["worst-case"], MEAN_GAP**2 / 4.0
+    data = tables["worst-case"]
     titles = {"deterministic": "two deterministic arms", "gaussian": "worst of Gaussian arms"}
     for ax, (kind, title) in zip(figure.subplots(1, 2, sharey=True), titles.items(), strict=True):
-        curves = [(name, data.filter(arms=kind, algorithm=name)) for name in grid.POLICIES]
-        horizons = curves[0][1]["horizon"].to_numpy()
-        plot_curves(ax, horizons, [(name, curve["regret"], curve["regret_se"]) for name, curve in curves])
-        ax.axhline(limit, color="black", linestyle="--", linewidth=1.0, label=f"$\\Gamma^2/4$ = {limit:.4g}")
-        last = curves[-1][1].row(-1, named=True)
-        guide = last["regret"] * (horizons / last["horizon"]) ** (-1.0 / 3.0)
-        ax.plot(horizons, guide, color="black", linestyle=":", linewidth=1.0, label="slope $-1/3$")
-        ax.set_xlabel("rounds $n$")
+        curves = data.filter(arms=kind)
+        grid.plot_regret(ax, curves)
+        grid.plot_limit(ax, MEAN_GAP)
+        n, regret = curves.filter(algorithm="ExpExp").select("horizon", "regret").to_numpy().T
+        guide = regret[-1] * (n / n[-1]) ** (-1.0 / 3.0)
+        ax.plot(n, guide, color="black", linestyle=":", linewidth=1.0, label="slope $-1/3$")
         ax.set_title(f"{title}, $\\rho = 0$, $\\Gamma = {MEAN_GAP:g}$", fontsize=10)
         ax.legend(loc="lower left")
     figure.axes[0].set_ylabel(f"mean regret over {data['runs'][0]} runs, ± 2 standard errors", fontsize=9)
@@ -108,22 +106,21 @@ def deterministic_error(data: pl.DataFrame) -> float:
     """The largest |regret − T₁T₂Γ²/n²| of MV-LCB on the deterministic arms."""
     rows = data.filter(arms="deterministic", algorithm="MV-LCB")
     share = rows["best_share"]
-    return float((rows["regret"] - share * (1.0 - share) * MEAN_GAP**2).abs().to_numpy().max())
+    return float(max((rows["regret"] - share * (1.0 - share) * MEAN_GAP**2).abs()))
 
 
 def findings(tables: Tables) -> str:
     """The identity on deterministic arms, then every curve in words, and what the docstring's formulas give."""
     data = tables["worst-case"]
     sentences = [f"MV-LCB on deterministic arms: |regret − T₁T₂Γ²/n²| is at most {deterministic_error(data):.1e}."]
-    for kind, words in (("deterministic", "deterministic"), ("gaussian", "worst Gaussian")):
-        for name in grid.POLICIES:
-            curve = data.filter(arms=kind, algorithm=name)
-            sentences.append(f"{name}, {words} arms: {grid.describe(curve, FIT_FROM)}.")
+    words = {"deterministic": "deterministic", "gaussian": "worst Gaussian"}
+    for kind, name in product(words, ALGORITHMS):
+        curve = data.filter(arms=kind, algorithm=name)
+        sentences.append(f"{name}, {words[kind]} arms: {grid.describe(curve, FIT_FROM)}.")
     last = HORIZONS[-1]
-    limits = ", ".join(f"{predicted(name, last):.5g} for {name}" for name in grid.POLICIES)
-    return " ".join(
-        [*sentences, f"Γ²/4 = {MEAN_GAP**2 / 4.0:.4f}; for n = {last:,} and Gaussian arms one expects {limits}."]
-    )
+    limits = ", ".join(f"{predicted(name, last):.5g} for {name}" for name in ALGORITHMS)
+    sentences.append(f"Γ²/4 = {MEAN_GAP**2 / 4.0:.4f}; for n = {last:,} and Gaussian arms one expects {limits}.")
+    return " ".join(sentences)
 
 
 FIGURE = PaperFigure(

@@ -1,6 +1,4 @@
 """The report: one HTML file that needs nothing else, readable on a phone, on paper, in light and dark."""
 
-from prudent.report.page import render
-from prudent.report.section import Section
-
-__all__ = ["Section", "render"]
+from prudent.report.page import Section as Section
+from prudent.report.page import render as render

@@ -2,26 +2,13 @@
 
 import numpy as np
 
-from prudent import (
-    MVLCB,
-    Bandit,
-    Bernoulli,
-    Deterministic,
-    Empirical,
-    FixedArm,
-    Gaussian,
-    MeanVariance,
-    RandomArm,
-    RoundRobin,
-    Runs,
-)
+from prudent import MVLCB, Bandit, Bernoulli, Empirical, FixedArm, Gaussian, MeanVariance, RandomArm, RoundRobin, Runs
 from prudent.paper.claims.ledger import Evidence, claim, judged, mean_se, on, pm
 from prudent.paper.making import point
-from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2, FIGURE_2
+from prudent.paper.problems import CONFIGURATION_1, CONFIGURATIONS, FIGURE_2, ZERO_ONE
 from prudent.regret import exploration_risk
 
-BOTH = (CONFIGURATION_1, CONFIGURATION_2)
-ZERO_ONE = Bandit([Deterministic(0.0), Deterministic(1.0)])
+BOTH = CONFIGURATIONS.values()
 THREE = Bandit([Bernoulli(0.9), Bernoulli(0.6), Bernoulli(0.3)])
 FIFTEEN = point(CONFIGURATION_1, MVLCB(), 1.0, 5_000)
 IN_TURN = point(ZERO_ONE, RoundRobin(), 0.0, 1_000)
@@ -63,10 +50,10 @@ def twins_negative(runs: Runs) -> Evidence:
 @on(*[point(THREE, RoundRobin(), 0.0, n) for n in (1_000, 100_000)])
 def twins_rate(*found: Runs) -> Evidence:
     """n/(K log(1/δ)) times its quantile at 1 − δ, δ = 0.05, at two horizons a hundred times apart."""
-    quantiles = [(runs.horizon, float(np.quantile(-runs.regret_parts().twins, 0.95))) for runs in found]
-    scaled = [quantile * horizon / (3 * np.log(1 / 0.05)) for horizon, quantile in quantiles]
-    ok = max(scaled) <= 1.0 and 0.5 < scaled[0] / scaled[1] < 2.0
-    return judged(ok, f"scaled quantiles {scaled[0]:.3f} and {scaled[1]:.3f}, at most 1 and of one size")
+    quantiles = np.array([np.quantile(-runs.regret_parts().twins, 0.95) * runs.horizon for runs in found])
+    one, two = quantiles / (3 * np.log(1 / 0.05))
+    ok = max(one, two) <= 1.0 and 0.5 < one / two < 2.0
+    return judged(ok, f"scaled quantiles {one:.3f} and {two:.3f}, at most 1 and of one size")
 
 
 @claim("section 2", "An algorithm that pulls a single arm suffers no exploration risk.")
@@ -83,10 +70,8 @@ def exploration_is_variance() -> Evidence:
     shares = np.arange(1, 1000)
     pulls = np.stack([shares, 1000 - shares], axis=1)
     risk = exploration_risk(pulls, np.array([0.0, 1.0]))
-    pairs = pulls[:, 0] * pulls[:, 1] / 1000.0**2
-    top = int(shares[risk.argmax()])
-    ok = bool(np.abs(risk - pairs).max() < 1e-14) and top == 500
-    return judged(ok, f"difference {np.abs(risk - pairs).max():.1e}; largest at {top} of 1,000 pulls of one arm")
+    far, top = np.abs(risk - pulls.prod(1) / 1000.0**2).max(), shares[risk.argmax()]
+    return judged(far < 1e-14 and top == 500, f"difference {far:.1e}; largest at {top} of 1,000 pulls of one arm")
 
 
 @claim("eq. regret3", "The regret is at most gap plus (1/n²) Σ T_i T_j Γ̂_ij².")
@@ -95,9 +80,8 @@ def regret3(runs: Runs) -> Evidence:
     """regret ≤ right-hand side in every run; the exploration term there against the exact one."""
     excess = float((runs.regret() - runs.regret_bound()).max())
     ratio = float((runs.exploration_risk("eq-regret3") / runs.exploration_risk()).mean())
-    return judged(
-        excess <= 0.0, f"regret exceeds it by at most {excess:.2g}; its exploration term is {ratio:.3g} × exact"
-    )
+    text = f"regret exceeds it by at most {excess:.2g}; its exploration term is {ratio:.3g} × exact"
+    return judged(excess <= 0.0, text)
 
 
 @claim("Definition 3", "The pseudo-regret's exploration term replaces the empirical one of the regret.")
@@ -156,7 +140,7 @@ def small_standard_regret(runs: Runs) -> Evidence:
 def not_monotone() -> Evidence:
     """A reward that is never smaller and yet costs more, ρ = 1."""
     risk = MeanVariance(1.0)
-    sure, better = risk.cost(Deterministic(0.0)), risk.cost(Empirical([0.0, 4.0]))
+    sure, better = risk.cost(ZERO_ONE.arms[0]), risk.cost(Empirical([0.0, 4.0]))
     return judged(better > sure, f"always 0 costs {sure:g}; 0 or 4 by a fair coin costs {better:g}")
 
 
@@ -171,8 +155,7 @@ def multi_period() -> Evidence:
 @claim("section 7", "The arm of smallest one-round risk may not be the best over n rounds.")
 def best_over_rounds() -> Evidence:
     """Two Gaussian arms ordered by the 5 % quantile of one reward, and of the sum of 100."""
-    steady, bold = (0.0, 0.01), (0.5, 1.0)
-    one = [Gaussian(m, v).quantile(0.05) for m, v in (steady, bold)]
-    many = [Gaussian(100 * m, 100 * v).quantile(0.05) for m, v in (steady, bold)]
-    ok = (one[0] > one[1]) and (many[0] < many[1])
+    arms = ((0.0, 0.01), (0.5, 1.0))
+    one, many = ([Gaussian(n * mean, n * variance).quantile(0.05) for mean, variance in arms] for n in (1, 100))
+    ok = one[0] > one[1] and many[0] < many[1]
     return judged(ok, f"one round: {one[0]:.2f} against {one[1]:.2f}; a hundred: {many[0]:.1f} against {many[1]:.1f}")

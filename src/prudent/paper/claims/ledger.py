@@ -6,15 +6,16 @@ are one grid, so that a cell that several claims need is simulated once.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from prudent import Runs
 from prudent.arrays import Array
 from prudent.paper.making import Settings, simulate_cells
-from prudent.report import Section
 from prudent.runs import averages
 from prudent.study import Labelled
 
@@ -85,9 +86,9 @@ def pm(values: Array) -> str:
     return f"{mean:.4g} ± {error:.1g}"
 
 
-def regrets(found: Sequence[Runs]) -> list[float]:
+def regrets(found: Sequence[Runs]) -> Array:
     """The mean regret of each."""
-    return [float(runs.regret().mean()) for runs in found]
+    return np.array([runs.regret().mean() for runs in found])
 
 
 def count_cells(claims: Sequence[Claim]) -> int:
@@ -98,15 +99,14 @@ def count_cells(claims: Sequence[Claim]) -> int:
 def check_claims(settings: Settings, claims: Sequence[Claim]) -> pl.DataFrame:
     """One row per claim: place, claim, how it was checked, verdict and evidence."""
     asked = [each for claim in claims for each in claim.check.cells]
-    found: list[Runs] = []
+    found: Iterator[Runs] = iter(())
     if asked:
-        ready, store = simulate_cells(asked, settings, keep="runs")
-        found = store.runs([each.cell for each in ready])
+        cells, store = simulate_cells(asked, settings, keep="runs")
+        found = iter(store.runs(cells))
     rows = []
-    for place, statement, (function, cells, samples) in claims:
-        own, found = found[: len(cells)], found[len(cells) :]
-        verdict, text = function(settings.runs, settings.seed) if samples else function(*own)
-        rows.append((place, statement, (function.__doc__ or "").strip(), verdict, text))
+    for place, statement, (function, own, samples) in claims:
+        evidence = function(settings.runs, settings.seed) if samples else function(*islice(found, len(own)))
+        rows.append((place, statement, (function.__doc__ or "").strip(), *evidence))
     return pl.DataFrame(rows, ["place", "claim", "how it was checked", "verdict", "evidence"], orient="row")
 
 
@@ -115,9 +115,3 @@ def count_verdicts(rows: pl.DataFrame) -> str:
     counts = Counter(rows["verdict"]).most_common()
     parts = [f"{count} {verdict if count == 1 else VERDICTS[verdict][0]}" for verdict, count in counts]
     return f"{len(rows)}: {', '.join(parts)}"
-
-
-def ledger(rows: pl.DataFrame) -> Section:
-    """All claims as a section of the report."""
-    title = f"{len(rows)} claims of the paper"
-    return Section("claims", "All claims", tables={title: rows}, again="prudent paper claims")

@@ -5,39 +5,20 @@ import math
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from prudent import (
-    MVLCB,
-    UCB1,
-    AnytimeMVLCB,
-    Bandit,
-    Bernoulli,
-    BernsteinMVLCB,
-    Deterministic,
-    ExpExp,
-    MeanVariance,
-    Runs,
-)
+from prudent import MVLCB, UCB1, AnytimeMVLCB, Bandit, Bernoulli, BernsteinMVLCB, ExpExp, MeanVariance, Runs, theory
 from prudent.paper.claims.ledger import CORRECTED, FAILS, HOLDS, Evidence, claim, judged, mean_se, on, pm, regrets
 from prudent.paper.making import point
-from prudent.paper.problems import CONFIGURATION_1, FIGURE_2
+from prudent.paper.problems import ALGORITHMS, CONFIGURATION_1, FIGURE_2, ZERO_ONE
 from prudent.policies.base import Arm, Setting
-from prudent.theory import (
-    Bound,
-    corollary,
-    lemma1,
-    pulls_bound,
-    theorem1_expectation,
-    theorem1_high_probability,
-    theorem2,
-)
+from prudent.theory import Bound
 
-ZERO_ONE = Bandit([Deterministic(0.0), Deterministic(1.0)])
 WAYS = ("uniform", "successive-rejects", "ucb-e")
 EASY = Bandit([Bernoulli(0.98), Bernoulli(0.5)])
 """Rewards in [0, 1] with a large gap of variances, as the theorems assume."""
 
 RISK = MeanVariance(0.0)
 LONG = point(EASY, MVLCB(), 0.0, 100_000)
+OF_LONG = (EASY, RISK, 100_000)
 """The cell of Theorem 1 and what follows from it."""
 
 
@@ -45,7 +26,7 @@ LONG = point(EASY, MVLCB(), 0.0, 100_000)
 @on(point(EASY, MVLCB(), 0.0, 2_000))
 def lemma_1(runs: Runs) -> Evidence:
     """The frequency of violations at δ = 0.05 over runs of MV-LCB on [0, 1] arms."""
-    bound = lemma1(EASY, RISK, 2_000, 0.05).printed or 0.0
+    bound = theory.lemma1(EASY, RISK, 2_000, 0.05).printed or 0.0
     rate = float((runs.regret() > runs.pseudo_regret() + bound).mean())
     return judged(rate <= 0.05, f"violated in {rate:.2%} of {len(runs)} runs, allowed 5 %; the terms are {bound:.3f}")
 
@@ -95,15 +76,15 @@ def commented_bernstein(runs: int, seed: int) -> Evidence:
 @on(LONG)
 def pulls(runs: Runs) -> Evidence:
     """MV-LCB with δ = 1/n² on [0, 1] arms, n = 100,000: the most pulls of the worse arm."""
-    bound = pulls_bound(EASY, RISK, 100_000).corrected or math.inf
+    bound = theory.pulls_bound(*OF_LONG).corrected or math.inf
     most = int(runs.pulls[:, 1].max())
     return judged(most <= bound, f"at most {most:,} pulls in {len(runs)} runs; the bound is {bound:,.0f}")
 
 
-def _against(bound: Bound, ours: np.ndarray) -> Evidence:
-    """A measured expectation beside its bound."""
-    ok = mean_se(ours)[0] <= (bound.printed or 0.0)
-    return judged(ok, f"measured {pm(ours)}; printed {bound.printed:.3g}, corrected {bound.corrected:.3g}")
+def _against(bound: Bound, value: float, shown: str, why: str = "") -> Evidence:
+    """A measured value, as it is shown, beside its bound."""
+    text = f"{shown}; printed {bound.printed:.3g}, corrected {bound.corrected:.3g}{why}"
+    return judged(value <= (bound.printed or 0.0), text)
 
 
 @claim(
@@ -112,33 +93,33 @@ def _against(bound: Bound, ours: np.ndarray) -> Evidence:
 @on(LONG)
 def theorem_1_probability(runs: Runs) -> Evidence:
     """The largest pseudo-regret over runs against the bound, [0, 1] arms."""
-    bound = theorem1_high_probability(EASY, RISK, 100_000)
-    top = float(runs.pseudo_regret().max())
-    ok = top <= (bound.printed or 0.0)
-    return judged(ok, f"largest {top:.4f}; printed {bound.printed:.3g}, corrected {bound.corrected:.3g} (b²/2 for b²)")
+    top = runs.pseudo_regret().max()
+    return _against(theory.theorem1_high_probability(*OF_LONG), top, f"largest {top:.4f}", " (b²/2 for b²)")
 
 
 @claim("Theorem 1, expectation", "The expected pseudo-regret of MV-LCB with δ = 1/n² stays below the bound.")
 @on(LONG)
 def theorem_1(runs: Runs) -> Evidence:
     """The mean over runs against the bound, [0, 1] arms."""
-    return _against(theorem1_expectation(EASY, RISK, 100_000), runs.pseudo_regret())
+    ours = runs.pseudo_regret()
+    return _against(theory.theorem1_expectation(*OF_LONG), ours.mean(), f"measured {pm(ours)}")
 
 
 @claim("appendix B, corollary", "The expected regret of MV-LCB stays below the bound.")
 @on(LONG)
 def corollary_holds(runs: Runs) -> Evidence:
     """The mean over runs against the bound, [0, 1] arms."""
-    return _against(corollary(EASY, RISK, 100_000), runs.regret())
+    ours = runs.regret()
+    return _against(theory.corollary(*OF_LONG), ours.mean(), f"measured {pm(ours)}")
 
 
 @claim("section 3, Remark 1 (the bound)", "The regret decreases as O(log² n / n).")
 @on(*[point(FIGURE_2, MVLCB(), 0.0, n) for n in (10**6, 10**7, 10**8)])
 def remark_1(*found: Runs) -> Evidence:
     """Regret times n/log n and n/log² n on Figure 2's arms, n = 10⁶, 10⁷, 10⁸: which of them levels off."""
-    pairs = [(r, runs.horizon) for r, runs in zip(regrets(found), found, strict=True)]
-    one = [r * n / math.log(n) for r, n in pairs]
-    two = [r * n / math.log(n) ** 2 for r, n in pairs]
+    n = np.array([runs.horizon for runs in found])
+    one = regrets(found) * n / np.log(n)
+    two = one / np.log(n)
     tight, level = two[2] > 0.95 * two[1], abs(one[2] / one[1] - 1.0) < 0.05
     verdict = HOLDS if tight else CORRECTED if level else FAILS
     shown = ", ".join(f"{x:.0f}" for x in one)
@@ -150,7 +131,7 @@ def remark_1(*found: Runs) -> Evidence:
 def remark_2(*found: Runs) -> Evidence:
     """Arms 0 and 1, ρ = 0, n = 10², 10⁴, 10⁶."""
     largest = [float(runs.regret().max()) for runs in found]
-    return judged(all(r == 0.25 for r in largest), f"regret {largest}")
+    return judged(set(largest) == {0.25}, f"regret {largest}")
 
 
 @claim("section 3, Remark 2", "There the index is √(log(1/δ)/s).")
@@ -159,11 +140,8 @@ def remark_2_index() -> Evidence:
     printed = math.sqrt(math.log(100.0) / 10)
     index = MVLCB(rho=0.0, delta=0.01).tuned(Setting(2, RISK)).score(Arm(10, 0.0, 0.0))
     right = -5.0 * math.sqrt(math.log(100.0) / 20)
-    return judged(
-        abs(index - printed) < 1e-12,
-        f"it is {index:.3f}, not {printed:.3f}: minus (5+ρ)√(log(1/δ)/2s)",
-        corrected=abs(index - right) < 1e-12,
-    )
+    text = f"it is {index:.3f}, not {printed:.3f}: minus (5+ρ)√(log(1/δ)/2s)"
+    return judged(abs(index - printed) < 1e-12, text, corrected=abs(index - right) < 1e-12)
 
 
 @claim("Theorem 2", "For ρ = 0, ExpExp with τ = K(n/14)^{2/3} has expected pseudo-regret at most 2K/n^{1/3}.")
@@ -171,16 +149,16 @@ def remark_2_index() -> Evidence:
 def theorem_2(*found: Runs) -> Evidence:
     """The largest mean over Bernoulli pairs whose gap is near the worst, n = 10,000."""
     worst = max(float(runs.pseudo_regret().mean()) for runs in found)
-    bound = theorem2(EASY, RISK, 10_000).printed or 0.0
+    bound = theory.theorem2(EASY, RISK, 10_000).printed or 0.0
     return judged(worst <= bound, f"largest {worst:.4f}, bound {bound:.4f}")
 
 
 @claim("Theorem 2", "The same for any ρ and any distributions on [0, 1].")
-@on(point(Bandit([Deterministic(1.0), Deterministic(0.0)]), ExpExp(), 20.0, 10_000))
+@on(point(Bandit(ZERO_ONE.arms[::-1]), ExpExp(), 20.0, 10_000))
 def theorem_2_any_rho(runs: Runs) -> Evidence:
     """Deterministic arms 1 and 0, ρ = 20, n = 10,000."""
     measured = float(runs.pseudo_regret().mean())
-    bound = theorem2(runs.bandit, MeanVariance(20.0), 10_000)
+    bound = theory.theorem2(runs.bandit, MeanVariance(20.0), 10_000)
     printed, corrected = bound.printed or 0.0, bound.corrected or 0.0
     text = f"pseudo-regret {measured:.4f}; printed {printed:.4f}, corrected {corrected:.4f}"
     return judged(measured <= printed, text, corrected=measured <= corrected)
@@ -205,10 +183,10 @@ def constant_of_theorem_2() -> Evidence:
 
 
 @claim("section 4, Remark 1", "ExpExp performs worse than MV-LCB on easy problems.")
-@on(*[point(FIGURE_2, policy, 0.0, n) for policy in (MVLCB(), ExpExp()) for n in (10**4, 10**6, 10**7)])
+@on(*[point(FIGURE_2, policy, 0.0, n) for policy in ALGORITHMS.values() for n in (10**4, 10**6, 10**7)])
 def worse_on_easy(*found: Runs) -> Evidence:
     """Regret on Figure 2's arms, n = 10⁴ … 10⁷, with c = 5."""
-    pairs = list(zip(regrets(found[:3]), regrets(found[3:]), strict=True))
+    pairs = regrets(found).reshape(2, 3).T
     shown = "; ".join(f"{ours:.2g} against {other:.2g}" for ours, other in pairs)
     return judged(all(ours < other for ours, other in pairs), f"MV-LCB against ExpExp at 10⁴, 10⁶, 10⁷: {shown}")
 
