@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from prudent import files
 
-# Okabe and Ito's colours, told apart by colour-blind readers and in grey.
+# Okabe and Ito's colours, which colour-blind readers can distinguish, also in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 

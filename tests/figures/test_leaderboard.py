@@ -15,6 +15,8 @@ ELSEWHERE = {"bernoulli-mvts", "bernoulli-thompson", "fixed-arm"}
 def test_every_policy_is_somewhere():
     players = [*leaderboard.PLAYERS, *(name for some in leaderboard.BOUNDED_PLAYERS.values() for name in some)]
     assert {player.partition("(")[0] for player in players} == set(registry.names()) - ELSEWHERE
+    assert {"mv-lcb", "mv-lcb(c=1, unbiased=True)", "thompson"} <= set(leaderboard.PLAYERS)
+    assert {"b-cvts", "npts", "round-robin"} <= set(leaderboard.BOUNDED_PLAYERS["cvar(alpha=0.25)"])
     sizes = [len(cells) for cells in leaderboard.cells().values()]
     assert sizes == [8 * len(leaderboard.PLAYERS), sum(map(len, leaderboard.BOUNDED_PLAYERS.values()))]
 

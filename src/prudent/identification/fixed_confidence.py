@@ -88,7 +88,7 @@ class VALUCB(NamedTuple):
     """The largest mean among arms of variance ≤ limit, or the news that there is none (Algorithm 1 of [Hou22]).
 
     Means and unbiased variances lie within √(log(2Kt⁴/δ)/2s) of the truth after s pulls, at round t, which starts at K
-    when every arm has 2 pulls. An arm whose variance is surely above the limit is out for good. Each round pulls the
+    when every arm has 2 pulls. An arm whose variance is surely above the limit is dropped. Each round pulls the
     best mean among the others, and their largest upper bound besides if it reaches the best mean's lower bound. Stops
     when nothing reaches the lower bound of the best arm that is surely below the limit. The paper's stopping times
     count pulls. Assumes rewards in [0, 1].

@@ -38,7 +38,7 @@ def write_report(settings: Settings, sections: Sequence[Section], claims: pl.Dat
         "figures": f"{len(sections)} of {len(FIGURES)}",
         "claims checked": "not yet" if claims is None else count_verdicts(claims),
         "runs per point": f"{settings.runs:,}",
-        "seed": str(settings.seed),
+        "random seed": str(settings.seed),
         "time taken": f"{seconds:.0f} s",
         "prudent": version("prudent"),
         "numba, numpy": f"{version('numba')}, {version('numpy')}",

@@ -8,7 +8,7 @@ from prudent.paper.problems import ALGORITHMS, MU_2, VARIANCE_1
 
 FIT_FROM = {"MV-LCB": 25_000, "ExpExp": 1_000}
 """Slopes are fitted from here; before, MV-LCB's excess over its limit, O(log n/n), shows, and in ExpExp the rounding up
-of (n/14)^{2/3} to whole pulls."""
+of (n/14)^(2/3) to whole pulls."""
 
 
 def draw(tables: Tables) -> dict[str, Figure]:
@@ -38,10 +38,10 @@ FIGURE = PaperFigure(
     title="Figure 2, right: the worst case",
     caption="The largest mean regret over the grid of the heat maps, for each n and algorithm; being the largest "
     "of noisy means it lies a little too high. The dashed line is Γ²/4 for the largest Γ. ExpExp's worst Δ shrinks "
-    "like n^{−1/3}: for the largest n it lies between the grid's first two values, and the true worst case is a "
+    "like n^(−1/3): for the largest n it lies between the grid's first two values, and the true worst case is a "
     "little worse than the grid's (see the worst case up to a hundred million rounds).",
     settings=f"ρ = 0, μ₁ = 1.5, σ₂² = 0.25, {len(MU_2)} values of μ₂ by {len(VARIANCE_1)} of σ₁²; "
-    "MV-LCB with δ = 1/n², c = 5; ExpExp with ⌈(n/14)^{2/3}⌉ pulls of each arm.",
+    "MV-LCB with δ = 1/n², c = 5; ExpExp with ⌈(n/14)^(2/3)⌉ pulls of each arm.",
     paper_says="The worst-case regret of ExpExp keeps decreasing over n, while that of MV-LCB stabilises to a "
     "constant (Γ²/4 by Remark 2 of Theorem 1).",
     cells=lambda: {"fig2-right": grid.cells()},

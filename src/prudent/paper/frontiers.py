@@ -108,7 +108,7 @@ FIGURE = PaperFigure(
     caption="Grey, all arms; red, the arms that are optimal for some ρ, joined; green and blue, the mean over runs "
     "of the mean reward against the root of the mean reward variance, one point per ρ.",
     settings=f"{len(RHOS)} values of ρ from {RHOS[0]:g} to {RHOS[-1]:g}, n from {HORIZONS[0]:,} to "
-    f"{HORIZONS[-1]:,}; MV-LCB with δ = 1/n², c = 5, ExpExp with ⌈(n/14)^{{2/3}}⌉ pulls an "
+    f"{HORIZONS[-1]:,}; MV-LCB with δ = 1/n², c = 5, ExpExp with ⌈(n/14)^(2/3)⌉ pulls an "
     "arm. An algorithm is “lower” where its regret is, by more than two standard errors of the difference.",
     paper_says="Both algorithms approach the optimal arm of each ρ as n grows. In configuration 1 MV-LCB "
     "outperforms ExpExp and converges faster; in configuration 2 ExpExp eventually does better for some ρ.",

@@ -4,6 +4,7 @@ for bounded rewards and other risks, on five arms with rewards 0, ¼, ½, ¾ and
 Not part of the report, since it takes every round of the policies that cannot leap: `prudent paper leaderboard`.
 """
 
+import math
 import time
 from itertools import product
 from typing import Any
@@ -15,8 +16,10 @@ from matplotlib.figure import Figure
 from prudent import Bandit, Empirical, simulate
 from prudent.paper.making import PaperFigure, Tables
 from prudent.paper.problems import CONFIGURATIONS
+from prudent.policies.base import ANY, MEAN, Policy, Setting
 from prudent.policies.base import policies as registry
-from prudent.policies.binding import serves
+from prudent.policies.binding import assumed_rewards, bind, served_risk, serves
+from prudent.policies.scoring import score_inputs
 from prudent.risk.base import risks
 from prudent.study import Cell, Labelled
 
@@ -24,13 +27,6 @@ RHOS = (0.0, 0.1, 1.0, 10.0)
 HORIZON = 100_000
 TIMED_RUNS = 5
 """Runs whose time is taken, after one that compiles."""
-
-PLAYERS = (
-    "mv-lcb", "mv-lcb(c=1, unbiased=True)", "bernstein-mv-lcb", "anytime-mv-lcb", "best-of-both", "exp-exp",
-    "exp-exp(explore=successive-rejects)", "mv-ucb", "mv-dsee", "mv-dsee(rule=log, a=100)", "mts", "vts", "mvts",
-    "epsilon-greedy", "ucb1", "ucb-v", "thompson", "round-robin", "random-arm",
-)  # fmt: skip
-
 
 VALUES = (0.0, 0.25, 0.5, 0.75, 1.0)
 FIVE = Bandit(
@@ -42,15 +38,43 @@ FIVE = Bandit(
 )
 """Arms of which the best is another one for the mean, the mean-variance, the tail and the entropic risk."""
 
+VARIANTS = ("mv-lcb(c=1, unbiased=True)", "exp-exp(explore=successive-rejects)", "mv-dsee(rule=log, a=100)")
 BOUNDED_HORIZON = 5_000
-GENERAL = ("npts", f"rho-mts(values={list(VALUES)})", "round-robin")
-BOUNDED_PLAYERS = {
-    "mean-variance(rho=1)": ("mv-lcb(c=1, unbiased=True)", "best-of-both", "mvts", *GENERAL),
-    "cvar(alpha=0.25)": ("b-cvts", f"m-cvts(values={list(VALUES)})", "cvar-ucb", "u-ucb", "marab", *GENERAL),
-    "entropic(lam=4)": ("entropic-lcb", *GENERAL),
-    "var(alpha=0.35)": ("quantile-ucb", *GENERAL),
-    "mean": ("kl-ucb", "ucb1", "ucb-v", "thompson", *GENERAL),
+BOUNDED_RISKS = {
+    "mean-variance(rho=1)": ("mv-lcb(c=1, unbiased=True)", "best-of-both", "mvts"),
+    "cvar(alpha=0.25)": (),
+    "entropic(lam=4)": (),
+    "var(alpha=0.35)": (),
+    "mean": ("ucb1", "ucb-v", "thompson"),
 }
+"""The risks on bounded rewards, and policies of the first part to compare with."""
+
+
+def simple(policy: Policy) -> bool:
+    """Whether a policy takes any rewards and reads only their mean and variance, so that it suits the first part."""
+    ready = bind(policy, Setting(2, served_risk(policy), 100))
+    reads = hasattr(ready, "score") and "rewards" in score_inputs(type(ready))
+    return assumed_rewards(policy) == (-math.inf, math.inf, ()) and not reads
+
+
+def players(risk: str, part: bool) -> list[str]:
+    """The policies that serve a risk, or any, of the first part or of the second; those of coins suit neither."""
+    found = []
+    for entry in registry.entries():
+        policy = entry.factory()
+        text = f"{entry.name}(values={list(VALUES)})" if hasattr(policy, "values") else entry.name
+        if entry.facts.get("serves") == risk and "values" not in entry.facts and simple(policy) == part:
+            found.append(text)
+    return found
+
+
+GENERAL = [*players(ANY, part=False), "round-robin"]
+PLAYERS = [name for risk in ("mean-variance", MEAN, ANY) for name in players(risk, part=True) if name != "fixed-arm"]
+PLAYERS += VARIANTS
+BOUNDED_PLAYERS = {
+    risk: [*others, *players(risk.partition("(")[0], part=False), *GENERAL] for risk, others in BOUNDED_RISKS.items()
+}
+"""All but `fixed-arm`, which knows the best arm: who adds a policy adds it here too."""
 
 
 def cells() -> dict[str, list[Labelled]]:

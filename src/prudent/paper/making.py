@@ -107,7 +107,7 @@ def make(figure: PaperFigure, settings: Settings) -> Section:
     with style():
         drawn = figure.draw(tables)
         pictures = [path for name, picture in drawn.items() for path in save(picture, settings.out / name)]
-    size = f" {runs:,} runs of each simulation, seed {settings.seed}." if panels else ""
+    size = f" {runs:,} runs of each simulation, random seed {settings.seed}." if panels else ""
     notes = {"The figure": figure.caption, "Settings": figure.settings + size}
     notes |= {"The paper says": figure.paper_says, "Measured": figure.findings(tables)}
     shown, again = figure.shown(tables), f"prudent paper {figure.name}"

@@ -26,7 +26,7 @@ MEASURES: dict[str, Any] = {"pseudo_regret": {}, "regret": {"fillstyle": "none",
 """What is drawn of the measurements, and how."""
 
 FORMS = {"printed": "--", "corrected": "-"}
-RATES = {"$\\log n / n$": (0, (1, 1)), "$n^{-1/3}$": (0, (3, 1, 1, 1))}
+RATES = {"$\\log n / n$": (0, (1, 1)), "$n^(−1/3)$": (0, (3, 1, 1, 1))}
 VACUOUS: dict[str, Any] = {"color": "0.55", "linestyle": ":", "linewidth": 1.4}
 
 
@@ -132,7 +132,7 @@ FIGURE = PaperFigure(
     "arms has. The rates of the lower bounds have no constant; only their slopes mean something.",
     settings=f"ρ = {RISK.rho:g}; {'; '.join(f'{name}: {bandit!r}' for name, bandit in BANDITS.items())}; "
     f"n from {HORIZONS[0]:,} to {HORIZONS[-1]:,}; δ = 1/n², c = 5.",
-    paper_says="MV-LCB has a regret of O(log n / n) and ExpExp one of O(n^{-1/3}); the numerical simulations "
+    paper_says="MV-LCB has a regret of O(log n / n) and ExpExp one of O(n^(−1/3)); the numerical simulations "
     "validate the theoretical results.",
     cells=cells,
     tables=tables,

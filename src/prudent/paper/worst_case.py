@@ -16,7 +16,7 @@ otherwise in the limit.
 
 *ExpExp.* After m pulls of each arm the difference of the empirical variances is nearly normal with variance s²/m,
 s² = 2(σ₁⁴ + σ₂⁴), and the regret is about Γ² m/n + Δ Φ(−Δ√m/s). As x Φ(−x) is largest at x = 0.7518 (0.1700), the worst
-gap is Δ_w = 0.7518 s/√m ∝ n^{−1/3}, and the regret is Γ² m/n + 0.1700 s/√m ∝ n^{−1/3}.
+gap is Δ_w = 0.7518 s/√m ∝ n^(−1/3), and the regret is Γ² m/n + 0.1700 s/√m ∝ n^(−1/3).
 """
 
 import math
@@ -46,7 +46,7 @@ S = 2.0 * VARIANCE
 
 
 def worst_gap(algorithm: str, horizon: int) -> float:
-    """Δ_w of the module's docstring, for δ = 1/n² and m = (n/14)^{2/3}; not larger than the grid's largest Δ."""
+    """Δ_w of the module's docstring, for δ = 1/n² and m = (n/14)^(2/3); not larger than the grid's largest Δ."""
     if algorithm == "MV-LCB":
         gap = 2.0 * MVLCB().c ** 2 * math.log(horizon) / (horizon * MEAN_GAP**2)
     else:
@@ -132,7 +132,7 @@ FIGURE = PaperFigure(
     settings=f"ρ = 0, Γ = {MEAN_GAP:g}; Gaussian arms with σ₂² = {VARIANCE:g}, σ₁² = {VARIANCE:g} − Δ, Δ = "
     f"{', '.join(f'{multiple:g}' for multiple in MULTIPLES)} times the worst gap; MV-LCB with δ = 1/n², c = 5.",
     paper_says="On two deterministic arms MV-LCB has the constant regret T₁T₂Γ²/n² = Γ²/4; for any n there is a "
-    "problem on which its regret is constant. The worst-case regret of ExpExp is at most 2K/n^{1/3}.",
+    "problem on which its regret is constant. The worst-case regret of ExpExp is at most 2K/n^(1/3).",
     cells=cells,
     tables=tables,
     draw=draw,

@@ -148,7 +148,7 @@ def conclusions_rate(*found: Runs) -> Evidence:
     return judged(abs(slope + 0.5) < 0.1, f"slope {slope:.2f}: it falls much faster, as O(log n/n) says", slope < -0.6)
 
 
-@claim("section 7", "ExpExp achieves the same worst-case rate K/n^{1/3} over all problems.")
+@claim("section 7", "ExpExp achieves the same worst-case rate K/n^(1/3) over all problems.")
 @on(*near_the_worst((10**4, 10**8), (0.0, 0.25, 0.5, 1.0, 2.0)))
 def exp_exp_rate(*found: Runs) -> Evidence:
     """The slope of its worst regret over gaps of order n^(−1/3), from n = 10⁴ to 10⁸."""

@@ -144,7 +144,7 @@ def remark_2_index() -> Evidence:
     return judged(abs(index - printed) < 1e-12, text, corrected=abs(index - right) < 1e-12)
 
 
-@claim("Theorem 2", "For ρ = 0, ExpExp with τ = K(n/14)^{2/3} has expected pseudo-regret at most 2K/n^{1/3}.")
+@claim("Theorem 2", "For ρ = 0, ExpExp with τ = K(n/14)^(2/3) has expected pseudo-regret at most 2K/n^(1/3).")
 @on(*[point(Bandit([Bernoulli(0.95), Bernoulli(p)]), ExpExp(), 0.0, 10_000) for p in (0.5, 0.6, 0.7, 0.8, 0.9)])
 def theorem_2(*found: Runs) -> Evidence:
     """The largest mean over Bernoulli pairs whose gap is near the worst, n = 10,000."""
@@ -164,7 +164,7 @@ def theorem_2_any_rho(runs: Runs) -> Evidence:
     return judged(measured <= printed, text, corrected=measured <= corrected)
 
 
-@claim("appendix C", "τ = K(n/4)^{2/3} minimises 2τ/n + K^{3/2}/√τ, which then is at most 3K/n^{1/3}.")
+@claim("appendix C", "τ = K(n/4)^(2/3) minimises 2τ/n + K^(3/2)/√τ, which then is at most 3K/n^(1/3).")
 def appendix_tau() -> Evidence:
     """The minimum found numerically, K = 5, n = 10⁶."""
     k, n = 5, 10**6
@@ -175,9 +175,9 @@ def appendix_tau() -> Evidence:
     return judged(ok, f"minimum at {found:,.0f}, rule {tau:,.0f}; constant {constant:.2f} ≤ 3")
 
 
-@claim("Theorem 2", "Its constant 2 follows from the appendix's bound with τ = K(n/14)^{2/3}.")
+@claim("Theorem 2", "Its constant 2 follows from the appendix's bound with τ = K(n/14)^(2/3).")
 def constant_of_theorem_2() -> Evidence:
-    """2τ/n + K^{3/2}/√τ at that τ, in units of K/n^{1/3}."""
+    """2τ/n + K^(3/2)/√τ at that τ, in units of K/n^(1/3)."""
     constant = 2 / 14 ** (2 / 3) + 14 ** (1 / 3)
     return judged(constant <= 2.0, f"it gives {constant:.2f}; at ρ = 0 the theorem is still true (docs/theory.md)")
 
