@@ -65,15 +65,13 @@ def run(
         store.begin(cells, keep)
     finished = store.finished(complain)
     # Keys are as good as random, so the cells done at any time are a fair sample, and the time left is honest.
-    open_cells = {each.key: each for each in sorted(cells, key=lambda each: each.key)}
-    progress(len(open_cells.keys() & finished))
-    for key in finished:
-        open_cells.pop(key, None)
+    open_cells = {each.key: each for each in sorted(cells, key=lambda each: each.key) if each.key not in finished}
     asked = len(open_cells)
+    progress(len({each.key for each in cells}) - asked)
     with closing(_done(open_cells, keep, simulated, complain)) as parts:
         for done in parts:
             store.add(done.part)
-            progress(len(done.keys))
+            progress(len(done.seconds))
     facts = {"started": started, "seconds": round(time.perf_counter() - begun, 3), "cells": asked}
     store.log({**facts, "backend": backend, "workers": count})
     return store
@@ -91,7 +89,7 @@ def _done(
         try:
             for done in simulated(tasks(list(open_cells.values()), times, keep)):
                 yield done
-                for key, seconds in zip(done.keys, done.seconds, strict=True):
+                for key, seconds in done.seconds.items():
                     times.learn(open_cells.pop(key).cell, seconds)
                 losses = 0
         except WorkerLostError as error:
