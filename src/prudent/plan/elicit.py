@@ -64,9 +64,8 @@ def tolerance(less_mean: float, less_variance: float) -> float:
     The two are worth the same: less_variance − ρ · less_mean = 0.
     """
     hint = "say how much mean you give up for how much variance"
-    return check_positive("trade-off", "variance", less_variance, hint=hint) / check_positive(
-        "trade-off", "mean", less_mean, hint=hint
-    )
+    variance = check_positive("trade-off", "variance", less_variance, hint=hint)
+    return variance / check_positive("trade-off", "mean", less_mean, hint=hint)
 
 
 def guesses(texts: Sequence[str]) -> list[Option]:
