@@ -1,14 +1,12 @@
 """The commands `simulate`, `identify` and `bounds`."""
 
+from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from prudent.cli.output import answer, arms_option, json_option, progress_bar, risk_option, run_options, with_error
-
-if TYPE_CHECKING:
-    from prudent.bandit import Bandit
 
 SHOWN = ("regret", "gap", "exploration", "twins", "pseudo_regret", "gap_regret", "reward_mean", "reward_variance")
 MOST_ARMS = 4
@@ -28,11 +26,11 @@ def simulate(arms: tuple[str, ...], risk: str, policies: tuple[str, ...], as_jso
     from prudent.engine.simulation import simulate as play
     from prudent.policies.base import policies as registered
 
-    bandit, results = results_of(play, registered, policies, arms, risk, settings)
+    results = results_of(play, registered, policies, arms, risk, **settings)
     first, summaries = results[0], [result.summary() for result in results]
     facts = {"horizon": first.horizon, "runs": len(first), "seed": first.seed, "risk": str(first.risk)}
-    title = f"{len(bandit)} arms, {first.risk}, {first.horizon:,} rounds, {len(first):,} runs (± standard error)"
-    rows = [summary_row(bandit, summary) for summary in summaries]
+    title = f"{len(arms)} arms, {first.risk}, {first.horizon:,} rounds, {len(first):,} runs (± standard error)"
+    rows = [summary_row(summary, first.bandit.names) for summary in summaries]
     answer(as_json, {**facts, "policies": summaries}, title, rows, left=("policy",))
 
 
@@ -50,18 +48,18 @@ def identify(arms: tuple[str, ...], risk: str, strategies: tuple[str, ...], as_j
     from prudent.identification.simulation import identify as search
     from prudent.policies.base import strategies as registered
 
-    bandit, results = results_of(search, registered, strategies, arms, risk, settings)
+    results = results_of(search, registered, strategies, arms, risk, **settings)
     first, summaries = results[0], [result.summary() for result in results]
     facts = {"budget": first.budget, "delta": first.delta, "runs": len(first), "seed": first.seed}
-    title = f"{len(bandit)} arms, {first.risk}, {first.setting()}, {len(first):,} runs (± standard error)"
-    rows = [search_row(bandit, summary) for summary in summaries]
+    title = f"{len(arms)} arms, {first.risk}, {first.setting()}, {len(first):,} runs (± standard error)"
+    rows = [search_row(summary, first.bandit.names) for summary in summaries]
     answer(as_json, {**facts, "risk": str(first.risk), "strategies": summaries}, title, rows, left=("strategy",))
 
 
 def results_of(
-    run: Any, registry: Any, specs: tuple[str, ...], arms: tuple[str, ...], risk: str, settings: dict[str, Any]
-) -> "tuple[Bandit, list[Any]]":
-    """The bandit, and what `run` leaves for each policy or strategy on it.
+    run: Any, registry: Any, specs: Sequence[str], arms: Sequence[str], risk: str, **settings: Any
+) -> list[Any]:
+    """What `run` leaves for each policy or strategy.
 
     Every name is read before the first run, so that a typo in the last one does not cost the others' time.
     """
@@ -70,20 +68,20 @@ def results_of(
 
     bandit, measure, players = Bandit(arms), risks.parse(risk), [registry.parse(text) for text in specs]
     with progress_bar(run.__name__, len(players) * settings["runs"]) as advance:
-        return bandit, [run(bandit, player, risk=measure, progress=advance, **settings) for player in players]
+        return [run(bandit, player, risk=measure, progress=advance, **settings) for player in players]
 
 
-def summary_row(bandit: "Bandit", summary: dict[str, Any]) -> dict[str, str]:
+def summary_row(summary: dict[str, Any], arms: Sequence[str]) -> dict[str, str]:
     """The columns of one policy; what its risk measure does not define is left out."""
     row = {"policy": summary["policy"]}
     for name in SHOWN:
         if (mean := summary[name]) is not None and (name != "gap_regret" or summary["regret"] is None):
             shown = with_error(mean, summary[f"{name}_se"]) if name.endswith("regret") else f"{mean:.3g}"
             row[name.replace("_", " ")] = shown
-    return row | pulls_columns(bandit, summary)
+    return row | pulls_columns(summary, arms)
 
 
-def search_row(bandit: "Bandit", summary: dict[str, Any]) -> dict[str, str]:
+def search_row(summary: dict[str, Any], arms: Sequence[str]) -> dict[str, str]:
     """The columns of one strategy."""
     error = summary["error_probability"]
     return {
@@ -93,13 +91,13 @@ def search_row(bandit: "Bandit", summary: dict[str, Any]) -> dict[str, str]:
         "undecided": f"{summary['undecided']:.3g}",
         "simple regret": with_error(summary["simple_regret"], summary["simple_regret_se"]),
         "pulls": with_error(summary["stopping_time"], summary["stopping_time_se"]),
-        **pulls_columns(bandit, summary),
+        **pulls_columns(summary, arms),
     }
 
 
-def pulls_columns(bandit: "Bandit", summary: dict[str, Any]) -> dict[str, str]:
+def pulls_columns(summary: dict[str, Any], arms: Sequence[str]) -> dict[str, str]:
     """The pulls of the first arms."""
-    pulls = zip(bandit.names, summary["pulls"], summary["pulls_se"] or [None] * len(bandit), strict=True)
+    pulls = zip(arms, summary["pulls"], summary["pulls_se"] or [None] * len(arms), strict=True)
     return {f"pulls, {name}": with_error(mean, error) for name, mean, error in islice(pulls, MOST_ARMS)}
 
 

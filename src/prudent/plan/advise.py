@@ -141,31 +141,23 @@ def summarise(trials: pl.DataFrame) -> pl.DataFrame:
     """A row per policy, smallest mean regret first. Draws are the independent pieces: errors come from their means."""
     rows: list[dict[str, Any]] = []
     for (policy,), own in trials.group_by("policy", maintain_order=True):
-        by_draw = own.group_by("draw", maintain_order=True).agg(pl.col(MEASURED).mean())
-        row: dict[str, Any] = {"policy": policy, **averages({name: by_draw[name].to_numpy() for name in MEASURED})}
-        row["worst_outcome"], row["worst_outcome_se"] = _worst(own)
-        row["by_draw"] = by_draw["regret"].to_list()
-        rows.append(row)
+        # The mean outcome of the worst trials is that of q − (q − x)⁺/WORST, with q their quantile.
+        quantile = own["outcome"].quantile(WORST, "lower")
+        worst = quantile - (quantile - pl.col("outcome")).clip(lower_bound=0.0) / WORST
+        by_draw = own.group_by("draw", maintain_order=True).agg(pl.col(MEASURED).mean(), worst_outcome=worst.mean())
+        found = averages({name: by_draw[name].to_numpy() for name in by_draw.columns[1:]})
+        rows.append({"policy": policy, **found, "by_draw": by_draw["regret"].to_numpy()})
     rows.sort(key=lambda row: row["regret"])
-    first = np.array(rows[0]["by_draw"])
     # The same bandits for all policies: differences are paired by draw.
-    behind = [np.array(row.pop("by_draw")) - first for row in rows]
+    behind = [row["by_draw"] - rows[0]["by_draw"] for row in rows]
     # The first was chosen by the same trials, so it could be any: all pairs count (Bonferroni), not those with it.
     pairs = len(rows) * (len(rows) - 1) / 2
     for row, gap in zip(rows, behind, strict=True):
         row.update(averages({"behind": gap}))
         p = stats.ttest_1samp(gap, 0.0).pvalue if gap.std() > 0.0 else float(gap[0] == 0.0)
         row["as_good"] = bool(pairs * p > 1.0 - LEVEL)
+        del row["by_draw"]
     return pl.DataFrame(rows)
-
-
-def _worst(trials: pl.DataFrame) -> tuple[float, float]:
-    """Mean outcome of the worst trials, the mean of q − (q − x)⁺/WORST with q their quantile, and its error."""
-    quantile = trials["outcome"].quantile(WORST, "lower")
-    below = quantile - (quantile - pl.col("outcome")).clip(lower_bound=0.0) / WORST
-    by_draw = trials.group_by("draw").agg(below.mean().alias("worst"))["worst"].to_numpy()
-    mean, error = averages({"worst": by_draw}).values()
-    return mean, error
 
 
 def reasons(ranked: pl.DataFrame, draws: int, runs: int) -> list[str]:

@@ -20,6 +20,7 @@ from prudent.study.play import Done, Task, play
 PATIENCE = 20.0
 """Seconds to wait for a scheduler to answer."""
 
+Backend = Callable[[Iterable[Task]], Iterator[Done]]
 JOBLIB = {"threads": "threading", "processes": "loky"}
 
 
@@ -27,7 +28,7 @@ class WorkerLostError(Exception):
     """A worker died with tasks that must be simulated again."""
 
 
-def choose_backend(name: str, workers: int) -> Callable[[Iterable[Task]], Iterator[Done]]:
+def choose_backend(name: str, workers: int) -> Backend:
     """What takes tasks: "threads", "processes", or the address of a cluster, such as "tcp://host:8786"."""
     for known, backend in BACKENDS.items():
         if name == known or (known.endswith("://") and name.startswith(known)):

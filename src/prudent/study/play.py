@@ -11,8 +11,7 @@ from prudent.compiled import kernels_digest
 from prudent.engine.simulation import simulate
 from prudent.errors import PrudentError
 from prudent.runs import Runs
-from prudent.study.cells import Cell
-from prudent.study.schema import BY_RUN, STATISTICS, columns
+from prudent.study.cells import BY_RUN, STATISTICS, Cell, columns
 
 _warm: set[tuple[Any, ...]] = set()
 
@@ -59,10 +58,9 @@ def play(task: Task) -> Done:
 
 def _by_run(runs: Runs) -> dict[str, Any]:
     """The statistics of every run and arm."""
-    rows: dict[str, Any] = {"regret_by_run": pl.Series(runs.regret()) if runs.risk.by_moments else None}
-    for name in STATISTICS:
-        rows[f"{name}_by_run"] = pl.Series(getattr(runs, name)).cast(BY_RUN[f"{name}_by_run"].inner)
-    return rows
+    regret = pl.Series(runs.regret()) if runs.risk.by_moments else None
+    arrays = {f"{name}_by_run": pl.Series(getattr(runs, name)) for name in STATISTICS}
+    return {"regret_by_run": regret, **{name: array.cast(BY_RUN[name].inner) for name, array in arrays.items()}}
 
 
 def to_bytes(table: pl.DataFrame, code: str) -> bytes:

@@ -43,7 +43,8 @@ def plot_horizons(ax: Axes, table: pl.DataFrame, measure: str = "regret") -> Axe
         curves.append((policy, line[measure].to_numpy(), line[f"{measure}_se"].to_numpy()))
     figures.plot_curves(ax, x, curves, log=bool((means[measure] > 0.0).all()))
     problems = table.select("arms", "risk").n_unique()
-    ax.set(xlabel="horizon", ylabel=_words(measure) + (f", mean of {problems} problems" if problems > 1 else ""))
+    over = f", mean of {problems} problems" if problems > 1 else ""
+    ax.set(xlabel="horizon", ylabel=measure.replace("_", " ") + over)
     return ax
 
 
@@ -57,7 +58,7 @@ def heat_maps(table: pl.DataFrame, measure: str, x: str, y: str) -> Figure:
         plot_heat_map(ax, longest.filter(policy=policy), measure, x, y)
         ax.collections[0].set_clim(longest[measure].min(), longest[measure].max())
         ax.set_title(policy)
-    label = f"{_words(measure)}, horizon {longest['horizon'][0]:,}"
+    label = f"{measure.replace('_', ' ')}, horizon {longest['horizon'][0]:,}"
     figure.colorbar(panels[-1].collections[0], ax=list(panels), label=label)
     return figure
 
@@ -132,7 +133,3 @@ def _axes(table: pl.DataFrame, x: str | None, y: str | None) -> tuple[str, str]:
     if x is None or y is None or x == y:
         raise PrudentError(f"plot: a heat map needs two ranges with several values; here vary: {', '.join(known)}")
     return x, y
-
-
-def _words(measure: str) -> str:
-    return measure.replace("_", " ")

@@ -31,9 +31,8 @@ from prudent.errors import PrudentError
 from prudent.policies.base import Setting
 from prudent.policies.binding import bind
 from prudent.runs import Runs
-from prudent.study.cells import Cell, Labelled, labels_table
+from prudent.study.cells import KEEP, STATISTICS, Cell, Labelled, columns, labels_table
 from prudent.study.play import code_version, to_bytes
-from prudent.study.schema import KEEP, STATISTICS, columns
 
 FORMAT = 2
 LEFT_BEHIND = 3600.0
@@ -55,8 +54,8 @@ class Store:
     @staticmethod
     def identity(seed: int, keep: str) -> dict[str, Any]:
         """What all cells of a folder share."""
-        code = {"prudent": prudent.__version__, "code": code_version()}
-        return {"format": FORMAT, **code, "seed": seed, "keep": keep}
+        made_by = {"format": FORMAT, "prudent": prudent.__version__, "code": code_version()}
+        return {**made_by, "seed": seed, "keep": keep}
 
     def begin(self, cells: Sequence[Labelled], keep: str, study: dict[str, Any] | None = None) -> None:
         """Make the folder ready for cells, or refuse: another seed, version or `keep` never mix in one folder."""

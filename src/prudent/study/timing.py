@@ -56,11 +56,6 @@ class Times:
         logs = [math.log2(known[o][0] / known[o][1]) for o in octaves]
         return float(2.0 ** (np.interp(x, octaves, logs) + max(0.0, x - octaves[-1] - 0.5)))
 
-    def guess(self, cell: Cell) -> float | None:
-        """Seconds the cell takes."""
-        each = self.each(cell)
-        return None if each is None else OVERHEAD + cell.runs * each
-
 
 def tasks(cells: Sequence[Labelled], times: Times, keep: str) -> Iterator[Task]:
     """The cells in tasks of about TASK seconds, as far as times are known when the task is asked for.
@@ -70,14 +65,14 @@ def tasks(cells: Sequence[Labelled], times: Times, keep: str) -> Iterator[Task]:
     code = code_version()
     waiting: dict[str, Cell] = {}
     seconds, values = 0.0, 0
-    for each in cells:
-        guess = times.guess(each.cell)
-        if guess is None:
-            yield Task({each.key: each.cell}, keep, code)
+    for key, cell in ((each.key, each.cell) for each in cells):
+        expected = times.each(cell)
+        if expected is None:
+            yield Task({key: cell}, keep, code)
             continue
-        waiting[each.key] = each.cell
-        seconds += guess
-        values += len(each.cell.bandit) * (each.cell.runs if keep == "runs" else 1)
+        waiting[key] = cell
+        seconds += OVERHEAD + cell.runs * expected
+        values += len(cell.bandit) * (cell.runs if keep == "runs" else 1)
         if seconds >= TASK or values >= VALUES_IN_A_TASK or len(waiting) >= CELLS_IN_A_TASK:
             yield Task(waiting, keep, code)
             waiting, seconds, values = {}, 0.0, 0
@@ -117,8 +112,7 @@ def forecast(cells: Sequence[Labelled], workers: int, *, threads: bool = True) -
 
 def _probe(cell: Cell, times: Times, pool: ThreadPoolExecutor, workers: int) -> None:
     """A few runs of the cell, more until they can be timed; none if shorter horizons say that one takes long."""
-    expected = times.each(cell)
-    if expected is not None and expected > LONGEST_PROBE:
+    if (times.each(cell) or 0.0) > LONGEST_PROBE:
         return
     runs, seconds = 1, 0.0
     while seconds < PROBE and runs <= cell.runs:

@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from contextlib import suppress
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -92,12 +93,12 @@ def _located(path: Path, text: str, data: dict[str, Any], mistake: Mistake) -> s
 
 
 def _item(data: Any, place: Place) -> Any:
-    for part in place:
-        try:
+    """What stands at a place; None if nothing does."""
+    with suppress(KeyError, IndexError, TypeError):
+        for part in place:
             data = data[part]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return data
+        return data
+    return None
 
 
 def line_of(text: str, place: Place, item: Any = None) -> int:
