@@ -52,12 +52,10 @@ def cite(names: tuple[str, ...]) -> None:
     click.echo("\n\n".join(dict.fromkeys(catalogue.cite(name) for name in names)))
 
 
-def print_entries(
-    title: str, registry: "Registry[Any]", as_json: bool, more: "Callable[[Entry], dict[str, str]]"
-) -> None:
+def print_entries(title: str, known: "Registry[Any]", as_json: bool, more: "Callable[[Entry], dict[str, str]]") -> None:
     """One row per entry, with further columns computed from it."""
     facts, rows = [], []
-    for entry in registry.entries():
+    for entry in known.entries():
         words = {**more(entry), "assumes": entry.assumes}
         lists = {"parameters": entry.parameters, "papers": entry.papers}
         facts.append({"name": entry.name, "summary": entry.summary, **words, **lists})

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 Command = Callable[..., Any]
+Rows = Sequence[Mapping[str, str]]
 FILE = click.Path(path_type=Path)
 
 EXAMPLE = 'An arm such as "gaussian(1.0, 0.05)"; give one per arm.'
@@ -50,7 +51,7 @@ def with_error(mean: float | None, se: float | None) -> str:
     return f"{mean:.{digits}f} ± {se:.{digits}f}"
 
 
-def answer(as_json: bool, facts: Any, title: str, rows: Sequence[Mapping[str, str]], **layout: Any) -> None:
+def answer(as_json: bool, facts: Any, title: str, rows: Rows, **layout: Any) -> None:
     """Print the facts as JSON, or the rows as a table."""
     if as_json:
         click.echo(json.dumps(facts))
@@ -58,13 +59,8 @@ def answer(as_json: bool, facts: Any, title: str, rows: Sequence[Mapping[str, st
         print_rows(title, rows, **layout)
 
 
-def print_rows(
-    title: str, rows: Sequence[Mapping[str, str]], *, left: Collection[str] = (), lines: bool = False
-) -> None:
-    """A table with a column for every key of the first row, those of `left` flush left; `lines` between rows.
-
-    To a terminal at its width; into a file or pipe unfolded.
-    """
+def print_rows(title: str, rows: Rows, *, left: Collection[str] = (), lines: bool = False) -> None:
+    """A table with a column for every key of the first row, those of `left` flush left; `lines` between rows."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -74,7 +70,8 @@ def print_rows(
         table.add_column(escape(column), justify="left" if column in left else "right")
     for row in rows:
         table.add_row(*map(escape, row.values()))
-    Console(width=None if Console().is_terminal else 240).print(table)
+    width = None if Console().is_terminal else 240  # into a file or pipe unfolded
+    Console(width=width).print(table)
 
 
 @contextmanager

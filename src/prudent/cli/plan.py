@@ -22,14 +22,7 @@ TRADE = "How much mean you would give up for how much less variance; sets ρ = V
 @click.option("--out", type=FILE, default=Path("results/plan"), show_default=True)
 @json_option
 def plan(
-    texts: tuple[str, ...],
-    data: Path | None,
-    accept: tuple[float, float] | None,
-    rho: float | None,
-    horizon: float,
-    out: Path,
-    as_json: bool,
-    **settings: Any,
+    texts: tuple[str, ...], data: Path | None, accept: Any, rho: float | None, out: Path, as_json: bool, **settings: Any
 ) -> None:
     """Recommend a policy for a trial that you plan.
 
@@ -49,10 +42,10 @@ def plan(
         raise PrudentError("plan: give either --accept MEAN VARIANCE or --rho; they say how much risk you tolerate")
     risk = MeanVariance(rho)
     options = [*guesses(texts), *(pilot(data) if data else [])]
-    rounds = check_integer("plan", "horizon", horizon, low=1)
+    rounds = settings["horizon"] = check_integer("plan", "horizon", settings["horizon"], low=1)
     count = len(settings["policies"]) or len(suitable(risk, rounds, options)[0])
     with progress_bar("plan", count * settings["draws"]) as advance:
-        advice = advise(options, risk, rounds, out, progress=advance, **settings)
+        advice = advise(options, risk, out=out, progress=advance, **settings)
     facts = {"options": "; ".join(map(str, options)), "rounds": f"{rounds:,}", "ρ": f"{risk.rho:g}"}
     facts |= {"draws × trials": f"{settings['draws']} × {settings['runs']:.0f}", "seed": str(settings["seed"])}
     page = write_report(advice, facts, out)

@@ -56,17 +56,13 @@ def identify(arms: tuple[str, ...], risk: str, strategies: tuple[str, ...], as_j
     answer(as_json, {**facts, "risk": str(first.risk), "strategies": summaries}, title, rows, left=("strategy",))
 
 
-def results_of(
-    run: Any, registry: Any, specs: Sequence[str], arms: Sequence[str], risk: str, **settings: Any
-) -> list[Any]:
-    """What `run` leaves for each policy or strategy.
-
-    Every name is read before the first run, so that a typo in the last one does not cost the others' time.
-    """
+def results_of(run: Any, kind: Any, specs: Sequence[str], arms: Sequence[str], risk: str, **settings: Any) -> list[Any]:
+    """What `run` leaves for each spec of a kind, policies or strategies."""
     from prudent.bandit import Bandit
     from prudent.risk.base import risks
 
-    bandit, measure, players = Bandit(arms), risks.parse(risk), [registry.parse(text) for text in specs]
+    # Every name is read before the first run, so that a typo in the last one does not cost the others' time.
+    bandit, measure, players = Bandit(arms), risks.parse(risk), [kind.parse(text) for text in specs]
     with progress_bar(run.__name__, len(players) * settings["runs"]) as advance:
         return [run(bandit, player, risk=measure, progress=advance, **settings) for player in players]
 

@@ -125,8 +125,7 @@ def plot(folder: Path, kind: str, measure: str, x: str | None, y: str | None, ou
     of regret over runs."""
     from prudent.study.plots import draw
 
-    out = out or folder / f"{kind}.svg"
-    click.echo(draw(kind, cells_of(folder, chosen), out, measure=measure, x=x, y=y))
+    click.echo(draw(kind, cells_of(folder, chosen), out or folder / f"{kind}.svg", measure=measure, x=x, y=y))
 
 
 @click.command()
@@ -145,12 +144,10 @@ def compare(
     found = differences(cells_of(folder, chosen), policy_a, policy_b, measure=measure, level=level)
     words, facts = [*labels_shown(found), "risk", "horizon"], found.to_dicts()
     numbers = {"difference": "difference", "low": "low", "high": "high", "p (Holm)": "p_holm"}
-    rows = [
-        in_words(row, words)
-        | {column: f"{row[name]:.4g}" for column, name in numbers.items()}
-        | {"verdict": row["verdict"]}
-        for row in facts
-    ]
+    rows = []
+    for row in facts:
+        shown = {column: f"{row[name]:.4g}" for column, name in numbers.items()}
+        rows.append({**in_words(row, words), **shown, "verdict": row["verdict"]})
     together = f"s for all {len(found)} together" if len(found) > 1 else ""
     title = f"{measure} of {policy_a} − {policy_b}; {100 * level:g} % interval{together}"
     answer(as_json, facts, title, rows, left=(*words[:-1], "verdict"))

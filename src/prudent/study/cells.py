@@ -1,7 +1,4 @@
-"""Cells: what is simulated, under which key, what can be wrong before, and the columns of the results.
-
-A row says what identifies a cell, what is measured of it, and what its runs leave.
-"""
+"""Cells: what is simulated, under which key, what can be wrong before, and the columns that their results have."""
 
 import hashlib
 import json

@@ -30,8 +30,7 @@ class Expansion:
         self.asked = asked
         self.mistakes: dict[Mistake, None] = {}
         self.ranges: dict[str, list[float]] = {}
-        self.made: dict[tuple[Any, ...], Any] = {}
-        self.fitting: dict[tuple[Any, ...], bool] = {}
+        self.made: dict[tuple[Any, ...], Any] = {}  # what `built` and `fits` have found, which many cells share
 
     def wrong(self, place: Place, text: str) -> None:
         """Take down a mistake; the same one twice is one."""
@@ -148,9 +147,9 @@ class Expansion:
                 choose_engine("leaping", bandit, policy, bound)
             return True
 
-        if which not in self.fitting:
-            self.fitting[which] = self.attempt(place, ready) is True
-        return self.fitting[which]
+        if which not in self.made:
+            self.made[which] = self.attempt(place, ready)
+        return self.made[which] is True
 
 
 def whole_horizons(given: Any) -> list[int]:

@@ -1,5 +1,6 @@
 """Pictures of a study. Each function takes the table and an `ax`, and returns the `ax`."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +27,7 @@ def draw(kind: str, table: pl.DataFrame, path: Path, *, measure: str = "regret",
         else:
             figure = Figure(figsize=(6.4, 4.2))
             kinds = {"frontier": plot_frontier, "pulls": plot_pulls, "distribution": plot_distribution}
-            ax = figure.add_subplot()
-            kinds[kind](ax, table) if kind in kinds else plot_horizons(ax, table, measure)
+            kinds.get(kind, partial(plot_horizons, measure=measure))(figure.add_subplot(), table)
         return figures.save(figure, path, [path.suffix[1:]])[0]
 
 

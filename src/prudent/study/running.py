@@ -13,7 +13,7 @@ from prudent.study.backends import Backend, WorkerLostError, choose_backend
 from prudent.study.cells import Cell, Labelled
 from prudent.study.play import Done
 from prudent.study.spec import Study
-from prudent.study.store import Store, now
+from prudent.study.store import Complain, Store, now
 from prudent.study.timing import Times, tasks
 
 LOSSES = 5
@@ -28,7 +28,7 @@ def run(
     workers: int | None = None,
     backend: str = "threads",
     progress: Callable[[int], Any] = lambda _: None,
-    complain: Callable[[str], Any] = lambda text: warnings.warn(text, stacklevel=3),
+    complain: Complain = lambda text: warnings.warn(text, stacklevel=3),
 ) -> Store:
     """Simulate every cell that `out` does not hold yet, and keep it there; the same numbers on all backends.
 
@@ -77,7 +77,7 @@ def run(
     return store
 
 
-def _done(left: dict[str, Labelled], keep: str, backend: Backend, complain: Callable[[str], Any]) -> Generator[Done]:
+def _done(left: dict[str, Labelled], keep: str, backend: Backend, complain: Complain) -> Generator[Done]:
     """Tasks as they are done, repeated where a worker was lost; the cells done leave `left`."""
     times, losses = Times(), 0
     while left:

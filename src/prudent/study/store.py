@@ -35,6 +35,7 @@ from prudent.study.cells import KEEP, STATISTICS, Cell, Labelled, columns, label
 from prudent.study.play import code_version, to_bytes
 
 FORMAT = 2
+Complain = Callable[[str], Any]
 LEFT_BEHIND = 3600.0
 """Seconds after which a file that was being written is taken as left by a process that died."""
 
@@ -54,8 +55,7 @@ class Store:
     @staticmethod
     def identity(seed: int, keep: str) -> dict[str, Any]:
         """What all cells of a folder share."""
-        made_by = {"format": FORMAT, "prudent": prudent.__version__, "code": code_version()}
-        return {**made_by, "seed": seed, "keep": keep}
+        return {"format": FORMAT, "prudent": prudent.__version__, "code": code_version(), "seed": seed, "keep": keep}
 
     def begin(self, cells: Sequence[Labelled], keep: str, study: dict[str, Any] | None = None) -> None:
         """Make the folder ready for cells, or refuse: another seed, version or `keep` never mix in one folder."""
@@ -90,12 +90,12 @@ class Store:
             raise PrudentError(f"{self._manifest} cannot be read; put it back, or choose another folder") from None
         return found
 
-    def finished(self, complain: Callable[[str], Any]) -> set[str]:
+    def finished(self, complain: Complain) -> set[str]:
         """The keys of all cells in good parts. A part that is not is set aside as `*.damaged`, and named."""
         return {key for part in self._good_parts(complain, ["cell"], set_aside=True) for key in part["cell"]}
 
     def _good_parts(
-        self, complain: Callable[[str], Any], columns: list[str] | None = None, *, set_aside: bool = False
+        self, complain: Complain, columns: list[str] | None = None, *, set_aside: bool = False
     ) -> Iterator[pl.DataFrame]:
         """Every part, or some of its columns; damaged ones are named, and left out or set aside."""
         for path in sorted(self.parts.glob("*.parquet")):
@@ -139,7 +139,7 @@ class Store:
         except (pl.exceptions.PolarsError, OSError):
             raise PrudentError(f"{path} cannot be read; `prudent run` writes it again") from None
 
-    def table(self, complain: Callable[[str], Any] = lambda _: None) -> pl.DataFrame:
+    def table(self, complain: Complain = lambda _: None) -> pl.DataFrame:
         """The finished cells, in the order asked for: labels, content and results. Damaged parts are left out."""
         cells = self.labels()
         results = self._rows(cells["cell"], complain).drop(set(cells.columns) - {"cell"}, strict=False)
@@ -156,12 +156,12 @@ class Store:
             raise PrudentError(f"{self.folder} does not hold {len(missing)} of the cells; run them first")
         return [_as_runs(cell, found[places[key]]) for cell, key in zip(cells, keys, strict=True)]
 
-    def _rows(self, keys: pl.Series, complain: Callable[[str], Any]) -> pl.DataFrame:
+    def _rows(self, keys: pl.Series, complain: Complain) -> pl.DataFrame:
         """One row per finished cell, in no order."""
         found = [part.filter(pl.col("cell").is_in(keys.implode())) for part in self._good_parts(complain)]
         return pl.concat(found or [pl.DataFrame(schema=columns("summary"))]).unique("cell")
 
-    def compact(self, complain: Callable[[str], Any] = lambda _: None) -> int:
+    def compact(self, complain: Complain = lambda _: None) -> int:
         """Fewer, larger parts, sorted by key: the same cells always end in the same files. Returns how many."""
         self.finished(complain)
         old = sorted(self.parts.glob("*.parquet"))

@@ -58,16 +58,13 @@ class Times:
 
 
 def tasks(cells: Sequence[Labelled], times: Times, keep: str) -> Iterator[Task]:
-    """The cells in tasks of about TASK seconds, as far as times are known when the task is asked for.
-
-    A cell of a kind not seen yet is a task of its own.
-    """
+    """The cells in tasks of about TASK seconds, as far as times are known when the task is asked for."""
     code = code_version()
     waiting: dict[str, Cell] = {}
     seconds, values = 0.0, 0
     for key, cell in ((each.key, each.cell) for each in cells):
         expected = times.each(cell)
-        if expected is None:
+        if expected is None:  # a kind not seen yet: the cell is a task of its own
             yield Task({key: cell}, keep, code)
             continue
         waiting[key] = cell
@@ -89,10 +86,7 @@ class Forecast(NamedTuple):
 
 
 def forecast(cells: Sequence[Labelled], workers: int, *, threads: bool = True) -> Forecast:
-    """The time for cells, from trying some of each kind with few runs. Leave out those that are finished.
-
-    As many are tried at a time as there are workers, so that a busy machine is seen as such.
-    """
+    """The time for cells, from trying some of each kind with few runs. Leave out those that are finished."""
     times, kinds = Times(), defaultdict[Any, list[Cell]](list)
     for each in sorted(cells, key=lambda each: (each.cell.horizon, each.key)):
         kinds[each.cell.kind()].append(each.cell)
@@ -111,7 +105,10 @@ def forecast(cells: Sequence[Labelled], workers: int, *, threads: bool = True) -
 
 
 def _probe(cell: Cell, times: Times, pool: ThreadPoolExecutor, workers: int) -> None:
-    """A few runs of the cell, more until they can be timed; none if shorter horizons say that one takes long."""
+    """A few runs of the cell, more until they can be timed; none if shorter horizons say that one takes long.
+
+    As many are tried at a time as there are workers, so that a busy machine is seen as such.
+    """
     if (times.each(cell) or 0.0) > LONGEST_PROBE:
         return
     runs, seconds = 1, 0.0

@@ -65,10 +65,7 @@ def _value(value: Any) -> str:
 
 
 def _shape(data: dict[str, Any]) -> tuple[list[Mistake], bool]:
-    """Mistakes in keys, and whether a study can be made all the same.
-
-    Each bandit is unwrapped from its table with the key `arms`.
-    """
+    """Mistakes in keys, and whether a study can be made all the same; bandits are taken out of their tables."""
     unknown = [Mistake((key,), f"unknown key; {near(key, KEYS)}") for key in data if key not in KEYS]
     mistakes = [Mistake((), f"{name} is missing") for name, needed in KEYS.items() if needed and name not in data]
     bandits: Any = data.get("bandits")
@@ -104,8 +101,7 @@ def _item(data: Any, place: Place) -> Any:
 def line_of(text: str, place: Place, item: Any = None) -> int:
     """The line, from 1, where a key stands, or an item of its list; Python's TOML reader does not tell.
 
-    A scan that knows headers and keys at the start of a line. A key inside an inline table counts as on the line of
-    the table.
+    A scan for headers and keys at the start of a line; what is inside an inline table counts as on the table's line.
     """
     lines = text.splitlines()
     section: tuple[str, ...] = ()
