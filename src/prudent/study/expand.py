@@ -64,7 +64,7 @@ class Expansion:
         shapes = {"bandits": Mapping, "risks": Sequence, "policies": Sequence}
         kinds = [self.templates(kind, shape) for kind, shape in shapes.items()]
         if not self.mistakes:
-            for name in self.ranges.keys() - holes(*(item for items in kinds for item in items.values())):
+            for name in sorted(self.ranges.keys() - holes(*(item for items in kinds for item in items.values()))):
                 text = f"is used in no arm, risk or policy; write {{{name}}} where it belongs, or leave it out"
                 self.wrong(("ranges", name), text)
         cells = self.product(kinds, horizons, (runs or 1, seed or 0, asked["engine"]))
