@@ -14,7 +14,7 @@ import pytest
 from prudent import PrudentError, RiskMeasure, simulate
 from prudent.study import Store, Study, backends, forecast, run, timing
 from prudent.study import play as playing
-from prudent.study.schema import SUMMARY
+from prudent.study.cells import SUMMARY
 
 
 def study(**changes) -> Study:
@@ -92,13 +92,13 @@ def test_processes_that_always_die_end_in_an_error(tmp_path, monkeypatch):
 def test_a_worker_of_another_version_is_refused():
     each = study().cells[0]
     with pytest.raises(PrudentError, match="another prudent"):
-        playing.play(playing.Task([each.key], [each.cell], "summary", "0" * 32))
+        playing.play(playing.Task({each.key: each.cell}, "summary", "0" * 32))
 
 
 def test_a_policy_that_is_another_on_the_worker_is_refused():
     each = study().cells[0]
     with pytest.raises(PrudentError, match="not the same policy on a worker"):
-        playing.play(playing.Task(["0" * 24], [each.cell], "summary", playing.code_version()))
+        playing.play(playing.Task({"0" * 24: each.cell}, "summary", playing.code_version()))
 
 
 @pytest.mark.parametrize("backend", ["thread", "tcp", "threads://here"])
@@ -112,16 +112,16 @@ def test_a_backend_is_a_name_or_an_address(tmp_path, backend):
 
 def test_small_cells_share_a_part_and_large_ones_do_not(tmp_path):
     cells, known = study().cells, timing.Times()
-    assert all(len(task.keys) == 1 for task in timing.tasks(cells, known, "summary")), "nothing is known yet"
+    assert all(len(task.cells) == 1 for task in timing.tasks(cells, known, "summary")), "nothing is known yet"
     for each in cells:
         known.learn(each.cell, timing.OVERHEAD + 0.1)
-    sizes = [len(task.keys) for task in timing.tasks(cells, known, "summary")]
+    sizes = [len(task.cells) for task in timing.tasks(cells, known, "summary")]
     assert sum(sizes) == len(cells)
     assert set(sizes[:-1]) == {5}, "0.1 s each, half a second a task"
     known = timing.Times()
     for each in cells:
         known.learn(each.cell, 100.0)
-    assert {len(task.keys) for task in timing.tasks(cells, known, "summary")} == {1}
+    assert {len(task.cells) for task in timing.tasks(cells, known, "summary")} == {1}
 
 
 def test_times_between_known_horizons_are_interpolated_and_beyond_them_grow_linearly():

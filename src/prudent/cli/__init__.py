@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from prudent.cli import catalogue, identify, paper, plan, portfolio, simulate, study
+from prudent.cli import catalogue, paper, plan, portfolio, simulate, study
 from prudent.errors import PrudentError
 
 
@@ -25,17 +25,6 @@ def main() -> None:
     """Risk-averse bandits: plan a trial, run it live, report its risk."""
 
 
-for command in (
-    simulate.simulate,
-    simulate.bounds,
-    identify.identify,
-    paper.paper,
-    portfolio.portfolio,
-    plan.plan,
-    *study.COMMANDS,
-    catalogue.policies,
-    catalogue.risks,
-    catalogue.strategies,
-    catalogue.cite,
-):
+single = (paper.paper, portfolio.portfolio, plan.plan)
+for command in (*simulate.COMMANDS, *single, *study.COMMANDS, *catalogue.COMMANDS):
     main.add_command(command)

@@ -1,17 +1,14 @@
 """The commands `policies`, `risks`, `strategies` and `cite`: what there is, and where it comes from."""
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from prudent.cli.output import print_rows
+from prudent.cli.output import answer, json_option
 
 if TYPE_CHECKING:
-    from prudent.registry import Entry
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print a JSON list instead of a table.")
+    from prudent.registry import Entry, Registry
 
 
 @click.command()
@@ -22,11 +19,10 @@ def policies(as_json: bool) -> None:
     from prudent.policies.base import ANY
     from prudent.policies.base import policies as registered
 
-    more: dict[str, Callable[[Entry], str]] = {
-        "risk": lambda entry: entry.facts.get("serves", ANY),
-        "engine": lambda entry: catalogue.engine(entry.name),
-    }
-    print_entries("policies", registered.entries(), as_json, more)
+    def more(entry: "Entry") -> dict[str, str]:
+        return {"risk": entry.facts.get("serves", ANY), "engine": catalogue.engine(entry.name)}
+
+    print_entries("policies", registered, as_json, more)
 
 
 @click.command()
@@ -35,7 +31,7 @@ def risks(as_json: bool) -> None:
     """List the risk measures, their papers, assumptions and parameters."""
     from prudent.risk.base import risks as registered
 
-    print_entries("risk measures", registered.entries(), as_json, {})
+    print_entries("risk measures", registered, as_json, lambda _: {})
 
 
 @click.command()
@@ -44,7 +40,7 @@ def strategies(as_json: bool) -> None:
     """List the strategies of `identify`, their papers, assumptions and parameters."""
     from prudent.policies.base import strategies as registered
 
-    print_entries("strategies", registered.entries(), as_json, {"needs": lambda entry: entry.facts.get("needs", "")})
+    print_entries("strategies", registered, as_json, lambda entry: {"needs": entry.facts.get("needs", "")})
 
 
 @click.command()
@@ -56,19 +52,17 @@ def cite(names: tuple[str, ...]) -> None:
     click.echo("\n\n".join(dict.fromkeys(catalogue.cite(name) for name in names)))
 
 
-def print_entries(title: str, found: "list[Entry]", as_json: bool, more: "dict[str, Callable[[Entry], str]]") -> None:
+def print_entries(title: str, known: "Registry[Any]", as_json: bool, more: "Callable[[Entry], dict[str, str]]") -> None:
     """One row per entry, with further columns computed from it."""
-    rows = []
-    for entry in found:
-        facts = {"name": entry.name, "summary": entry.summary, **{column: make(entry) for column, make in more.items()}}
-        parameters: dict[str, Any] = {"parameters": entry.parameters, "papers": entry.papers}
-        rows.append({**facts, "assumes": entry.assumes, **parameters})
-    if as_json:
-        click.echo(json.dumps(rows))
-        return
-    shown = []
-    for row in rows:
-        given = ", ".join(f"{name}={'…' if value is None else value}" for name, value in row["parameters"].items())
-        cells = {**row, "parameters": given, "papers": ", ".join(row["papers"])}
-        shown.append({{"summary": "what it does", "papers": "paper"}.get(name, name): cells[name] for name in cells})
-    print_rows(f"{len(found)} {title}", shown, left=shown[0], lines=True)
+    facts, rows = [], []
+    for entry in known.entries():
+        words = {**more(entry), "assumes": entry.assumes}
+        lists = {"parameters": entry.parameters, "papers": entry.papers}
+        facts.append({"name": entry.name, "summary": entry.summary, **words, **lists})
+        given = ", ".join(f"{name}={'…' if value is None else value}" for name, value in entry.parameters.items())
+        words |= {"parameters": given, "paper": ", ".join(entry.papers)}
+        rows.append({"name": entry.name, "what it does": entry.summary, **words})
+    answer(as_json, facts, f"{len(rows)} {title}", rows, left=rows[0], lines=True)
+
+
+COMMANDS = (policies, risks, strategies, cite)

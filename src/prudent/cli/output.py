@@ -1,31 +1,67 @@
 """What commands share: options, tables, numbers with error bars, progress."""
 
+import json
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
 
+Command = Callable[..., Any]
+Rows = Sequence[Mapping[str, str]]
+FILE = click.Path(path_type=Path)
 
-def arms_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The arms, shared by commands."""
-    text = 'An arm such as "gaussian(1.0, 0.05)"; give one per arm.'
-    return click.option("--arm", "arms", multiple=True, required=True, metavar="LAW", help=text)(command)
+EXAMPLE = 'An arm such as "gaussian(1.0, 0.05)"; give one per arm.'
+RISK = "mean-variance(rho=1)"
+
+arms_option = click.option("--arm", "arms", multiple=True, required=True, metavar="LAW", help=EXAMPLE)
+risk_option = click.option("--risk", default=RISK, show_default=True, metavar="RISK", help="The risk measure.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON with every number instead of a table.")
 
 
-def with_error(mean: float, se: float | None) -> str:
+def all_of(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """One decorator for several options, which the help lists in this order."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def run_options(runs: int, meaning: str) -> Callable[[Command], Command]:
+    """How often to simulate and how; `runs` is the default."""
+    return all_of(
+        click.option("--runs", type=float, default=runs, show_default=True, metavar="RUNS", help=meaning),
+        click.option("--seed", type=int, default=0, show_default=True, help="Random seed."),
+        click.option("--workers", type=int, help="Threads; all cores by default. Never changes the result."),
+    )
+
+
+def with_error(mean: float | None, se: float | None) -> str:
     """`0.0698 ± 0.0001`: the mean to as many digits as its standard error supports, if it is more than rounding."""
+    if mean is None:
+        return "–"
     if not se or se < 1e-12 * abs(mean):
         return f"{mean:.4g}"
     digits = max(0, 1 - math.floor(math.log10(se)))
     return f"{mean:.{digits}f} ± {se:.{digits}f}"
 
 
-def print_rows(
-    title: str, rows: Sequence[Mapping[str, str]], *, left: Collection[str] = (), lines: bool = False
-) -> None:
+def answer(as_json: bool, facts: Any, title: str, rows: Rows, **layout: Any) -> None:
+    """Print the facts as JSON, or the rows as a table."""
+    if as_json:
+        click.echo(json.dumps(facts))
+    else:
+        print_rows(title, rows, **layout)
+
+
+def print_rows(title: str, rows: Rows, *, left: Collection[str] = (), lines: bool = False) -> None:
     """A table with a column for every key of the first row, those of `left` flush left; `lines` between rows."""
+    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
@@ -34,17 +70,8 @@ def print_rows(
         table.add_column(escape(column), justify="left" if column in left else "right")
     for row in rows:
         table.add_row(*map(escape, row.values()))
-    print_table(table)
-
-
-def print_table(table: Any) -> None:
-    """To a terminal at its width; into a file or pipe unfolded."""
-    from rich.console import Console
-
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=240)
-    console.print(table)
+    width = None if Console().is_terminal else 240  # into a file or pipe unfolded
+    Console(width=width).print(table)
 
 
 @contextmanager
@@ -53,10 +80,7 @@ def progress_bar(title: str, total: float) -> Iterator[Callable[[int], None]]:
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True, disable=not Console(stderr=True).is_terminal) as bars:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task(title, total=total)
-
-        def advance(finished: int) -> None:
-            bars.update(task, advance=finished)
-
-        yield advance
+        yield lambda finished: bars.update(task, advance=finished)

@@ -7,16 +7,14 @@ from typing import Any
 
 import click
 
-from prudent.cli.output import print_rows, progress_bar
+from prudent.cli.output import FILE, print_rows, progress_bar, run_options
 
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--runs", type=int, default=500, show_default=True, help="Runs for each point.")
+@run_options(500, "Runs for each point.")
 @click.option("--quick", is_flag=True, help="50 runs for each point.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
-@click.option("--workers", type=int, default=None, help="Threads; all cores by default. Never changes the result.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("results/paper"), show_default=True)
+@click.option("--out", type=FILE, default=Path("results/paper"), show_default=True)
 def paper(name: str | None, out: Path, quick: bool, **options: Any) -> None:
     """Reproduce Sani et al. (2012): every figure and claim in one report, or one figure by NAME, or `claims`.
 

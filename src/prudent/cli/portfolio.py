@@ -6,22 +6,20 @@ from typing import Any
 
 import click
 
-from prudent.cli.output import print_rows, progress_bar, with_error
+from prudent.cli.output import FILE, answer, json_option, progress_bar, run_options, with_error
 
 
 @click.command()
-@click.argument("returns", type=click.Path(path_type=Path))
+@click.argument("returns", type=FILE)
 @click.option("--column", "columns", multiple=True, help="A column to use; may be repeated. Default: all with numbers.")
 @click.option("--rho", type=float, default=1.0, show_default=True, help="Tolerance for risk; inf means mean only.")
 @click.option("--short", is_flag=True, help="Allow negative weights.")
-@click.option("--upper", type=float, default=None, help="The largest weight of an arm.")
+@click.option("--upper", type=float, help="The largest weight of an arm.")
 @click.option("--feedback", default="full", show_default=True, help="What is seen: full, semi-bandit or bandit.")
 @click.option("--horizon", type=float, required=True, metavar="N", help="Rounds in a run.")
-@click.option("--runs", type=float, default=20, show_default=True, metavar="RUNS", help="Independent runs.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
-@click.option("--workers", type=int, default=None, help="Threads; all cores by default. Never changes the result.")
-@click.option("--out", type=click.Path(path_type=Path), default=None, help="A folder for figures and portfolio.json.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+@run_options(20, "Independent runs.")
+@click.option("--out", type=FILE, help="A folder for figures and portfolio.json.")
+@json_option
 def portfolio(returns: Path, columns: tuple[str, ...], out: Path | None, as_json: bool, **settings: Any) -> None:
     """Compute the efficient frontier of a CSV of returns, one row per period, and the mix that a learner finds.
 
@@ -39,22 +37,18 @@ def portfolio(returns: Path, columns: tuple[str, ...], out: Path | None, as_json
     if out is not None:
         made = report.draw(learned, out, **limits)
         write(out / "portfolio.json", json.dumps(facts))
-    if as_json:
-        click.echo(json.dumps(facts))
-        return
-    print_mixes(facts)
-    for path in made:
+    learner, size = facts["learned"], f"{facts['horizon']:,} rounds, {facts['runs']:,} runs"
+    title = f"{learner['policy']}, {size}: regret {with_error(learner['regret'], learner['regret_se'])}"
+    answer(as_json, facts, title, mixes(facts), left=("arm",))
+    for path in () if as_json else made:
         click.echo(path)
 
 
-def print_mixes(facts: dict[str, Any]) -> None:
+def mixes(facts: dict[str, Any]) -> list[dict[str, str]]:
     """One row per arm that has weight, then what the mixes earn."""
     best, learned = facts["best"], facts["learned"]
     pairs = {arm: (best["weights"][arm], learned["weights"][arm]) for arm in facts["arms"]}
     shown = {arm: [f"{x:.3f}" for x in pair] for arm, pair in pairs.items() if max(map(abs, pair)) >= 0.0005}
     for moment in ("mean", "variance"):
         shown[f"{moment} of rewards"] = [f"{x:.4g}" for x in (best[moment], learned[f"reward_{moment}"])]
-    rows = [{"arm": name, "best mix": one, "learned mix": other} for name, (one, other) in shown.items()]
-    regret = with_error(learned["regret"], learned["regret_se"])
-    title = f"{learned['policy']}, {facts['horizon']:,} rounds, {facts['runs']:,} runs: regret {regret}"
-    print_rows(title, rows, left=("arm",))
+    return [{"arm": name, "best mix": one, "learned mix": other} for name, (one, other) in shown.items()]

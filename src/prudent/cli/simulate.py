@@ -1,15 +1,12 @@
-"""The commands `simulate` and `bounds`."""
+"""The commands `simulate`, `identify` and `bounds`."""
 
-import json
+from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from prudent.cli.output import arms_option, print_rows, progress_bar, with_error
-
-if TYPE_CHECKING:
-    from prudent.bandit import Bandit
+from prudent.cli.output import answer, arms_option, json_option, progress_bar, risk_option, run_options, with_error
 
 SHOWN = ("regret", "gap", "exploration", "twins", "pseudo_regret", "gap_regret", "reward_mean", "reward_variance")
 MOST_ARMS = 4
@@ -18,65 +15,94 @@ MOST_ARMS = 4
 
 @click.command()
 @arms_option
-@click.option("--risk", default="mean-variance(rho=1)", show_default=True, metavar="RISK", help="The risk measure.")
+@risk_option
 @click.option("--policy", "policies", multiple=True, required=True, metavar="POLICY", help="A policy; may be repeated.")
 @click.option("--horizon", type=float, required=True, metavar="N", help="Rounds of a run.")
-@click.option("--runs", type=float, default=500, show_default=True, metavar="RUNS", help="Independent runs.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
+@run_options(500, "Independent runs.")
 @click.option("--engine", default="auto", show_default=True, help="auto, stepping or leaping.")
-@click.option("--workers", type=int, default=None, help="Threads; all cores by default. Never changes the result.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
-def simulate(
-    arms: tuple[str, ...],
-    risk: str,
-    policies: tuple[str, ...],
-    horizon: float,
-    runs: float,
-    as_json: bool,
-    **settings: Any,
-) -> None:
+@json_option
+def simulate(arms: tuple[str, ...], risk: str, policies: tuple[str, ...], as_json: bool, **settings: Any) -> None:
     """Simulate policies on a bandit and print their regret per round, with error bars."""
-    from prudent.bandit import Bandit
     from prudent.engine.simulation import simulate as play
-    from prudent.policies.base import policies as policy_registry
-    from prudent.risk.base import risks as risk_registry
+    from prudent.policies.base import policies as registered
 
-    bandit, measure = Bandit(arms), risk_registry.parse(risk)
-    # Every name is read before the first run, so that a typo in the last policy does not cost the others' time.
-    players = [policy_registry.parse(text) for text in policies]
-    with progress_bar("simulate", len(players) * runs) as advance:
-        results = [
-            play(bandit, player, risk=measure, horizon=horizon, runs=runs, progress=advance, **settings)  # type: ignore[arg-type]
-            for player in players
-        ]
-    summaries = [result.summary() for result in results]
-    if as_json:
-        facts = {"horizon": results[0].horizon, "runs": len(results[0]), "seed": settings["seed"], "risk": str(measure)}
-        click.echo(json.dumps({**facts, "policies": summaries}))
-        return
-    size = f"{results[0].horizon:,} rounds, {len(results[0]):,} runs (± standard error)"
-    rows = [summary_row(bandit, summary) for summary in summaries]
-    print_rows(f"{len(bandit)} arms, {measure}, {size}", rows, left=("policy",))
+    results = results_of(play, registered, policies, arms, risk, **settings)
+    first, summaries = results[0], [result.summary() for result in results]
+    facts = {"horizon": first.horizon, "runs": len(first), "seed": first.seed, "risk": str(first.risk)}
+    title = f"{len(arms)} arms, {first.risk}, {first.horizon:,} rounds, {len(first):,} runs (± standard error)"
+    rows = [summary_row(summary, first.bandit.names) for summary in summaries]
+    answer(as_json, {**facts, "policies": summaries}, title, rows, left=("policy",))
 
 
-def summary_row(bandit: "Bandit", summary: dict[str, Any]) -> dict[str, str]:
+@click.command()
+@arms_option
+@risk_option
+@click.option("--strategy", "strategies", multiple=True, required=True, metavar="STRATEGY", help="May be repeated.")
+@click.option("--budget", type=float, metavar="N", help="Number of pulls; or give --delta.")
+@click.option("--delta", type=float, metavar="D", help="Probability of a wrong answer; or give --budget.")
+@run_options(500, "Independent searches.")
+@click.option("--most-pulls", type=float, help="With --delta, where a search ends undecided; 1e7.")
+@json_option
+def identify(arms: tuple[str, ...], risk: str, strategies: tuple[str, ...], as_json: bool, **settings: Any) -> None:
+    """Search for the best arm, and print how often the answer is wrong and how many pulls it took."""
+    from prudent.identification.simulation import identify as search
+    from prudent.policies.base import strategies as registered
+
+    results = results_of(search, registered, strategies, arms, risk, **settings)
+    first, summaries = results[0], [result.summary() for result in results]
+    facts = {"budget": first.budget, "delta": first.delta, "runs": len(first), "seed": first.seed}
+    title = f"{len(arms)} arms, {first.risk}, {first.setting()}, {len(first):,} runs (± standard error)"
+    rows = [search_row(summary, first.bandit.names) for summary in summaries]
+    answer(as_json, {**facts, "risk": str(first.risk), "strategies": summaries}, title, rows, left=("strategy",))
+
+
+def results_of(run: Any, kind: Any, specs: Sequence[str], arms: Sequence[str], risk: str, **settings: Any) -> list[Any]:
+    """What `run` leaves for each spec of a kind, policies or strategies."""
+    from prudent.bandit import Bandit
+    from prudent.risk.base import risks
+
+    # Every name is read before the first run, so that a typo in the last one does not cost the others' time.
+    bandit, measure, players = Bandit(arms), risks.parse(risk), [kind.parse(text) for text in specs]
+    with progress_bar(run.__name__, len(players) * settings["runs"]) as advance:
+        return [run(bandit, player, risk=measure, progress=advance, **settings) for player in players]
+
+
+def summary_row(summary: dict[str, Any], arms: Sequence[str]) -> dict[str, str]:
     """The columns of one policy; what its risk measure does not define is left out."""
     row = {"policy": summary["policy"]}
     for name in SHOWN:
         if (mean := summary[name]) is not None and (name != "gap_regret" or summary["regret"] is None):
             shown = with_error(mean, summary[f"{name}_se"]) if name.endswith("regret") else f"{mean:.3g}"
             row[name.replace("_", " ")] = shown
-    errors = summary["pulls_se"] or [None] * len(bandit)
-    pulls = zip(bandit.names, summary["pulls"], errors, strict=True)
-    return row | {f"pulls, {name}": with_error(mean, error) for name, mean, error in islice(pulls, MOST_ARMS)}
+    return row | pulls_columns(summary, arms)
+
+
+def search_row(summary: dict[str, Any], arms: Sequence[str]) -> dict[str, str]:
+    """The columns of one strategy."""
+    error = summary["error_probability"]
+    return {
+        "strategy": summary["strategy"],
+        "error probability": with_error(error["value"], error["se"]),
+        "95 % interval": f"{error['low']:.3g} – {error['high']:.3g}",
+        "undecided": f"{summary['undecided']:.3g}",
+        "simple regret": with_error(summary["simple_regret"], summary["simple_regret_se"]),
+        "pulls": with_error(summary["stopping_time"], summary["stopping_time_se"]),
+        **pulls_columns(summary, arms),
+    }
+
+
+def pulls_columns(summary: dict[str, Any], arms: Sequence[str]) -> dict[str, str]:
+    """The pulls of the first arms."""
+    pulls = zip(arms, summary["pulls"], summary["pulls_se"] or [None] * len(arms), strict=True)
+    return {f"pulls, {name}": with_error(mean, error) for name, mean, error in islice(pulls, MOST_ARMS)}
 
 
 @click.command()
 @arms_option
 @click.option("--rho", type=float, default=1.0, show_default=True, help="Tolerance for risk, ρ.")
 @click.option("--horizon", type=float, required=True, metavar="N", help="Rounds in a run.")
-@click.option("--delta", type=float, default=None, help="Failure probability; 1/n² by default.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+@click.option("--delta", type=float, help="Failure probability; 1/n² by default.")
+@json_option
 def bounds(arms: tuple[str, ...], rho: float, horizon: float, delta: float | None, as_json: bool) -> None:
     """Print the lemmas and theorems of Sani et al. (2012) for given arms, as printed there and as corrected."""
     from prudent.bandit import Bandit
@@ -84,11 +110,9 @@ def bounds(arms: tuple[str, ...], rho: float, horizon: float, delta: float | Non
     from prudent.theory import bounds as all_bounds
 
     values = all_bounds(Bandit(arms), MeanVariance(rho), horizon, delta)  # type: ignore[arg-type]
-    if as_json:
-        click.echo(json.dumps([value.as_dict() for value in values]))
-        return
+    facts, rows = [value.as_dict() for value in values], [bound_row(value) for value in values]
     title = "Bounds as printed in the paper, and corrected"
-    print_rows(title, list(map(bound_row, values)), left=("result", "bounds", "remarks"), lines=True)
+    answer(as_json, facts, title, rows, left=("result", "bounds", "remarks"), lines=True)
 
 
 def bound_row(value: Any) -> dict[str, str]:
@@ -98,3 +122,6 @@ def bound_row(value: Any) -> dict[str, str]:
     numbers = ["–" if number is None else f"{number:.4g}" for number in (value.printed, value.corrected)]
     row = {"result": value.name, "bounds": value.quantity, "as printed": numbers[0], "corrected": numbers[1]}
     return {**row, "remarks": "; ".join(filter(None, remarks))}
+
+
+COMMANDS = (simulate, identify, bounds)

@@ -113,10 +113,7 @@ def advise(
     runs = check_integer("plan", "runs", runs, low=2)
     if len(options) < 2:
         raise PrudentError(f"plan: options must be two or more to choose from, got {len(options)}")
-    fit: Sequence[Policy | str] = policies
-    left_out: dict[str, str] = {}
-    if not policies:
-        fit, left_out = suitable(risk, horizon, options)
+    fit, left_out = (policies, {}) if policies else suitable(risk, horizon, options)
     rng = np.random.default_rng(seed)
     bandits = {f"draw {i + 1}": {option.name: option.draw(rng) for option in options} for i in range(draws)}
     names = [policy if isinstance(policy, str) else spec(policy) for policy in fit]
@@ -132,61 +129,47 @@ def _trials(cells: Sequence[Labelled], found: Sequence[Runs]) -> pl.DataFrame:
     frames = []
     for each, runs in zip(cells, found, strict=True):
         costs = np.where(runs.pulls > 0, runs.risk.stats_cost(runs.mean, runs.variance), np.inf)
-        frames.append(
-            {
-                "policy": [spec(runs.policy)] * len(runs),
-                "draw": [each.labels["bandit"]] * len(runs),
-                "regret": runs.regret(),
-                "outcome": runs.reward_mean(),
-                "deviation": np.sqrt(runs.reward_variance()),
-                "found_best": (costs.argmin(1) == runs.bandit.best(runs.risk)).astype(float),
-                "exploration_risk": runs.exploration_risk(),
-            }
-        )
-    return pl.concat(pl.DataFrame(frame) for frame in frames)
+        best = (costs.argmin(1) == runs.bandit.best(runs.risk)).astype(float)
+        deviation = np.sqrt(runs.reward_variance())
+        values = (runs.regret(), runs.reward_mean(), deviation, best, runs.exploration_risk())
+        labels = {"policy": [spec(runs.policy)] * len(runs), "draw": [each.labels["bandit"]] * len(runs)}
+        frames.append(pl.DataFrame({**labels, **dict(zip(MEASURED, values, strict=True))}))
+    return pl.concat(frames)
 
 
 def summarise(trials: pl.DataFrame) -> pl.DataFrame:
     """A row per policy, smallest mean regret first. Draws are the independent pieces: errors come from their means."""
     rows: list[dict[str, Any]] = []
     for (policy,), own in trials.group_by("policy", maintain_order=True):
-        by_draw = own.group_by("draw", maintain_order=True).agg(pl.col(MEASURED).mean())
-        row: dict[str, Any] = {"policy": policy, **averages({name: by_draw[name].to_numpy() for name in MEASURED})}
-        row["worst_outcome"], row["worst_outcome_se"] = _worst(own)
-        row["by_draw"] = by_draw["regret"].to_list()
-        rows.append(row)
+        # The mean outcome of the worst trials is that of q − (q − x)⁺/WORST, with q their quantile.
+        quantile = own["outcome"].quantile(WORST, "lower")
+        worst = quantile - (quantile - pl.col("outcome")).clip(lower_bound=0.0) / WORST
+        by_draw = own.group_by("draw", maintain_order=True).agg(pl.col(MEASURED).mean(), worst_outcome=worst.mean())
+        found = averages({name: by_draw[name].to_numpy() for name in by_draw.columns[1:]})
+        rows.append({"policy": policy, **found, "by_draw": by_draw["regret"].to_numpy()})
     rows.sort(key=lambda row: row["regret"])
-    first = np.array(rows[0]["by_draw"])
     # The same bandits for all policies: differences are paired by draw.
-    behind = [np.array(row.pop("by_draw")) - first for row in rows]
+    behind = [row["by_draw"] - rows[0]["by_draw"] for row in rows]
     # The first was chosen by the same trials, so it could be any: all pairs count (Bonferroni), not those with it.
     pairs = len(rows) * (len(rows) - 1) / 2
     for row, gap in zip(rows, behind, strict=True):
         row.update(averages({"behind": gap}))
         p = stats.ttest_1samp(gap, 0.0).pvalue if gap.std() > 0.0 else float(gap[0] == 0.0)
         row["as_good"] = bool(pairs * p > 1.0 - LEVEL)
+        del row["by_draw"]
     return pl.DataFrame(rows)
-
-
-def _worst(trials: pl.DataFrame) -> tuple[float, float]:
-    """Mean outcome of the worst trials, the mean of q − (q − x)⁺/WORST with q their quantile, and its error."""
-    quantile = trials["outcome"].quantile(WORST, "lower")
-    below = quantile - (quantile - pl.col("outcome")).clip(lower_bound=0.0) / WORST
-    by_draw = trials.group_by("draw").agg(below.mean().alias("worst"))["worst"].to_numpy()
-    mean, error = averages({"worst": by_draw}).values()
-    return mean, error
 
 
 def reasons(ranked: pl.DataFrame, draws: int, runs: int) -> list[str]:
     """Why the first policy is recommended, in sentences with error bars (two standard errors)."""
     rows = ranked.to_dicts()
     first = rows[0]
+    shown = {name: two_errors(first, name) for name in (*MEASURED, "worst_outcome")}
     found = [
-        f"Smallest mean regret over {draws} bandits of the prior, {runs} trials on each: {_pm(first, 'regret')}.",
-        f"Mean outcome {_pm(first, 'outcome')}; in the worst {100 * WORST:g} % of trials "
-        f"{_pm(first, 'worst_outcome')}.",
-        f"Outcomes within a trial deviate by {_pm(first, 'deviation')}; moving between options adds "
-        f"{_pm(first, 'exploration_risk')} of variance.",
+        f"Smallest mean regret over {draws} bandits of the prior, {runs} trials on each: {shown['regret']}.",
+        f"Mean outcome {shown['outcome']}; in the worst {100 * WORST:g} % of trials {shown['worst_outcome']}.",
+        f"Outcomes within a trial deviate by {shown['deviation']}; moving between options adds "
+        f"{shown['exploration_risk']} of variance.",
         f"At the end the best option looks best in {100 * first['found_best']:.0f} % of trials"
         f" (± {200 * first['found_best_se']:.0f} %).",
     ]
@@ -194,9 +177,10 @@ def reasons(ranked: pl.DataFrame, draws: int, runs: int) -> list[str]:
     if ties:
         found.append(f"Statistically indistinguishable from it in these simulations: {', '.join(ties)}.")
     elif len(rows) > 1:
-        found.append(f"Next comes {rows[1]['policy']}, behind by {_pm(rows[1], 'behind')} of regret.")
+        found.append(f"Next comes {rows[1]['policy']}, behind by {two_errors(rows[1], 'behind')} of regret.")
     return found
 
 
-def _pm(row: dict[str, Any], name: str) -> str:
+def two_errors(row: dict[str, Any], name: str) -> str:
+    """A mean with two standard errors."""
     return f"{row[name]:.3g} ± {2.0 * row[f'{name}_se']:.1g}"

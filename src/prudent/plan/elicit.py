@@ -59,14 +59,10 @@ class Pilot(NamedTuple):
 
 
 def tolerance(less_mean: float, less_variance: float) -> float:
-    """ρ of someone who would just give up `less_mean` of the mean for `less_variance` less variance.
-
-    The two are worth the same: less_variance − ρ · less_mean = 0.
-    """
+    """ρ of someone who would just give up `less_mean` for `less_variance`: less_variance − ρ · less_mean = 0."""
     hint = "say how much mean you give up for how much variance"
-    return check_positive("trade-off", "variance", less_variance, hint=hint) / check_positive(
-        "trade-off", "mean", less_mean, hint=hint
-    )
+    variance = check_positive("trade-off", "variance", less_variance, hint=hint)
+    return variance / check_positive("trade-off", "mean", less_mean, hint=hint)
 
 
 def guesses(texts: Sequence[str]) -> list[Option]:

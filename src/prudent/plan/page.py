@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from prudent import figures, files
-from prudent.plan.advise import WORST, Advice
+from prudent.plan.advise import WORST, Advice, two_errors
 from prudent.report import Section, render
 
 
@@ -37,11 +37,10 @@ def write_report(advice: Advice, facts: dict[str, str], out: Path) -> Path:
 
 def plot_policies(ax: Axes, policies: pl.DataFrame) -> Axes:
     """A point and error bar per policy, the best on top."""
-    names, places = policies["policy"].to_list(), list(range(policies.height))
-    colours = [figures.COLOURS[0] if good else figures.COLOURS[1] for good in policies["as_good"]]
-    for place, mean, error, colour in zip(places, policies["regret"], policies["regret_se"], colours, strict=True):
-        ax.errorbar(mean, place, xerr=2.0 * error, fmt="o", color=colour, capsize=3)
-    ax.set_yticks(places, names)
+    for place, row in enumerate(policies.iter_rows(named=True)):
+        colour = figures.COLOURS[0 if row["as_good"] else 1]
+        ax.errorbar(row["regret"], place, xerr=2.0 * row["regret_se"], fmt="o", color=colour, capsize=3)
+    ax.set_yticks(range(policies.height), policies["policy"].to_list())
     ax.invert_yaxis()
     ax.set(xlabel="mean regret")
     return ax
@@ -58,9 +57,6 @@ def readable(policies: pl.DataFrame) -> pl.DataFrame:
         "exploration_risk": "exploration risk",
         "behind": "behind the first",
     }
-    columns = {"policy": policies["policy"].to_list()}
-    for name, header in headers.items():
-        pairs = zip(policies[name], policies[f"{name}_se"], strict=True)
-        columns[header] = [f"{mean:.3g} ± {2.0 * error:.1g}" for mean, error in pairs]
-    columns["as good as the first"] = ["yes" if good else "no" for good in policies["as_good"]]
-    return pl.DataFrame(columns)
+    columns = {header: [two_errors(row, name) for row in policies.to_dicts()] for name, header in headers.items()}
+    good = ["yes" if good else "no" for good in policies["as_good"]]
+    return pl.DataFrame({"policy": policies["policy"], **columns, "as good as the first": good})

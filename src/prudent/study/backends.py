@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from functools import partial
-from typing import Any
 
 from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import BrokenProcessPool
@@ -21,6 +20,7 @@ from prudent.study.play import Done, Task, play
 PATIENCE = 20.0
 """Seconds to wait for a scheduler to answer."""
 
+Backend = Callable[[Iterable[Task]], Iterator[Done]]
 JOBLIB = {"threads": "threading", "processes": "loky"}
 
 
@@ -28,7 +28,7 @@ class WorkerLostError(Exception):
     """A worker died with tasks that must be simulated again."""
 
 
-def choose_backend(name: str, workers: int) -> Callable[[Iterable[Task]], Iterator[Done]]:
+def choose_backend(name: str, workers: int) -> Backend:
     """What takes tasks: "threads", "processes", or the address of a cluster, such as "tcp://host:8786"."""
     for known, backend in BACKENDS.items():
         if name == known or (known.endswith("://") and name.startswith(known)):
@@ -38,8 +38,7 @@ def choose_backend(name: str, workers: int) -> Callable[[Iterable[Task]], Iterat
 
 def local(backend: str, workers: int, tasks: Iterable[Task]) -> Iterator[Done]:
     """On this machine. A dead process ends it with `WorkerLostError`: joblib gives up the pool."""
-    settings: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1, "pre_dispatch": 2 * workers}
-    pool = Parallel(n_jobs=workers, backend=JOBLIB[backend], **settings)
+    pool = Parallel(workers, JOBLIB[backend], return_as="generator_unordered", batch_size=1)
     done = pool(delayed(play)(task) for task in tasks)
     try:
         for each in done:  # noqa: UP028, since `yield from` would close `done` before the remark below is silenced
@@ -83,10 +82,5 @@ def cluster(address: str, _: int, tasks: Iterable[Task]) -> Iterator[Done]:
             raise PrudentError(f"run: the cluster at {address} is gone; finished cells are kept, run again") from None
 
 
-BACKENDS: dict[str, Callable[[str, int, Iterable[Task]], Iterator[Done]]] = {
-    "threads": local,
-    "processes": local,
-    "tcp://": cluster,
-    "tls://": cluster,
-}
+BACKENDS = {"threads": local, "processes": local, "tcp://": cluster, "tls://": cluster}
 """By name, or by how an address begins."""

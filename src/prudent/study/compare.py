@@ -26,28 +26,23 @@ def compare(
     # Labels in words may name the policy itself; only the bandit's name and numbers must agree.
     labels = [name for name in labels_of(table) if name == "bandit" or name in ranges_of(table)]
     same = [*labels, "arms", "risk", "horizon", "runs"]
-    columns = [*same, measure, f"{measure}_se"]
-    sides = [_of_policy(table, policy).select(columns) for policy in (policy_a, policy_b)]
+    own = [measure, f"{measure}_se"]
+    sides = [_of_policy(table, policy).select(*same, *own).drop_nulls(own[1]) for policy in (policy_a, policy_b)]
     pairs = sides[0].join(sides[1], on=same, how="inner", nulls_equal=True, maintain_order="left", suffix="_b")
-    pairs = pairs.drop_nulls([f"{measure}_se", f"{measure}_se_b"])
     if pairs.is_empty():
         raise PrudentError(f"compare: {policy_a} and {policy_b} share no finished cell of two runs or more")
-    a, se_a, b, se_b = (
-        pairs[name].to_numpy() for name in (measure, f"{measure}_se", f"{measure}_b", f"{measure}_se_b")
-    )
+    a, se_a, b, se_b = pairs.drop(same).to_numpy().T
     difference, error = a - b, np.hypot(se_a, se_b)
-    freedom = _welch(se_a, se_b, pairs["runs"].to_numpy())
     with np.errstate(divide="ignore", invalid="ignore"):
+        # Degrees of freedom after Welch and Satterthwaite; both sides have as many runs.
+        freedom = (pairs["runs"].to_numpy() - 1) * (se_a**2 + se_b**2) ** 2 / (se_a**4 + se_b**4)
+        freedom = np.where(np.isfinite(freedom), freedom, math.inf)
         p = np.where(error > 0.0, 2.0 * stats.t.sf(np.abs(difference) / error, freedom), (difference == 0.0) * 1.0)
     margin = stats.t.isf((1.0 - level) / (2.0 * len(pairs)), freedom) * error
     adjusted = holm(p)
     verdict = np.where(adjusted > 1.0 - level, "open", np.where(difference < 0.0, "A smaller", "B smaller"))
     found = {"difference": difference, "se": error, "low": difference - margin, "high": difference + margin}
-    return (
-        pairs.select(same)
-        .with_columns(**{k: pl.Series(v) for k, v in found.items()})
-        .with_columns(p_holm=pl.Series(adjusted), verdict=pl.Series(verdict))
-    )
+    return pairs.select(same).hstack(pl.DataFrame({**found, "p_holm": adjusted, "verdict": verdict}))
 
 
 def check_measure(owner: str, measure: str) -> None:
@@ -64,17 +59,8 @@ def _of_policy(table: pl.DataFrame, policy: str) -> pl.DataFrame:
     return table.filter(pl.col("policy") == found[0])
 
 
-def _welch(se_a: Array, se_b: Array, runs: Array) -> Array:
-    """Degrees of freedom after Welch and Satterthwaite; both sides have as many runs."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        freedom = (runs - 1) * (se_a**2 + se_b**2) ** 2 / (se_a**4 + se_b**4)
-    return np.where(np.isfinite(freedom), freedom, math.inf)
-
-
 def holm(p: Array) -> Array:
     """P-values adjusted by Holm's step-down method: rejecting those below α errs anywhere with probability ≤ α."""
     order = np.argsort(p)
     steps = np.maximum.accumulate((len(p) - np.arange(len(p))) * p[order])
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(steps, 1.0)
-    return adjusted
+    return np.minimum(steps, 1.0)[np.argsort(order)]

@@ -15,14 +15,12 @@ from prudent.engine.simulation import choose_engine
 from prudent.errors import PrudentError, check_integer, near
 from prudent.policies.base import Policy, Setting, policies
 from prudent.policies.binding import bind, check_rewards
-from prudent.registry import Registry
 from prudent.risk.base import RiskMeasure, risks
-from prudent.study.cells import Cell, Labelled, Mistake, Place
-from prudent.study.ranges import assignments, filled, holes, values_of
-from prudent.study.schema import COLUMNS, KEEP
+from prudent.study.cells import COLUMNS, KEEP, Cell, Labelled, Mistake, Place
+from prudent.study.ranges import filled, holes, values_of
 
 MOST_CELLS = 1_000_000
-REGISTRIES: dict[str | int, Registry[Any]] = {"bandits": arms, "risks": risks, "policies": policies}
+ENGINES = ("auto", "stepping", "leaping")
 
 
 class Expansion:
@@ -32,8 +30,7 @@ class Expansion:
         self.asked = asked
         self.mistakes: dict[Mistake, None] = {}
         self.ranges: dict[str, list[float]] = {}
-        self.made: dict[tuple[Any, ...], Any] = {}
-        self.fitting: dict[tuple[Any, ...], bool] = {}
+        self.made: dict[tuple[Any, ...], Any] = {}  # what `built` and `fits` have found, which many cells share
 
     def wrong(self, place: Place, text: str) -> None:
         """Take down a mistake; the same one twice is one."""
@@ -53,48 +50,48 @@ class Expansion:
         if not isinstance(asked["ranges"], Mapping):
             return [], [Mistake(("ranges",), f"must be a table of ranges by name, got {asked['ranges']!r}")]
         for name, given in asked["ranges"].items():
-            self.attempt(("ranges", name), _check_range_name, name)
+            if not name.isidentifier() or name in ("bandit", *COLUMNS):
+                text = f"a range cannot be called {name!r}; take a word that is no column of the results"
+                self.wrong(("ranges", name), text)
             self.ranges[name] = self.attempt(("ranges", name), values_of, "range", given) or [0.0]
         runs = self.attempt(("runs",), check_integer, "study", "runs", asked["runs"], low=1)
         seed = self.attempt(("seed",), check_integer, "study", "seed", asked["seed"], low=0)
-        self.attempt(("engine",), _one_of, "engine", asked["engine"], ("auto", "stepping", "leaping"))
-        self.attempt(("keep",), _one_of, "keep", asked["keep"], KEEP)
+        for name, allowed in (("engine", ENGINES), ("keep", KEEP)):
+            if (value := asked[name]) not in allowed:
+                text = f"{name} must be one of {', '.join(allowed)}, got {value!r}; {near(str(value), allowed)}"
+                self.wrong((name,), text)
         horizons = self.attempt(("horizons",), whole_horizons, asked["horizons"]) or []
         shapes = {"bandits": Mapping, "risks": Sequence, "policies": Sequence}
-        kinds = [self.templates(kind, asked[kind], shape) for kind, shape in shapes.items()]
-        self.unused(kinds)
+        kinds = [self.templates(kind, shape) for kind, shape in shapes.items()]
+        if not self.mistakes:
+            for name in sorted(self.ranges.keys() - holes(*(item for items in kinds for item in items.values()))):
+                text = f"is used in no arm, risk or policy; write {{{name}}} where it belongs, or leave it out"
+                self.wrong(("ranges", name), text)
         cells = self.product(kinds, horizons, (runs or 1, seed or 0, asked["engine"]))
         return cells, list(self.mistakes)
 
-    def templates(self, kind: str, given: Any, wanted: Any) -> dict[Place, Any]:
+    def templates(self, kind: str, wanted: Any) -> dict[Place, Any]:
         """The items of one kind by place; those with holes nothing can fill are mistakes."""
+        given = self.asked[kind]
         if isinstance(given, str) or not isinstance(given, wanted) or not given:
             shape = "tables of arms by name" if kind == "bandits" else "a list of specs"
             self.wrong((kind,), f"must be {shape}, at least one, got {given!r}")
             return {}
-        items = given.items() if isinstance(given, Mapping) else enumerate(given)
-        found: dict[Place, Any] = {(kind, name): item for name, item in items}
-        for place, item in list(found.items()):
-            for name in _names_in(item):
-                if name not in self.ranges:
-                    self.wrong(place, f"no range is called {{{name}}}; {near(name, self.ranges)}")
-                    found.pop(place, None)
+        found: dict[Place, Any] = {}
+        for name, item in given.items() if isinstance(given, Mapping) else enumerate(given):
+            unknown = [hole for hole in holes(item) if hole not in self.ranges]
+            for hole in unknown:
+                self.wrong((kind, name), f"no range is called {{{hole}}}; {near(hole, self.ranges)}")
+            if not unknown:
+                found[kind, name] = item
         return found
-
-    def unused(self, kinds: Sequence[Mapping[Place, Any]]) -> None:
-        """A range that nothing uses is a mistake, unless it follows from another."""
-        used = {name for items in kinds for item in items.values() for name in _names_in(item)}
-        if not self.mistakes:
-            for name in self.ranges.keys() - used:
-                text = f"is used in no arm, risk or policy; write {{{name}}} where it belongs, or leave it out"
-                self.wrong(("ranges", name), text)
 
     def product(
         self, kinds: Sequence[Mapping[Place, Any]], horizons: Sequence[int], settings: tuple[int, int, str]
     ) -> list[Labelled]:
         """The cells of every combination of a bandit, a risk and a policy that can be simulated."""
         triples = list(itertools.product(*(kind.items() for kind in kinds)))
-        names = [_names_in(*(item for _, item in triple)) for triple in triples]
+        names = [holes(*(item for _, item in triple)) for triple in triples]
         total = sum(math.prod(len(self.ranges[name]) for name in used) for used in names) * len(horizons)
         if total > MOST_CELLS:
             self.wrong((), f"{total:,} cells are more than {MOST_CELLS:,}; take fewer steps")
@@ -102,7 +99,8 @@ class Expansion:
         cells = []
         for triple, used in zip(triples, names, strict=True):
             (at_bandit, _), _, (at_policy, _) = triple
-            for values in assignments(used, self.ranges):
+            for numbers in itertools.product(*(self.ranges[name] for name in used)):
+                values = dict(zip(used, numbers, strict=True))
                 bandit, risk, policy = (self.built(place, item, values) for place, item in triple)
                 if bandit is None or risk is None or policy is None:
                     continue
@@ -114,17 +112,17 @@ class Expansion:
 
     def built(self, place: Place, item: Any, values: Mapping[str, float]) -> Any:
         """The bandit, risk or policy at a place with its values filled in; made once for all cells that share it."""
-        known = {name: values[name] for name in _names_in(item)}
-        which = (place, *known.values())
+        which = (place, *(values[name] for name in holes(item)))
         if which not in self.made:
             if place[0] == "bandits":
-                self.made[which] = self.bandit(place, item, known)
+                self.made[which] = self.bandit(place, item, values)
             else:
-                self.made[which] = self.attempt(place, REGISTRIES[place[0]].make, "study", filled(item, known))
+                make = risks.make if place[0] == "risks" else policies.make
+                self.made[which] = self.attempt(place, make, "study", filled(item, values))
         return self.made[which]
 
-    def bandit(self, place: Place, item: Any, values: Mapping[str, float]) -> Bandit | None:
-        """Arms made one by one, so that a mistake is found where it stands."""
+    def bandit(self, place: Place, item: Any, values: Mapping[str, float]) -> Any:
+        """The bandit, or None; arms are made one by one, so that a mistake is found where it stands."""
         if isinstance(item, Bandit):
             return item
         if isinstance(item, str) or not isinstance(item, (Mapping, Sequence)):
@@ -135,8 +133,7 @@ class Expansion:
         if None in laws.values():
             return None
         names = [str(name) for name in laws] if isinstance(item, Mapping) else None
-        bandit: Bandit | None = self.attempt(place, Bandit, list(laws.values()), names)
-        return bandit
+        return self.attempt(place, Bandit, list(laws.values()), names)
 
     def fits(self, place: Place, policy: Policy, risk: RiskMeasure, horizon: int, bandit: Bandit) -> bool:
         """Whether the policy can run here; asked once for all bandits alike."""
@@ -150,34 +147,12 @@ class Expansion:
                 choose_engine("leaping", bandit, policy, bound)
             return True
 
-        if which not in self.fitting:
-            self.fitting[which] = self.attempt(place, ready) is True
-        return self.fitting[which]
-
-
-def _names_in(*items: Any) -> list[str]:
-    """The ranges that specs use, in order of appearance."""
-    texts: list[Any] = []
-    for item in items:
-        parts = list(item.values()) if isinstance(item, Mapping) else item
-        texts += parts if isinstance(parts, (list, tuple)) and not hasattr(parts, "_fields") else [parts]
-    return list(dict.fromkeys(name for text in texts for name in holes(text)))
+        if which not in self.made:
+            self.made[which] = self.attempt(place, ready)
+        return self.made[which] is True
 
 
 def whole_horizons(given: Any) -> list[int]:
     """Horizons as whole numbers; those of a range are rounded."""
-    scaled = isinstance(given, Mapping)
-    numbers = values_of("horizons", given)
-    return list(
-        dict.fromkeys(check_integer("study", "horizons", round(n) if scaled else n, low=1, high=2**53) for n in numbers)
-    )
-
-
-def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
-    if value not in allowed:
-        raise PrudentError(f"{name} must be one of {', '.join(allowed)}, got {value!r}; {near(str(value), allowed)}")
-
-
-def _check_range_name(name: str) -> None:
-    if not name.isidentifier() or name in ("bandit", *COLUMNS):
-        raise PrudentError(f"a range cannot be called {name!r}; take a word that is no column of the results")
+    numbers = [round(n) if isinstance(given, Mapping) else n for n in values_of("horizons", given)]
+    return list(dict.fromkeys(check_integer("study", "horizons", n, low=1, high=2**53) for n in numbers))

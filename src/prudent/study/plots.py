@@ -1,7 +1,7 @@
 """Pictures of a study. Each function takes the table and an `ax`, and returns the `ax`."""
 
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -19,7 +19,7 @@ def draw(kind: str, table: pl.DataFrame, path: Path, *, measure: str = "regret",
     check_measure("plot", measure)
     if path.suffix not in (".png", ".svg"):
         raise PrudentError(f"plot: out must end in .png or .svg, got {path}")
-    if kind not in ("pulls", "frontier", "distribution") and table.get_column(measure).null_count() == len(table):
+    if kind in ("regret", "heatmap") and table.get_column(measure).null_count() == len(table):
         raise PrudentError(f"plot: {measure} is not defined for these risks; take --measure gap_regret")
     with figures.style():
         if kind == "heatmap":
@@ -27,8 +27,7 @@ def draw(kind: str, table: pl.DataFrame, path: Path, *, measure: str = "regret",
         else:
             figure = Figure(figsize=(6.4, 4.2))
             kinds = {"frontier": plot_frontier, "pulls": plot_pulls, "distribution": plot_distribution}
-            ax = figure.add_subplot()
-            kinds[kind](ax, table) if kind in kinds else plot_horizons(ax, table, measure)
+            kinds.get(kind, partial(plot_horizons, measure=measure))(figure.add_subplot(), table)
         return figures.save(figure, path, [path.suffix[1:]])[0]
 
 
@@ -44,9 +43,8 @@ def plot_horizons(ax: Axes, table: pl.DataFrame, measure: str = "regret") -> Axe
         curves.append((policy, line[measure].to_numpy(), line[f"{measure}_se"].to_numpy()))
     figures.plot_curves(ax, x, curves, log=bool((means[measure] > 0.0).all()))
     problems = table.select("arms", "risk").n_unique()
-    ax.set(
-        xlabel="horizon", ylabel=f"{_words(measure)}, mean of {problems} problems" if problems > 1 else _words(measure)
-    )
+    over = f", mean of {problems} problems" if problems > 1 else ""
+    ax.set(xlabel="horizon", ylabel=measure.replace("_", " ") + over)
     return ax
 
 
@@ -55,24 +53,21 @@ def heat_maps(table: pl.DataFrame, measure: str, x: str, y: str) -> Figure:
     longest = table.filter(pl.col("horizon") == pl.col("horizon").max())
     policies = longest.get_column("policy").unique(maintain_order=True).to_list()
     figure = Figure(figsize=(3.6 * len(policies) + 0.8, 3.6), layout="constrained")
-    limits = (longest[measure].min(), longest[measure].max())
     panels = figure.subplots(1, len(policies), squeeze=False)[0]
     for ax, policy in zip(panels, policies, strict=True):
-        plot_heat_map(ax, longest.filter(policy=policy), measure, x, y, limits=limits)
+        plot_heat_map(ax, longest.filter(policy=policy), measure, x, y)
+        ax.collections[0].set_clim(longest[measure].min(), longest[measure].max())
         ax.set_title(policy)
-    figure.colorbar(
-        panels[-1].collections[0], ax=list(panels), label=f"{_words(measure)}, horizon {longest['horizon'][0]:,}"
-    )
+    label = f"{measure.replace('_', ' ')}, horizon {longest['horizon'][0]:,}"
+    figure.colorbar(panels[-1].collections[0], ax=list(panels), label=label)
     return figure
 
 
-def plot_heat_map(ax: Axes, table: pl.DataFrame, measure: str, x: str, y: str, *, limits: Any = (None, None)) -> Axes:
+def plot_heat_map(ax: Axes, table: pl.DataFrame, measure: str, x: str, y: str) -> Axes:
     """The measure over two ranges, the mean over what else varies."""
     grid = table.drop_nulls([x, y]).pivot(x, index=y, values=measure, aggregate_function="mean").sort(y)
     columns = sorted((name for name in grid.columns if name != y), key=float)
-    centres = [float(name) for name in columns]
-    mesh = ax.pcolormesh(centres, grid[y], grid.select(columns), shading="nearest", vmin=limits[0], vmax=limits[1])
-    mesh.set_rasterized(True)
+    ax.pcolormesh(list(map(float, columns)), grid[y], grid.select(columns), shading="nearest", rasterized=True)
     ax.grid(False)
     ax.set(xlabel=x, ylabel=y)
     return ax
@@ -84,8 +79,7 @@ def plot_frontier(ax: Axes, table: pl.DataFrame) -> Axes:
     cells = _one(table, "frontier", "bandit")
     for i, ((policy,), line) in enumerate(cells.group_by("policy", maintain_order=True)):
         colour, marker = figures.COLOURS[i % len(figures.COLOURS)], figures.MARKERS[i % len(figures.MARKERS)]
-        deviation = line["reward_variance"].sqrt()
-        ax.plot(deviation, line["reward_mean"], color=colour, marker=marker, label=policy)
+        ax.plot(line["reward_variance"].sqrt(), line["reward_mean"], color=colour, marker=marker, label=policy)
     ax.legend()
     horizon = f"horizon {cells['horizon'][0]:,}"
     ax.set(xlabel=f"standard deviation of the rewards in a run, {horizon}", ylabel="mean reward")
@@ -129,17 +123,13 @@ def _one(table: pl.DataFrame, kind: str, what: str) -> pl.DataFrame:
 
 
 def _axes(table: pl.DataFrame, x: str | None, y: str | None) -> tuple[str, str]:
+    """The ranges along the axes: those asked for, or the first that are free."""
     known = varying(table)
     for name in (x, y):
         if name is not None and name not in known:
             raise PrudentError(f"plot: no range here is called {name!r}, or it has one value; {near(name, known)}")
-    free = [name for name in known if name not in (x, y)]
-    x = x or (free.pop(0) if free else None)
-    y = y or (free.pop(0) if free else None)
+    free = iter([name for name in known if name not in (x, y)])
+    x, y = x or next(free, None), y or next(free, None)
     if x is None or y is None or x == y:
         raise PrudentError(f"plot: a heat map needs two ranges with several values; here vary: {', '.join(known)}")
     return x, y
-
-
-def _words(measure: str) -> str:
-    return measure.replace("_", " ")

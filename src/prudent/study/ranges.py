@@ -1,16 +1,13 @@
 """Ranges of numbers, and the specs they are filled into: `gaussian({mu2}, 0.25)`."""
 
-import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from prudent.errors import PrudentError, check_finite, check_integer, near
 
 MOST_VALUES = 1_000_000
 HOLE = re.compile(r"\{\s*(\w+)\s*\}")
-
-Values = Mapping[str, float]
 
 
 def values_of(owner: str, given: Any) -> list[float]:
@@ -38,11 +35,8 @@ def _spaced(owner: str, given: Mapping[str, Any]) -> list[float]:
         raise PrudentError(f"{owner}: one step cannot reach from {start:g} to {stop:g}; take steps ≥ 2 or one value")
     if scale == "log" and start <= 0.0:
         raise PrudentError(f'{owner}: from must be above 0 with scale = "log", got {start:g}')
-    shares = [i / (steps - 1) if steps > 1 else 0.0 for i in range(steps)]
-    if scale == "log":
-        raw = [start * (stop / start) ** share for share in shares]
-    else:
-        raw = [start + (stop - start) * share for share in shares]
+    shares = [i / max(steps - 1, 1) for i in range(steps)]
+    raw = [start * (stop / start) ** x if scale == "log" else start + (stop - start) * x for x in shares]
     # 0.7 and not 0.7000000000000001: the value is part of a cell's name, however many steps led to it.
     return list(dict.fromkeys(float(f"{value:.12g}") for value in raw))
 
@@ -56,17 +50,19 @@ def check_keys(owner: str, given: Mapping[str, Any], known: Sequence[str], neede
         raise PrudentError(f"{owner}: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
 
 
-def holes(text: Any) -> list[str]:
-    """The names in braces, in order; only text has any."""
-    return list(dict.fromkeys(HOLE.findall(text))) if isinstance(text, str) else []
+def holes(*items: Any) -> list[str]:
+    """The names in braces, in order of appearance: in texts, and in lists and tables of texts."""
+    found: list[str] = []
+    for item in items:
+        if isinstance(item, str):
+            found += HOLE.findall(item)
+        elif isinstance(item, Mapping):
+            found += holes(*item.values())
+        elif isinstance(item, (list, tuple)) and not hasattr(item, "_fields"):  # a NamedTuple is a policy or a law
+            found += holes(*item)
+    return list(dict.fromkeys(found))
 
 
-def filled(text: Any, values: Values) -> Any:
+def filled(text: Any, values: Mapping[str, float]) -> Any:
     """The spec with every name in braces replaced by its value; anything but text as it is."""
     return HOLE.sub(lambda hole: f"{values[hole[1]]:.12g}", text) if isinstance(text, str) else text
-
-
-def assignments(names: Sequence[str], ranges: Mapping[str, Sequence[float]]) -> Iterator[dict[str, float]]:
-    """Every combination of the values of the named ranges."""
-    for values in itertools.product(*(ranges[name] for name in names)):
-        yield dict(zip(names, values, strict=True))

@@ -2,18 +2,18 @@
 
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from prudent.engine.threads import count_workers
 from prudent.errors import PrudentError
-from prudent.study.backends import WorkerLostError, choose_backend
+from prudent.study.backends import Backend, WorkerLostError, choose_backend
 from prudent.study.cells import Cell, Labelled
-from prudent.study.play import Done, Task
+from prudent.study.play import Done
 from prudent.study.spec import Study
-from prudent.study.store import Store, now
+from prudent.study.store import Complain, Store, now
 from prudent.study.timing import Times, tasks
 
 LOSSES = 5
@@ -28,7 +28,7 @@ def run(
     workers: int | None = None,
     backend: str = "threads",
     progress: Callable[[int], Any] = lambda _: None,
-    complain: Callable[[str], Any] = lambda text: warnings.warn(text, stacklevel=3),
+    complain: Complain = lambda text: warnings.warn(text, stacklevel=3),
 ) -> Store:
     """Simulate every cell that `out` does not hold yet, and keep it there; the same numbers on all backends.
 
@@ -55,7 +55,7 @@ def run(
     ['mv-lcb']
     """
     count = count_workers("run", workers)
-    simulated = choose_backend(backend, count)
+    chosen = choose_backend(backend, count)
     store, started, begun = Store(out), now(), time.perf_counter()
     if isinstance(study, Study):
         cells, keep = study.cells, study.keep
@@ -65,34 +65,27 @@ def run(
         store.begin(cells, keep)
     finished = store.finished(complain)
     # Keys are as good as random, so the cells done at any time are a fair sample, and the time left is honest.
-    open_cells = {each.key: each for each in sorted(cells, key=lambda each: each.key)}
-    progress(len(open_cells.keys() & finished))
-    for key in finished:
-        open_cells.pop(key, None)
-    asked = len(open_cells)
-    with closing(_done(open_cells, keep, simulated, complain)) as parts:
+    left = {each.key: each for each in sorted(cells, key=lambda each: each.key) if each.key not in finished}
+    asked = len(left)
+    progress(len({each.key for each in cells}) - asked)
+    with closing(_done(left, keep, chosen, complain)) as parts:
         for done in parts:
             store.add(done.part)
-            progress(len(done.keys))
+            progress(len(done.seconds))
     facts = {"started": started, "seconds": round(time.perf_counter() - begun, 3), "cells": asked}
     store.log({**facts, "backend": backend, "workers": count})
     return store
 
 
-def _done(
-    open_cells: dict[str, Labelled],
-    keep: str,
-    simulated: Callable[[Iterable[Task]], Iterator[Done]],
-    complain: Callable[[str], Any],
-) -> Generator[Done]:
-    """Tasks as they are done, repeated where a worker was lost; the cells done leave `open_cells`."""
+def _done(left: dict[str, Labelled], keep: str, backend: Backend, complain: Complain) -> Generator[Done]:
+    """Tasks as they are done, repeated where a worker was lost; the cells done leave `left`."""
     times, losses = Times(), 0
-    while open_cells:
+    while left:
         try:
-            for done in simulated(tasks(list(open_cells.values()), times, keep)):
+            for done in backend(tasks(list(left.values()), times, keep)):
                 yield done
-                for key, seconds in zip(done.keys, done.seconds, strict=True):
-                    times.learn(open_cells.pop(key).cell, seconds)
+                for key, seconds in done.seconds.items():
+                    times.learn(left.pop(key).cell, seconds)
                 losses = 0
         except WorkerLostError as error:
             losses += 1

@@ -19,17 +19,26 @@ def select(
 ) -> pl.DataFrame:
     """The rows whose policy, risk and bandit match one of the patterns of each, at these horizons and values."""
     for column, patterns in (("policy", policies), ("risk", risks), ("bandit", bandits)):
+        known = table[column].unique(maintain_order=True).to_list() if column in table.columns else []
+        kept: list[str] = []
         for pattern in patterns:
-            known = table[column].unique(maintain_order=True).to_list() if column in table.columns else []
-            if not any(matches(pattern, name) for name in known):
+            found = [name for name in known if matches(pattern, name)]
+            if not found:
                 raise PrudentError(f"no {column} here is called {pattern!r}; {near(pattern, known)}")
+            kept += found
         if patterns:
-            kept = [any(matches(pattern, name) for pattern in patterns) for name in table.get_column(column)]
-            table = table.filter(pl.Series(kept, dtype=pl.Boolean))
+            table = table.filter(pl.col(column).is_in(kept))
     if horizons:
         table = table.filter(pl.col("horizon").is_in([int(n) for n in horizons]))
     for text in where:
-        table = table.filter(_condition(table, text))
+        name, _, value = map(str.strip, text.partition("="))
+        if name not in (known := ranges_of(table)):
+            raise PrudentError(f"no range here is called {name!r}; {near(name, known)}")
+        try:
+            number = float(value)
+        except ValueError:
+            raise PrudentError(f"{text!r}: write a range and its value, as in {name}=0.5") from None
+        table = table.filter((pl.col(name) - number).abs() <= 1e-9 * max(1.0, abs(number)))
     if table.is_empty():
         raise PrudentError("no finished cell is left; take fewer filters, or `prudent run` the study first")
     return table
@@ -53,15 +62,3 @@ def ranges_of(table: pl.DataFrame) -> list[str]:
 def varying(table: pl.DataFrame) -> list[str]:
     """The ranges with more than one value here."""
     return [name for name in ranges_of(table) if table.get_column(name).drop_nulls().n_unique() > 1]
-
-
-def _condition(table: pl.DataFrame, text: str) -> pl.Expr:
-    name, _, value = text.partition("=")
-    known = ranges_of(table)
-    if name.strip() not in known:
-        raise PrudentError(f"no range here is called {name.strip()!r}; {near(name.strip(), known)}")
-    try:
-        number = float(value)
-    except ValueError:
-        raise PrudentError(f"{text!r}: write a range and its value, as in {name.strip()}=0.5") from None
-    return (pl.col(name.strip()) - number).abs() <= 1e-9 * max(1.0, abs(number))

@@ -62,15 +62,13 @@ class Study:
 
     def as_dict(self) -> dict[str, Any]:
         """The study as JSON can hold it, objects by their specs."""
+        settings = {"runs": int(self.runs), "seed": int(self.seed), "engine": self.engine, "keep": self.keep}
         return {
             "bandits": {name: _arms_as_text(arms) for name, arms in self.bandits.items()},
             "policies": [item if isinstance(item, str) else spec(item) for item in self.policies],
             "risks": list(map(str, self.risks)),
             "horizons": whole_horizons(self.horizons),
-            "runs": int(self.runs),
-            "seed": int(self.seed),
-            "engine": self.engine,
-            "keep": self.keep,
+            **settings,
             "ranges": {name: values_of(name, given) for name, given in self.ranges.items()},
         }
 

@@ -31,11 +31,11 @@ from prudent.errors import PrudentError
 from prudent.policies.base import Setting
 from prudent.policies.binding import bind
 from prudent.runs import Runs
-from prudent.study.cells import Cell, Labelled, labels_table
+from prudent.study.cells import KEEP, STATISTICS, Cell, Labelled, columns, labels_table
 from prudent.study.play import code_version, to_bytes
-from prudent.study.schema import KEEP, STATISTICS
 
 FORMAT = 2
+Complain = Callable[[str], Any]
 LEFT_BEHIND = 3600.0
 """Seconds after which a file that was being written is taken as left by a process that died."""
 
@@ -49,13 +49,13 @@ class Store:
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
         self.parts = self.folder / "parts"
+        self._manifest = self.folder / "manifest.json"
         self._labels: pl.DataFrame | None = None
 
     @staticmethod
     def identity(seed: int, keep: str) -> dict[str, Any]:
         """What all cells of a folder share."""
-        code = {"prudent": prudent.__version__, "code": code_version()}
-        return {"format": FORMAT, **code, "seed": seed, "keep": keep}
+        return {"format": FORMAT, "prudent": prudent.__version__, "code": code_version(), "seed": seed, "keep": keep}
 
     def begin(self, cells: Sequence[Labelled], keep: str, study: dict[str, Any] | None = None) -> None:
         """Make the folder ready for cells, or refuse: another seed, version or `keep` never mix in one folder."""
@@ -64,62 +64,55 @@ class Store:
             raise PrudentError(f"{self.folder}: a store takes cells of one seed and keeps {' or '.join(KEEP)}")
         wanted, self._labels = self.identity(seeds.pop(), keep), labels_table(cells)
         strangers = [path.name for path in self.folder.glob("*") if path.name[0] != "."]
-        if strangers and not self._manifest().exists():  # asked in this order, since another process may make it now
+        if strangers and not self._manifest.exists():  # asked in this order, since another process may make it now
             raise PrudentError(f"{self.folder} holds {strangers[0]} and no study; choose an empty folder (--out)")
         facts = {**wanted, "versions": versions(), "created": now()}
-        write(self._manifest(), json.dumps(facts, indent=2), only_new=True)
-        self._agree(wanted)
-        if study is not None:
-            write(self.folder / "study.json", json.dumps(study, indent=2, ensure_ascii=False))
-        write(self.folder / "cells.parquet", to_bytes(self._labels, code_version()))
-        self._sweep()
-
-    def _manifest(self) -> Path:
-        return self.folder / "manifest.json"
-
-    def manifest(self) -> dict[str, Any]:
-        """What the folder was made with."""
-        try:
-            found = json.loads(self._manifest().read_bytes())
-            if not isinstance(found, dict) or "format" not in found:
-                raise ValueError
-        except FileNotFoundError:
-            raise PrudentError(f"{self.folder} holds no study; `prudent run STUDY.toml --out {self.folder}`") from None
-        except (OSError, ValueError):
-            raise PrudentError(f"{self._manifest()} cannot be read; put it back, or choose another folder") from None
-        return found
-
-    def _agree(self, wanted: dict[str, Any]) -> None:
+        write(self._manifest, json.dumps(facts, indent=2), only_new=True)
         found = self.manifest()
         for name, value in wanted.items():
             if found.get(name) != value:
                 kept = "what is there is left as it is; choose another folder (--out)"
                 raise PrudentError(f"{self.folder} was made with {name} {found.get(name)}, and this is {value}; {kept}")
+        if study is not None:
+            write(self.folder / "study.json", json.dumps(study, indent=2, ensure_ascii=False))
+        write(self.folder / "cells.parquet", to_bytes(self._labels, code_version()))
+        self._sweep()
 
-    def finished(self, complain: Callable[[str], Any]) -> set[str]:
+    def manifest(self) -> dict[str, Any]:
+        """What the folder was made with."""
+        try:
+            found = json.loads(self._manifest.read_bytes())
+            if not isinstance(found, dict) or "format" not in found:
+                raise ValueError
+        except FileNotFoundError:
+            raise PrudentError(f"{self.folder} holds no study; `prudent run STUDY.toml --out {self.folder}`") from None
+        except (OSError, ValueError):
+            raise PrudentError(f"{self._manifest} cannot be read; put it back, or choose another folder") from None
+        return found
+
+    def finished(self, complain: Complain) -> set[str]:
         """The keys of all cells in good parts. A part that is not is set aside as `*.damaged`, and named."""
-
-        def set_aside(path: Path, error: PrudentError) -> None:
-            aside = path.with_name(f"{path.name}.damaged")
-            with writing(aside), suppress(FileNotFoundError):
-                path.rename(aside)
-            complain(f"{error}; set aside as {aside.name}, its cells are computed again")
-
-        return {key for part in self._good_parts(set_aside, ["cell"]) for key in part["cell"]}
+        return {key for part in self._good_parts(complain, ["cell"], set_aside=True) for key in part["cell"]}
 
     def _good_parts(
-        self, damaged: Callable[[Path, PrudentError], Any], columns: list[str] | None = None
+        self, complain: Complain, columns: list[str] | None = None, *, set_aside: bool = False
     ) -> Iterator[pl.DataFrame]:
-        """Every part, or some of its columns; what is damaged is handed over instead."""
+        """Every part, or some of its columns; damaged ones are named, and left out or set aside."""
         for path in sorted(self.parts.glob("*.parquet")):
             try:
                 yield self._checked(path, columns)
             except FileNotFoundError:
                 continue  # another process set it aside, or compacted it
             except PrudentError as error:
-                damaged(path, error)
+                fate = "left out"
+                if set_aside:
+                    aside = path.with_name(f"{path.name}.damaged")
+                    with writing(aside), suppress(FileNotFoundError):
+                        path.rename(aside)
+                    fate = f"set aside as {aside.name}, its cells are computed again"
+                complain(f"{error}; {fate}")
 
-    def _checked(self, path: Path, columns: list[str] | None = None) -> pl.DataFrame:
+    def _checked(self, path: Path, columns: list[str] | None) -> pl.DataFrame:
         """A part whose bytes are those that were written, by this version; some of its columns, or all."""
         data = path.read_bytes()
         if path.stem != digest(data):
@@ -140,19 +133,16 @@ class Store:
         if self._labels is not None:
             return self._labels
         self.manifest()
+        path = self.folder / "cells.parquet"
         try:
-            return pl.read_parquet(self.folder / "cells.parquet")
+            return pl.read_parquet(path)
         except (pl.exceptions.PolarsError, OSError):
-            message = f"{self.folder / 'cells.parquet'} cannot be read; `prudent run` writes it again"
-            raise PrudentError(message) from None
+            raise PrudentError(f"{path} cannot be read; `prudent run` writes it again") from None
 
-    def table(self, complain: Callable[[str], Any] = lambda _: None) -> pl.DataFrame:
+    def table(self, complain: Complain = lambda _: None) -> pl.DataFrame:
         """The finished cells, in the order asked for: labels, content and results. Damaged parts are left out."""
         cells = self.labels()
-        found = self._rows(cells["cell"], complain)
-        if found is None:
-            return cells.clear()
-        results = found.drop(set(cells.columns) - {"cell"}, strict=False)
+        results = self._rows(cells["cell"], complain).drop(set(cells.columns) - {"cell"}, strict=False)
         return cells.join(results, on="cell", how="inner", maintain_order="left")
 
     def runs(self, cells: Sequence[Cell]) -> list[Runs]:
@@ -161,19 +151,17 @@ class Store:
             raise PrudentError(f'{self.folder} keeps summaries only; run with keep = "runs" into another folder')
         keys = [cell.key() for cell in cells]
         found = self._rows(pl.Series(keys, dtype=pl.String), lambda _: None)
-        places = {} if found is None else {key: i for i, key in enumerate(found["cell"])}
-        if found is None or not places.keys() >= set(keys):
-            missing = len(set(keys) - places.keys())
-            raise PrudentError(f"{self.folder} does not hold {missing} of the cells; run them first")
+        places = {key: i for i, key in enumerate(found["cell"])}
+        if missing := set(keys) - places.keys():
+            raise PrudentError(f"{self.folder} does not hold {len(missing)} of the cells; run them first")
         return [_as_runs(cell, found[places[key]]) for cell, key in zip(cells, keys, strict=True)]
 
-    def _rows(self, keys: pl.Series, complain: Callable[[str], Any]) -> pl.DataFrame | None:
-        """One row per finished cell, in no order; None if there is no part."""
-        wanted = pl.col("cell").is_in(keys.implode())
-        found = [part.filter(wanted) for part in self._good_parts(lambda _, error: complain(f"{error}; left out"))]
-        return pl.concat(found).unique("cell") if found else None
+    def _rows(self, keys: pl.Series, complain: Complain) -> pl.DataFrame:
+        """One row per finished cell, in no order."""
+        found = [part.filter(pl.col("cell").is_in(keys.implode())) for part in self._good_parts(complain)]
+        return pl.concat(found or [pl.DataFrame(schema=columns("summary"))]).unique("cell")
 
-    def compact(self, complain: Callable[[str], Any] = lambda _: None) -> int:
+    def compact(self, complain: Complain = lambda _: None) -> int:
         """Fewer, larger parts, sorted by key: the same cells always end in the same files. Returns how many."""
         self.finished(complain)
         old = sorted(self.parts.glob("*.parquet"))
@@ -190,10 +178,13 @@ class Store:
 
     def _merged(self, scan: pl.LazyFrame) -> set[str]:
         """Write all cells as new parts; their names."""
-        size = pl.col("runs") * pl.col("pulls").list.len() * 5
-        sizes = scan.select("cell", size.alias("size")).unique("cell").sort("cell").collect()
         found, made = self.manifest(), set()
-        for first, last in _stretches(sizes, found["keep"]):
+        values = pl.col("runs") * pl.col("pulls").list.len() * len(STATISTICS) if found["keep"] == "runs" else pl.lit(1)
+        cells = scan.select("cell", values.alias("values")).unique("cell").sort("cell").collect()
+        by_count = (pl.int_range(pl.len()) // CELLS_IN_A_PART).alias("count")
+        by_size = ((pl.col("values").cum_sum() - pl.col("values")) // VALUES_IN_A_PART).alias("size")
+        for _, stretch in cells.group_by(by_count, by_size, maintain_order=True):
+            first, last = stretch["cell"][0], stretch["cell"][-1]
             rows = scan.filter(pl.col("cell").is_between(pl.lit(first), pl.lit(last))).unique("cell").sort("cell")
             part = to_bytes(rows.collect(), found["code"])
             self.add(part)
@@ -210,31 +201,19 @@ class Store:
     def _sweep(self) -> None:
         """Remove what processes that died were writing."""
         for path in [*self.folder.glob(".*.part"), *self.parts.glob(".*.part")]:
-            try:
+            with suppress(OSError):
                 if time.time() - path.stat().st_mtime > LEFT_BEHIND:
                     path.unlink()
-            except OSError:
-                continue
 
 
 def _as_runs(cell: Cell, row: pl.DataFrame) -> Runs:
     ready = bind(cell.policy, Setting.of(cell.bandit, cell.risk, cell.horizon))
     engine = choose_engine(cell.engine, cell.bandit, cell.policy, ready)
-    facts: dict[str, Any] = {"bandit": cell.bandit, "policy": cell.policy, "risk": cell.risk, "horizon": cell.horizon}
+    facts = {**cell._asdict(), "engine": engine, "seconds": math.nan}
+    shape = (facts.pop("runs"), len(cell.bandit))
     for name in STATISTICS:
-        numbers = row[f"{name}_by_run"].explode().explode().to_numpy()
-        facts[name] = numbers.reshape(cell.runs, len(cell.bandit))
-    return Runs(seed=cell.seed, engine=engine, seconds=math.nan, **facts)
-
-
-def _stretches(sizes: pl.DataFrame, keep: str) -> Iterator[tuple[str, str]]:
-    """First and last keys of stretches that make a part each."""
-    values = pl.col("size") if keep == "runs" else pl.lit(1)
-    by_count = pl.int_range(pl.len()) // CELLS_IN_A_PART
-    by_size = (values.cum_sum() - values) // VALUES_IN_A_PART
-    numbered = sizes.with_columns(by_count.alias("count"), by_size.alias("volume"))
-    for _, stretch in numbered.group_by("count", "volume", maintain_order=True):
-        yield stretch["cell"][0], stretch["cell"][-1]
+        facts[name] = row[f"{name}_by_run"].explode().explode().to_numpy().reshape(shape)
+    return Runs(**facts)
 
 
 @contextmanager

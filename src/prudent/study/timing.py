@@ -29,6 +29,9 @@ CELLS_IN_A_TASK, VALUES_IN_A_TASK = 2_000, 1_000_000
 PROBES, PROBE, LONGEST_PROBE = 40, 0.01, 0.25
 """Cells tried of each kind; seconds to spend on each; seconds above which a run is not tried but extrapolated."""
 
+RUNGS = [10_000 * 8**i for i in range(15)]
+"""Shorter horizons on the way to a long one, so that a run of hours is not tried unawares."""
+
 
 class Times:
     """Seconds per run of each kind of cell, as far as known."""
@@ -39,9 +42,9 @@ class Times:
     def learn(self, cell: Cell, seconds: float) -> None:
         """The cell took so long."""
         each = max(seconds - OVERHEAD, 1e-7) / cell.runs
-        known, place = self._known[cell.kind()], octave(cell.horizon)
-        total, count = known.get(place, (0.0, 0))
-        known[place] = (total + each, count + 1)  # at once: tasks are made in another thread
+        known, octave = self._known[cell.kind()], round(math.log2(cell.horizon))
+        total, count = known.get(octave, (0.0, 0))
+        known[octave] = (total + each, count + 1)  # at once: tasks are made in another thread
 
     def each(self, cell: Cell) -> float | None:
         """Seconds a run of the cell takes; None for a kind never seen."""
@@ -53,38 +56,25 @@ class Times:
         logs = [math.log2(known[o][0] / known[o][1]) for o in octaves]
         return float(2.0 ** (np.interp(x, octaves, logs) + max(0.0, x - octaves[-1] - 0.5)))
 
-    def guess(self, cell: Cell) -> float | None:
-        """Seconds the cell takes."""
-        each = self.each(cell)
-        return None if each is None else OVERHEAD + cell.runs * each
-
-
-def octave(horizon: int) -> int:
-    """The nearest power of two."""
-    return round(math.log2(horizon))
-
 
 def tasks(cells: Sequence[Labelled], times: Times, keep: str) -> Iterator[Task]:
-    """The cells in tasks of about TASK seconds, as far as times are known when the task is asked for.
-
-    A cell of a kind not seen yet is a task of its own.
-    """
+    """The cells in tasks of about TASK seconds, as far as times are known when the task is asked for."""
     code = code_version()
-    waiting: list[Labelled] = []
+    waiting: dict[str, Cell] = {}
     seconds, values = 0.0, 0
-    for each in cells:
-        guess = times.guess(each.cell)
-        if guess is None:
-            yield Task([each.key], [each.cell], keep, code)
+    for key, cell in ((each.key, each.cell) for each in cells):
+        expected = times.each(cell)
+        if expected is None:  # a kind not seen yet: the cell is a task of its own
+            yield Task({key: cell}, keep, code)
             continue
-        waiting.append(each)
-        seconds += guess
-        values += len(each.cell.bandit) * (each.cell.runs if keep == "runs" else 1)
+        waiting[key] = cell
+        seconds += OVERHEAD + cell.runs * expected
+        values += len(cell.bandit) * (cell.runs if keep == "runs" else 1)
         if seconds >= TASK or values >= VALUES_IN_A_TASK or len(waiting) >= CELLS_IN_A_TASK:
-            yield Task([w.key for w in waiting], [w.cell for w in waiting], keep, code)
-            waiting, seconds, values = [], 0.0, 0
+            yield Task(waiting, keep, code)
+            waiting, seconds, values = {}, 0.0, 0
     if waiting:
-        yield Task([w.key for w in waiting], [w.cell for w in waiting], keep, code)
+        yield Task(waiting, keep, code)
 
 
 class Forecast(NamedTuple):
@@ -96,18 +86,16 @@ class Forecast(NamedTuple):
 
 
 def forecast(cells: Sequence[Labelled], workers: int, *, threads: bool = True) -> Forecast:
-    """The time for cells, from trying some of each kind with few runs. Leave out those that are finished.
-
-    As many are tried at a time as there are workers, so that a busy machine is seen as such.
-    """
+    """The time for cells, from trying some of each kind with few runs. Leave out those that are finished."""
     times, kinds = Times(), defaultdict[Any, list[Cell]](list)
     for each in sorted(cells, key=lambda each: (each.cell.horizon, each.key)):
         kinds[each.cell.kind()].append(each.cell)
     with ThreadPoolExecutor(workers) as pool:
         for alike in kinds.values():
-            for horizon in _rungs(alike[-1].horizon):
+            longest = alike[-1]
+            for horizon in [n for n in RUNGS if n < longest.horizon]:
                 with suppress(PrudentError):  # a policy may be made for long horizons only
-                    _probe(alike[-1]._replace(horizon=horizon), times, pool, workers)
+                    _probe(longest._replace(horizon=horizon), times, pool, workers)
             for i in np.unique(np.linspace(0, len(alike) - 1, PROBES).astype(int)):
                 _probe(alike[i], times, pool, workers)
     simulating = sum(each.cell.runs * (times.each(each.cell) or 0.0) for each in cells)
@@ -116,20 +104,17 @@ def forecast(cells: Sequence[Labelled], workers: int, *, threads: bool = True) -
     return Forecast(len(cells), sum(each.cell.horizon * each.cell.runs for each in cells), seconds)
 
 
-def _rungs(horizon: int) -> list[int]:
-    """Shorter horizons on the way to a long one, so that a run of hours is not tried unawares."""
-    return [short for short in (10_000 * 8**i for i in range(15)) if short < horizon]
-
-
 def _probe(cell: Cell, times: Times, pool: ThreadPoolExecutor, workers: int) -> None:
-    """A few runs of the cell, more until they can be timed; none if shorter horizons say that one takes long."""
-    expected = times.each(cell)
-    if expected is not None and expected > LONGEST_PROBE:
+    """A few runs of the cell, more until they can be timed; none if shorter horizons say that one takes long.
+
+    As many are tried at a time as there are workers, so that a busy machine is seen as such.
+    """
+    if (times.each(cell) or 0.0) > LONGEST_PROBE:
         return
     runs, seconds = 1, 0.0
     while seconds < PROBE and runs <= cell.runs:
         few = cell._replace(runs=runs)
-        task = Task([few.key()], [few], "summary", code_version())
-        seconds = float(np.mean([done.seconds[0] for done in pool.map(play, [task] * workers)]))
+        task = Task({few.key(): few}, "summary", code_version())
+        seconds = float(np.mean([done.seconds[few.key()] for done in pool.map(play, [task] * workers)]))
         runs *= 4
     times.learn(few, seconds)

@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from contextlib import suppress
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ from prudent.study.spec import Study
 KEYS = {field.name: field.default is MISSING and field.default_factory is MISSING for field in fields(Study)}
 """Every key of a study, and whether it must be given."""
 
+WORD = r"""(?:[\w-]+|"[^"]*"|'[^']*')"""
 HEADER = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
-KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+KEY = re.compile(rf"\s*({WORD}(?:\s*\.\s*{WORD})*)\s*=")
 
 
 def load(path: Path | str) -> Study:
@@ -46,9 +48,8 @@ def to_toml(study: Study) -> str:
     data = study.as_dict()
     ranges, bandits = data.pop("ranges"), data.pop("bandits")
     lines = [f"{name} = {_value(value)}" for name, value in data.items()]
-    lines += (
-        ["", "[ranges]", *(f"{_value(name)} = {_value(values)}" for name, values in ranges.items())] if ranges else []
-    )
+    if ranges:
+        lines += ["", "[ranges]", *(f"{_value(name)} = {_value(values)}" for name, values in ranges.items())]
     for name, arms in bandits.items():
         lines += ["", f"[bandits.{_value(name)}]", f"arms = {_value(arms)}"]
     return "\n".join(lines) + "\n"
@@ -64,18 +65,14 @@ def _value(value: Any) -> str:
 
 
 def _shape(data: dict[str, Any]) -> tuple[list[Mistake], bool]:
-    """Mistakes in keys, and whether a study can be made all the same.
-
-    Each bandit is unwrapped from its table with the key `arms`.
-    """
+    """Mistakes in keys, and whether a study can be made all the same; bandits are taken out of their tables."""
     unknown = [Mistake((key,), f"unknown key; {near(key, KEYS)}") for key in data if key not in KEYS]
     mistakes = [Mistake((), f"{name} is missing") for name, needed in KEYS.items() if needed and name not in data]
     bandits: Any = data.get("bandits")
     for name, table in bandits.items() if isinstance(bandits, dict) else ():
-        if not isinstance(table, dict):
-            mistakes.append(Mistake(("bandits", name), f"must be a table with the key arms, got {table!r}"))
-            continue
         try:
+            if not isinstance(table, dict):
+                raise PrudentError(f"must be a table with the key arms, got {table!r}")
             check_keys("bandit", table, ("arms",), needed=("arms",))
             bandits[name] = table["arms"]
         except PrudentError as error:
@@ -93,19 +90,18 @@ def _located(path: Path, text: str, data: dict[str, Any], mistake: Mistake) -> s
 
 
 def _item(data: Any, place: Place) -> Any:
-    for part in place:
-        try:
+    """What stands at a place; None if nothing does."""
+    with suppress(KeyError, IndexError, TypeError):
+        for part in place:
             data = data[part]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return data
+        return data
+    return None
 
 
 def line_of(text: str, place: Place, item: Any = None) -> int:
     """The line, from 1, where a key stands, or an item of its list; Python's TOML reader does not tell.
 
-    A scan that knows headers and keys at the start of a line. A key inside an inline table counts as on the line of
-    the table.
+    A scan for headers and keys at the start of a line; what is inside an inline table counts as on the table's line.
     """
     lines = text.splitlines()
     section: tuple[str, ...] = ()
@@ -120,12 +116,10 @@ def line_of(text: str, place: Place, item: Any = None) -> int:
             continue
         if here == wanted[: len(here)] and len(here) > found:
             best, found = number, len(here)
-    if isinstance(item, str):
-        for number in range(best, len(lines) + 1):
-            if item in lines[number - 1]:
-                return number
-    return best
+    if not isinstance(item, str):
+        return best
+    return next((number for number in range(best, len(lines) + 1) if item in lines[number - 1]), best)
 
 
 def _parts(dotted: str) -> tuple[str, ...]:
-    return tuple(part.strip().strip("\"'") for part in re.findall(r"""[\w-]+|"[^"]*"|'[^']*'""", dotted))
+    return tuple(part.strip().strip("\"'") for part in re.findall(WORD, dotted))
