@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from prudent.cli import catalogue, paper, plan, portfolio, simulate, study
+from prudent.cli import bounds, catalogue, paper, plan, portfolio, simulate, study
 from prudent.errors import PrudentError
 
 
@@ -25,6 +25,6 @@ def main() -> None:
     """Risk-averse bandits: plan a trial, run it live, report its risk."""
 
 
-single = (paper.paper, portfolio.portfolio, plan.plan)
+single = (bounds.bounds, paper.paper, portfolio.portfolio, plan.plan)
 for command in (*simulate.COMMANDS, *single, *study.COMMANDS, *catalogue.COMMANDS):
     main.add_command(command)
