@@ -16,7 +16,7 @@ from prudent.cli.output import FILE, print_rows, progress_bar, run_options
 @click.option("--quick", is_flag=True, help="50 runs for each point.")
 @click.option("--out", type=FILE, default=Path("results/paper"), show_default=True)
 def paper(name: str | None, out: Path, quick: bool, **options: Any) -> None:
-    """Reproduce the paper (Sani et al., 2012): every figure and claim in one report, or one figure by NAME, or `claims`.
+    """Reproduce the paper (Sani et al., 2012): every figure and claim in one report, one figure by NAME, or `claims`.
 
     `leaderboard`, only by name, compares policies of the literature on the paper's configurations.
 
