@@ -7,10 +7,13 @@ from prudent.errors import PrudentError
 from prudent.policies.exp_exp import RULES
 from prudent.policies.helpers import exploring_pulls
 from prudent.risk.mean_variance import MeanVariance
-from prudent.theory.bound import Bound, Condition, Instance, judge
+from prudent.theory.bound import PSEUDO, Bound, Condition, Instance
 
-PRINTED = {"theorem": 2.0, "appendix": 3.0}
-"""The constant before K/n^{1/3}: with τ = K(n/14)^{2/3} in sec. 4, with τ = K(n/4)^{2/3} in App. C."""
+PRINTED = {
+    "theorem": (2.0, "Theorem 2", "ExpExp", "Theorem 2 (thm:ee.regret)"),
+    "appendix": (3.0, "Theorem 2, appendix", 'ExpExp, rule="appendix"', "App. C, last line"),
+}
+"""The constant before K/n^{1/3}, with τ = K(n/14)^{2/3} in sec. 4 and τ = K(n/4)^{2/3} in App. C; then its names."""
 
 
 def theorem2(bandit: Bandit, risk: MeanVariance, horizon: int, rule: str = "theorem") -> Bound:
@@ -24,21 +27,20 @@ def theorem2(bandit: Bandit, risk: MeanVariance, horizon: int, rule: str = "theo
     instance = Instance.of("theorem2", bandit, risk, horizon)
     n, k, rho = instance.horizon, instance.n_arms, instance.rho
     each = exploring_pulls(n, k, RULES[rule])
-    printed = PRINTED[rule] * k / n ** (1.0 / 3.0)
+    constant, name, policy, where = PRINTED[rule]
+    printed = constant * k / n ** (1.0 / 3.0)
     corrected = explore_then_commit(n, k, rho, each) if each else None
     safe = rho == 0.0 or (corrected is not None and corrected <= printed)
-    where = "Theorem 2 (thm:ee.regret)" if rule == "theorem" else "App. C, last line"
-    return judge(
-        "Theorem 2" if rule == "theorem" else "Theorem 2, appendix",
-        "expected pseudo-regret of ExpExp" + ("" if rule == "theorem" else ', rule="appendix"'),
+    return Bound(
+        name,
+        f"expected pseudo-regret of {policy}",
         f"[Sani12], {where}",
         printed,
         corrected,
-        correction="the deviation, bias and gaps of the mean-variance for those of the variance; m as it is rounded",
-        conditions=(instance.bounded, instance.playable),
-        as_printed=(Condition("ρ = 0, or the corrected value is no larger", safe),),
-        limit=instance.largest_pseudo_regret,
-        limit_is="the pseudo-regret of these arms",
+        "the deviation, bias and gaps of the mean-variance for those of the variance; m as it is rounded",
+        needs=(instance.bounded, instance.playable),
+        needs_as_printed=(Condition("ρ = 0, or the corrected value is no larger", safe),),
+        limit=(instance.largest_pseudo_regret, PSEUDO),
     )
 
 

@@ -4,7 +4,7 @@ import math
 
 from prudent.bandit import Bandit
 from prudent.risk.mean_variance import MeanVariance
-from prudent.theory.bound import Bound, Condition, Instance, judge
+from prudent.theory.bound import Bound, Condition, Instance
 
 
 def lower_bound_rates(bandit: Bandit, risk: MeanVariance, horizon: int) -> tuple[Bound, Bound]:
@@ -16,22 +16,22 @@ def lower_bound_rates(bandit: Bandit, risk: MeanVariance, horizon: int) -> tuple
     instance = Instance.of("lower_bound_rates", bandit, risk, horizon)
     n = instance.horizon
     choice = Condition("K ≥ 2", instance.n_arms > 1)
-    one = judge(
+    one = Bound(
         "Lower bound, one bandit",
         "expected regret of any consistent policy, up to a constant of the arms",
         "[Vakili16]",
         math.log(n) / n,
         None,
-        conditions=(choice, instance.unique),
-        note="a rate; MV-LCB has it (Theorem 1)",
+        needs=(choice, instance.unique),
+        remark="a rate; MV-LCB has it (Theorem 1)",
     )
-    worst = judge(
+    worst = Bound(
         "Lower bound, worst case",
         "the largest expected regret over all bandits, of any policy, up to a constant",
         "[Vakili16]",
         n ** (-1.0 / 3.0),
         None,
-        conditions=(choice,),
-        note="a rate; ExpExp has it (Theorem 2), MV-LCB does not (Remark 2)",
+        needs=(choice,),
+        remark="a rate; ExpExp has it (Theorem 2), MV-LCB does not (Remark 2)",
     )
     return one, worst
