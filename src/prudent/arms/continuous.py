@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -111,11 +112,10 @@ class Beta(Law):
     @classmethod
     def from_moments(cls, mean: float, variance: float) -> "Beta":
         """The beta law of that mean and variance: a + b = mean(1 − mean)/variance − 1."""
-        mean = check_number(cls.name, "mean", mean, low=0.0, high=1.0, open_low=True, open_high=True)
+        inside = partial(check_number, cls.name, low=0.0, open_low=True, open_high=True)
+        mean = inside("mean", mean, high=1.0)
         largest, hint = mean * (1.0 - mean), "a law on [0, 1] has variance mean·(1 − mean) at most"
-        variance = check_number(
-            cls.name, "variance", variance, low=0.0, high=largest, open_low=True, open_high=True, hint=hint
-        )
+        variance = inside("variance", variance, high=largest, hint=hint)
         total = largest / variance - 1.0
         return cls(mean * total, (1.0 - mean) * total)
 
@@ -132,9 +132,6 @@ class Beta(Law):
 
     def partial_mean(self, x: float) -> float:
         return self.mean * float(special.betainc(self.a + 1.0, self.b, min(max(x, 0.0), 1.0)))
-
-    def parameters(self) -> tuple[float, ...]:
-        return self.a, self.b
 
 
 @arms.add("uniform")
@@ -162,9 +159,6 @@ class Uniform(Law):
     def partial_mean(self, x: float) -> float:
         return self.cdf(x) * 0.5 * (self.low + min(max(x, self.low), self.high))
 
-    def parameters(self) -> tuple[float, ...]:
-        return self.low, self.high
-
 
 @arms.add("exponential")
 @dataclass(frozen=True)
@@ -187,11 +181,7 @@ class Exponential(Law):
         return math.inf if alpha == 1.0 else -self.mean * math.log1p(-alpha)
 
     def partial_mean(self, x: float) -> float:
-        scaled = max(x, 0.0) / self.mean
-        return self.mean * float(special.gammainc(2.0, scaled))
-
-    def parameters(self) -> tuple[float, ...]:
-        return (self.mean,)
+        return self.mean * float(special.gammainc(2.0, max(x, 0.0) / self.mean))
 
 
 @arms.add("student-t")
@@ -249,9 +239,6 @@ class StudentT(Law):
         below = n / (n - 1.0) * math.exp(log_c - 0.5 * (n - 1.0) * math.log1p(z * z / n))
         return self.location * self.cdf(x) - self.scale * below
 
-    def parameters(self) -> tuple[float, ...]:
-        return self.degrees, self.location, self.scale
-
     def _pieces(self, function: Callable[[Array], Array]) -> Array:
         # Above the location as below it, where levels keep their digits.
         lower = quadrature.lower_half(self.quantile, function)
@@ -260,10 +247,8 @@ class StudentT(Law):
 
     def _need(self, degrees: float, moment: str) -> None:
         if self.degrees <= degrees:
-            raise PrudentError(
-                f"{self}: it has no {moment}; take degrees above {degrees:g}, or a risk measure that needs less,"
-                " such as var"
-            )
+            other = "or a risk measure that needs less, such as var"
+            raise PrudentError(f"{self}: it has no {moment}; take degrees above {degrees:g}, {other}")
 
 
 def _interval(owner: str, low: float, high: float) -> tuple[float, float]:

@@ -15,10 +15,8 @@ LOWER = np.geomspace(math.log(2.0), 300.0, 46)
 UPPER = np.geomspace(math.log(2.0), 36.0, 30)
 RULES = tuple(np.polynomial.legendre.leggauss(nodes) for nodes in (16, 8))
 
-
-def levels() -> Array:
-    """Levels from e^−300 to 1 − e^−36, ascending: where panels begin and end."""
-    return np.concatenate([np.exp(-LOWER[::-1]), -np.expm1(-UPPER[1:])])
+LEVELS = np.concatenate([np.exp(-LOWER[::-1]), -np.expm1(-UPPER[1:])])
+"""Levels from e^−300 to 1 − e^−36, ascending: where panels begin and end."""
 
 
 def lower_half(quantile: Callable[[float], float], function: Function) -> Array:

@@ -55,7 +55,11 @@ def period_cost(law: Law, risk: RiskMeasure, periods: int, *, samples: int = 100
             " or the Gaussian law of the same mean and variance"
         )
     risk.cost(law)
-    return _drawn(law, risk, periods, samples, np.random.default_rng(seed))
+    rng, sums = np.random.default_rng(seed), np.zeros(samples)
+    for _ in range(periods):
+        sums += law.sample(rng, samples)
+    parts = [risk.sample_cost(part) for part in np.array_split(sums, BATCHES)]
+    return PeriodCost(risk.sample_cost(sums), float(np.std(parts, ddof=1) / math.sqrt(BATCHES)))
 
 
 def sum_on_lattice(law: Law, periods: int) -> tuple[Array, Array] | None:
@@ -94,11 +98,3 @@ def _lattice(values: Array, probabilities: Array) -> tuple[float, float, Array] 
     if np.abs(values[0] + places * step - values).max() > 1e-9 * reach:
         return None
     return float(values[0]), step, np.bincount(places.astype(int), probabilities).astype(float)
-
-
-def _drawn(law: Law, risk: RiskMeasure, periods: int, samples: int, rng: np.random.Generator) -> PeriodCost:
-    sums = np.zeros(samples)
-    for _ in range(periods):
-        sums += law.sample(rng, samples)
-    parts = [risk.sample_cost(part) for part in np.array_split(sums, BATCHES)]
-    return PeriodCost(risk.sample_cost(sums), float(np.std(parts, ddof=1) / math.sqrt(BATCHES)))
