@@ -38,8 +38,8 @@ def check_risk(risk: RiskMeasure) -> None:
         _check_shape(risk)
         _check_cost(risk)
         _check_sample_cost(risk)
-        _check_stats_cost(risk)
         _check_estimate(risk)
+        _check_stats_cost(risk)
         _check_bounds(risk)
     for rewards in ([], [math.nan, 1.0], [math.inf], ["high", "low"]):
         refuses(risk, f"sample_cost({rewards})", partial(risk.sample_cost, rewards))
