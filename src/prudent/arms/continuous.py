@@ -65,20 +65,22 @@ class TruncatedGaussian(Law):
     def __post_init__(self) -> None:
         center, scale = check_finite(self.name, "center", self.center), check_positive(self.name, "scale", self.scale)
         low, high = _interval(self.name, self.low, self.high)
-        self._settle(center=center, scale=scale, low=low, high=high, support=(low, high))
-        a, b = (low - center) / scale, (high - center) / scale
+        a, b = ends = (low - center) / scale, (high - center) / scale
         if _mass(a, b) < 1e-250:
             raise PrudentError(f"{self.name}: [{low:g}, {high:g}] is too far from center {center:g}; move it closer")
         mean, variance = _truncated_moments(a, b)
+        self._settle(center=center, scale=scale, low=low, high=high, support=(low, high), ends=ends)
         self._settle(mean=center + scale * mean, variance=scale * scale * variance)
 
+    ends: ClassVar[tuple[float, float]]
+
     def cdf(self, x: float) -> float:
-        a, b = self._ends
+        a, b = self.ends
         return _mass(a, min(max((x - self.center) / self.scale, a), b)) / _mass(a, b)
 
     def quantile(self, alpha: float) -> float:
         alpha = self._level(alpha)
-        a, b = self._ends
+        a, b = self.ends
         # Work from the nearer tail, where the distribution function keeps its digits.
         if a > 0.0:
             z = -float(special.ndtri(special.ndtr(-a) * (1.0 - alpha) + special.ndtr(-b) * alpha))
@@ -87,16 +89,12 @@ class TruncatedGaussian(Law):
         return self.center + self.scale * min(max(z, a), b)
 
     def partial_mean(self, x: float) -> float:
-        a, b = self._ends
+        a, b = self.ends
         z = min(max((x - self.center) / self.scale, a), b)
         return self.center * self.cdf(x) + self.scale * (_density(a) - _density(z)) / _mass(a, b)
 
     def parameters(self) -> tuple[float, ...]:
-        return self.center, self.scale, *self._ends
-
-    @property
-    def _ends(self) -> tuple[float, float]:
-        return (self.low - self.center) / self.scale, (self.high - self.center) / self.scale
+        return self.center, self.scale, *self.ends
 
 
 @arms.add("beta")
@@ -145,8 +143,7 @@ class Uniform(Law):
     kind = sampling.UNIFORM
 
     def __post_init__(self) -> None:
-        low, high = check_finite(self.name, "low", self.low), check_finite(self.name, "high", self.high)
-        low, high = _interval(self.name, low, high)
+        low, high = _interval(self.name, *(check_finite(self.name, end, getattr(self, end)) for end in ("low", "high")))
         variance = (high - low) * ((high - low) / 12.0)
         self._settle(low=low, high=high, mean=0.5 * (low + high), variance=variance, support=(low, high))
 
@@ -262,11 +259,6 @@ def _density(z: float) -> float:
     return math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
 
 
-def _weighted(z: float) -> float:
-    """z·φ(z), zero at infinity."""
-    return 0.0 if math.isinf(z) else z * _density(z)
-
-
 def _truncated_moments(a: float, b: float) -> tuple[float, float]:
     """Mean and variance of a standard normal given that it lies in [a, b]."""
     if b - a < 1.0:
@@ -277,8 +269,8 @@ def _truncated_moments(a: float, b: float) -> tuple[float, float]:
         mean = float(np.average(z, weights=weights))
         return mean, float(np.average((z - mean) ** 2, weights=weights))
     mean = (_density(a) - _density(b)) / _mass(a, b)
-    bulge = (_weighted(a) - _weighted(b)) / _mass(a, b)
-    return mean, max(1.0 + bulge - mean * mean, 0.0)
+    left, right = (0.0 if math.isinf(z) else z * _density(z) for z in (a, b))
+    return mean, max(1.0 + (left - right) / _mass(a, b) - mean * mean, 0.0)
 
 
 def _mass(a: float, b: float) -> float:

@@ -128,13 +128,9 @@ class RiskMeasure(ABC):
         return f"{self.name}({', '.join(f'{f.name}={getattr(self, f.name)}' for f in fields(self))})"  # type: ignore[arg-type]
 
 
+WANTED = "a risk measure such as MeanVariance(1.0), or its name"
 risks: Registry[RiskMeasure] = Registry(
-    "risk",
-    "prudent.risks",
-    "prudent.risk",
-    wanted="a risk measure such as MeanVariance(1.0), or its name",
-    of=RiskMeasure,
-    prepare=named,
+    "risk", "prudent.risks", "prudent.risk", wanted=WANTED, of=RiskMeasure, prepare=named
 )
 
 

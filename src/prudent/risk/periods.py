@@ -50,10 +50,9 @@ def period_cost(law: Law, risk: RiskMeasure, periods: int, *, samples: int = 100
     samples = check_integer("period_cost", "samples", samples, low=BATCHES * 10, hint="100,000 take a second")
     seed = check_integer("period_cost", "seed", seed, low=0)
     if periods * samples > MOST_DRAWS:
-        raise PrudentError(
-            f"period_cost: {periods:,} periods of {law} would take {samples:,} times as many draws; pass fewer samples,"
-            " or the Gaussian law of the same mean and variance"
-        )
+        fix = "pass fewer samples, or the Gaussian law of the same mean and variance"
+        many = f"{periods:,} periods of {law} would take {samples:,} times as many draws"
+        raise PrudentError(f"period_cost: {many}; {fix}")
     risk.cost(law)
     rng, sums = np.random.default_rng(seed), np.zeros(samples)
     for _ in range(periods):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from prudent import Bandit, Bernoulli, Deterministic, Gaussian, Law, MeanVariance, RiskMeasure, Uniform
 from prudent.arms.base import encode
+from prudent.arrays import Array
 from prudent.compiled import kernel
 from prudent.engine import stepping
 from prudent.engine.record import COMPLAINTS, FINE, Record, Statistics
@@ -88,15 +89,14 @@ def check_strategy(
     """
     risk = MeanVariance(math.inf) if risk is None else risk
     name = _check_value(strategy, strategies, given=(BUDGET, DELTA))
-    confident = hasattr(strategy, DELTA)
+    asked = {"delta": delta} if hasattr(strategy, DELTA) else {"budget": budget}
     for laws in _games(arms, (0.0, 1.0)):
         bandit = Bandit(laws)
-        setting = Setting.of(bandit, risk)
-        setting = setting._replace(delta=delta) if confident else setting._replace(budget=budget)
+        setting = Setting.of(bandit, risk)._replace(**asked)
         with answers(name, f"must bind to {len(laws)} arms"):
             ready = bind(strategy, setting)
         _check_signature(name, ready)
-        _check_search(f"{name} on {bandit!r}", strategy, ready, setting)
+        _check_search(f"{name} on {bandit!r}", strategy, ready, bandit, setting)
 
 
 def _check_value(policy: Any, registry: Registry[Any], given: Collection[str] = ()) -> str:
@@ -205,9 +205,8 @@ def _check_bound(name: str, ready: Any, points: list[tuple[Arm, int]]) -> None:
 def _grid(rewards: tuple[float, float]) -> list[tuple[Arm, int]]:
     """Statistics an arm may have, and clocks it may have them at."""
     low, high = _bounded(rewards)
-    means = [
-        mean for mean in (low - 2.0, low, 0.5 * (low + high), high, high + 2.0) if rewards[0] <= mean <= rewards[1]
-    ]
+    places = (low - 2.0, low, 0.5 * (low + high), high, high + 2.0)
+    means = [mean for mean in places if rewards[0] <= mean <= rewards[1]]
     most = (0.5 * (rewards[1] - rewards[0])) ** 2
     variances = [variance for variance in (0.0, 1e-9, 0.05, 0.25, 4.0) if variance <= most]
     pulls = (2, 3, 10, 1_000, 1_000_000)
@@ -215,7 +214,7 @@ def _grid(rewards: tuple[float, float]) -> list[tuple[Arm, int]]:
     return [(arm, arm.pulls * factor + 1) for arm in seen for factor in (1, 40)]
 
 
-def _samples(rewards: tuple[float, float]) -> tuple[list[tuple[Arm, int]], NDArray[np.float64]]:
+def _samples(rewards: tuple[float, float]) -> tuple[list[tuple[Arm, int]], Array]:
     """Statistics with the rewards they come from, in ascending order, a row each; and clocks."""
     low, high = _bounded(rewards)
     shapes = [np.full(1, 0.5), np.zeros(1), np.ones(3), np.array([0.0, 1.0]), np.linspace(0.0, 1.0, 11) ** 2]
@@ -231,14 +230,7 @@ def _samples(rewards: tuple[float, float]) -> tuple[list[tuple[Arm, int]], NDArr
 
 
 @kernel
-def _score_table(
-    policy: Any,
-    arms: Statistics,
-    t: NDArray[np.int64],
-    kept: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    rng: Any,
-) -> None:
+def _score_table(policy: Any, arms: Statistics, t: Any, kept: Array, scores: Array, rng: Any) -> None:
     for i in range(len(scores)):
         arm = Arm(arms.pulls[i], arms.mean[i], arms.variance[i])
         scores[i] = score_of(policy, arm, t[i], rng, rewards_of(policy, kept, i, arms.pulls[i]))
@@ -272,11 +264,10 @@ def _play(name: str, ready: Any, bandit: Bandit, best: int, rounds: int, clock_f
     return record
 
 
-def _check_search(name: str, strategy: Any, ready: Any, setting: Setting) -> None:
+def _check_search(name: str, strategy: Any, ready: Any, bandit: Bandit, setting: Setting) -> None:
     """Every search ends within the budget, with an arm that was pulled, and with the best where rewards are sure."""
-    bandit = setting.bandit or Bandit([])
     rule = "equal streams must give equal searches; keep nothing between calls"
-    found: Found = _check_thrice(name, ready, "search", rule, partial(_search, name, ready, setting))
+    found: Found = _check_thrice(name, ready, "search", rule, partial(_search, name, ready, bandit, setting))
     if setting.budget is not None:
         within = f"may pull {setting.budget} times, its budget, and asks for more"
         require(found.decided.all(), name, within, "return 0 when it is spent")
@@ -288,9 +279,9 @@ def _check_search(name: str, strategy: Any, ready: Any, setting: Setting) -> Non
         require((right | ~found.decided).all(), name, rule, "strike out the arms of largest cost")
 
 
-def _search(name: str, ready: Any, setting: Setting, interpreted: bool) -> Found:
+def _search(name: str, ready: Any, bandit: Bandit, setting: Setting, interpreted: bool) -> Found:
     """Three searches."""
-    found, laws = Found.empty(3, setting.n_arms), encode(setting.bandit.arms if setting.bandit else ())
+    found, laws = Found.empty(3, len(bandit)), encode(bandit.arms)
     most = MOST_PULLS if setting.budget is None else setting.budget
     risk, loop = getattr(ready, "risk", setting.risk.compiled()), search
     if interpreted:

@@ -6,23 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from prudent import (
-    Bernoulli,
-    Beta,
-    Deterministic,
-    Distortion,
-    Empirical,
-    ExpectedUtility,
-    Gaussian,
-    Mixture,
-    PrudentError,
-    RiskMeasure,
-    Spectral,
-    Uniform,
-)
+from prudent.arms.continuous import Beta, Gaussian, Uniform
+from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
+from prudent.arms.mixture import Mixture
 from prudent.arrays import Array
 from prudent.compiled import kernel
+from prudent.errors import PrudentError
+from prudent.risk.base import RiskMeasure
 from prudent.risk.base import risks as registered
+from prudent.risk.distortion import Distortion, Spectral
+from prudent.risk.utility import ExpectedUtility
 from prudent.testing.rules import SEED, answers, check_value, close, refuses, require
 
 

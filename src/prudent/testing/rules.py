@@ -4,7 +4,6 @@ import inspect
 import math
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -87,11 +86,8 @@ def check_parameters(name: str, subject: Any, given: Collection[str] = ()) -> No
         for field, hint in get_type_hints(kind).items():
             if hint in (int, float) and field not in given:
                 bad = {**subject._asdict(), field: math.nan}
-                refuses(kind.__name__, f"check with {field}=nan", partial(_make_and_check, kind, bad))
-
-
-def _make_and_check(kind: Any, parameters: dict[str, Any]) -> None:
-    check_fields(kind.__name__, kind(**parameters))
+                asked = f"check with {field}=nan"
+                refuses(kind.__name__, asked, lambda bad=bad: check_fields(kind.__name__, kind(**bad)))  # type: ignore[misc]
 
 
 @contextmanager

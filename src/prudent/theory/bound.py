@@ -113,6 +113,16 @@ class Instance:
         return cls(len(bandit), n, rho, *arrays, high - low, _largest_mixture(gaps, squared), level)
 
     @property
+    def b(self) -> float:
+        """The constant of Theorem 1, 2(5+ρ)."""
+        return 2.0 * (5.0 + self.rho)
+
+    @property
+    def widest(self) -> float:
+        """The largest Γ²."""
+        return float(max(self.from_best.max(initial=0.0), self.between.max(initial=0.0)))
+
+    @property
     def unique(self) -> Condition:
         return Condition("the best arm is unique", bool((self.gaps > 0.0).all()))
 
@@ -136,11 +146,7 @@ class Instance:
 
 
 def largest_pseudo_regret(bandit: Bandit, risk: MeanVariance) -> float:
-    """The largest pseudo-regret (Definition 3) that any allocation of pulls to these arms can have.
-
-    It is max_p Σ p_i Δ_i + 4 Var_p(μ) = min_c max_i Δ_i + 4 (μ_i − c)², since Var_p(μ) = min_c Σ p_i (μ_i − c)². The
-    minimum over c lies at a vertex or where two of these parabolas cross, so two arms at most share the worst p.
-    """
+    """The largest pseudo-regret (Definition 3) that any allocation of pulls to these arms can have."""
     return Instance.of("largest_pseudo_regret", bandit, risk, 1).largest_pseudo_regret
 
 
@@ -162,7 +168,7 @@ def over(numerator: float | Array, denominator: Array) -> Array:
 
 
 def _largest_mixture(gaps: Array, squared: Array) -> float:
-    """max over two arms and a share p of p Δ_i + (1−p) Δ_j + 4 p(1−p) Γ_ij²."""
+    """max_p Σ p_i Δ_i + 4 Var_p(μ), where two arms at most share the worst p: p Δ_i + (1−p) Δ_j + 4 p(1−p) Γ_ij²."""
     tilt = over(gaps[:, None] - gaps, 8.0 * squared)
     share = np.clip(0.5 + tilt, 0.0, 1.0)
     mixed = share * gaps[:, None] + (1.0 - share) * gaps + 4.0 * share * (1.0 - share) * squared

@@ -1,4 +1,4 @@
-"""ExpExp in theory: Theorem 2, of the main text and of the appendix."""
+"""ExpExp in theory: Theorem 2, of the main text and of the appendix, and the lower bounds, one of which it meets."""
 
 import math
 
@@ -17,11 +17,7 @@ PRINTED = {
 
 
 def theorem2(bandit: Bandit, risk: MeanVariance, horizon: int, rule: str = "theorem") -> Bound:
-    """E[pseudo-regret] of ExpExp, whatever the arms: 2K/n^{1/3}, or 3K/n^{1/3} with the appendix's τ.
-
-    The proof bounds only the deviation of the variance. With ρ > 0 one sample changes the mean-variance by up to
-    (1+ρ)/m, its variance (divided by m) is biased by up to 1/(4m), and gaps reach 1/4 + ρ: see `explore_then_commit`.
-    """
+    """E[pseudo-regret] of ExpExp, whatever the arms: 2K/n^{1/3}, or 3K/n^{1/3} with the appendix's τ."""
     if rule not in PRINTED:
         raise PrudentError(f"theorem2: rule must be one of {', '.join(PRINTED)}, got {rule!r}")
     instance = Instance.of("theorem2", bandit, risk, horizon)
@@ -55,3 +51,33 @@ def explore_then_commit(horizon: int, n_arms: int, rho: float, each: int) -> flo
     wrong = (1.0 + rho) / math.sqrt(2.0 * math.e * each) + bias
     committed = 1.0 - n_arms * each / horizon
     return (n_arms - 1) * ((4.25 + rho) * each / horizon + committed * wrong)
+
+
+def lower_bound_rates(bandit: Bandit, risk: MeanVariance, horizon: int) -> tuple[Bound, Bound]:
+    """log n/n for any one bandit and n^{−1/3} in the worst case, per round; constants left out.
+
+    [Vakili16] counts regret over all rounds, Ω(log n) and Ω(n^{2/3}); here regret is per round, as in [Sani12]. ExpExp
+    meets the second rate, which answers the question that the conclusion of [Sani12] leaves open.
+    """
+    instance = Instance.of("lower_bound_rates", bandit, risk, horizon)
+    n = instance.horizon
+    choice = Condition("K ≥ 2", instance.n_arms > 1)
+    one = Bound(
+        "Lower bound, one bandit",
+        "expected regret of any consistent policy, up to a constant of the arms",
+        "[Vakili16]",
+        math.log(n) / n,
+        None,
+        needs=(choice, instance.unique),
+        remark="a rate; MV-LCB has it (Theorem 1)",
+    )
+    worst = Bound(
+        "Lower bound, worst case",
+        "the largest expected regret over all bandits, of any policy, up to a constant",
+        "[Vakili16]",
+        n ** (-1.0 / 3.0),
+        None,
+        needs=(choice,),
+        remark="a rate; ExpExp has it (Theorem 2), MV-LCB does not (Remark 2)",
+    )
+    return one, worst

@@ -11,16 +11,10 @@ from prudent.risk.mean_variance import MeanVariance
 from prudent.theory.bound import PSEUDO, Bound, Condition, Instance, largest_regret, over
 
 REGRET = "the regret of rewards in this interval"
-PAPER_CONSTANT = 5.0
-SHARP_CONSTANT = 1.0
 
 
 def lemma2(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> Bound:
-    """P(some arm's MV̂ after some s ≤ n samples is off by (5+ρ)√(log(1/δ)/2s) or more) ≤ 6nKδ.
-
-    Bounded differences of MV̂ as one function, (1+ρ)/s for each sample, give 2nKδ already at the width
-    (1+ρ)√(log(1/δ)/2s) plus the bias 1/(4s), and the paper's 5 covers both.
-    """
+    """P(some arm's MV̂ after some s ≤ n samples is off by (5+ρ)√(log(1/δ)/2s) or more) ≤ 6nKδ."""
     instance = Instance.of("lemma2", bandit, risk, horizon, delta)
     events = instance.horizon * instance.n_arms * instance.delta
     return Bound(
@@ -38,13 +32,10 @@ def lemma2(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None
 def pulls_bound(
     bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None, arm: int | None = None
 ) -> Bound:
-    """T_i ≤ b² log(1/δ)/(2Δ_i²) + 1 with b = 2(5+ρ), for one arm (from 0) or for all but the best together.
-
-    The printed value is that of the lemma commented out in sec. 3.2, which lacks the 2; the proof of Theorem 1 has it.
-    """
+    """T_i ≤ b² log(1/δ)/(2Δ_i²) + 1 with b = 2(5+ρ), for one arm (from 0) or for all but the best together."""
     instance = Instance.of("pulls_bound", bandit, risk, horizon, delta)
     log_term = math.log(1.0 / instance.delta)
-    printed = over(_scaled(instance, log_term), instance.gaps**2) + 1.0
+    printed = over(instance.b**2 * log_term, instance.gaps**2) + 1.0
     corrected = most_pulls(instance, log_term)
     who = "pulls of all arms but the best"
     if arm is not None:
@@ -104,13 +95,11 @@ def theorem1_expectation(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bo
 
 
 def theorem1_sharp(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
-    """Theorem 1 in expectation for MVLCB.sharp(): width (1+ρ)√(log(1/δ)/2s) around the unbiased variance, δ = 1/n².
-
-    Not in the paper. The index needs two pulls, hence at least 2 in place of 1.
-    """
+    """Theorem 1 in expectation for MVLCB.sharp(): width (1+ρ)√(log(1/δ)/2s) around the unbiased variance, δ = 1/n²."""
     instance = Instance.of("theorem1_sharp", bandit, risk, horizon)
     n, k = instance.horizon, instance.n_arms
-    pulls = np.maximum(most_pulls(instance, 2.0 * math.log(n), SHARP_CONSTANT), min(2, n))
+    # The index needs two pulls, hence at least 2 in place of 1.
+    pulls = np.maximum(most_pulls(instance, 2.0 * math.log(n), c=1.0), min(2, n))
     return Bound(
         "Theorem 1 for the sharp width",
         "expected pseudo-regret of sharp MV-LCB",
@@ -145,11 +134,7 @@ def corollary(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
 
 
 def lemma1(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> Bound:
-    """regret − pseudo-regret of any policy, except with probability δ (δ is here the whole probability of failure).
-
-    The event of the proof leaves out the twins, which deviate as well. Each needs one more event, at s = T_i. With
-    these 4nK + 2(K−1) events are enough, no more than the 6nK printed.
-    """
+    """regret − pseudo-regret of any policy, except with probability δ (δ is here the whole probability of failure)."""
     instance = Instance.of("lemma1", bandit, risk, horizon, delta)
     n, k, level = instance.horizon, instance.n_arms, instance.delta
     return Bound(
@@ -167,15 +152,14 @@ def lemma1(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None
 def remark1_rate(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
     """The rate of Theorem 1, constants (and b) left out: K/Δ log n/n + K² Γ²/Δ⁴ log²n/n as printed.
 
-    Theorem 1's last term has 1/n², so log²n/n² is correct. It no longer covers the middle term, K Γ²/Δ² log n/n, which
-    must therefore be written. Γ is the largest difference of two means, Δ the smallest gap.
+    Γ is the largest difference of two means, Δ the smallest gap.
     """
     instance = Instance.of("remark1_rate", bandit, risk, horizon)
-    n, k = instance.horizon, instance.n_arms
+    n, widest, arms_log = instance.horizon, instance.widest, instance.n_arms * math.log(instance.horizon)
     smallest = instance.gaps.min(initial=math.inf, keepdims=True)
-    first = over(k * math.log(n) / n, smallest)
-    middle = over(k * math.log(n) / n * _widest(instance), smallest**2)
-    last = over((k * math.log(n)) ** 2 / n * _widest(instance), smallest**4)
+    first = over(arms_log / n, smallest)
+    middle = over(arms_log / n * widest, smallest**2)
+    last = over(arms_log**2 / n * widest, smallest**4)
     return Bound(
         "Remark 1, rate",
         "expected pseudo-regret of MV-LCB, up to a constant",
@@ -192,7 +176,7 @@ def worst_case(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
     """Remark 2: on two deterministic arms, ρ = 0, MV-LCB's indices depend only on the pulls; it alternates, and its
     regret is exactly T₁T₂Γ²/n², with Γ here the largest difference of two means."""
     instance = Instance.of("worst_case", bandit, risk, horizon)
-    n, widest = instance.horizon, _widest(instance)
+    n, widest = instance.horizon, instance.widest
     constant = instance.n_arms == 2 and not bandit.variances.any()
     return Bound(
         "Remark 2, worst case",
@@ -206,7 +190,7 @@ def worst_case(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
     )
 
 
-def most_pulls(instance: Instance, log_term: float, c: float = PAPER_CONSTANT) -> Array:
+def most_pulls(instance: Instance, log_term: float, c: float = 5.0) -> Array:
     """min(n, 2(c+ρ)² L/Δ_i² + 1) for the arms other than the best.
 
     When the last pull of arm i came, after s = T_i − 1 others, MV_i − 2(c+ρ)√(L/2s) ≤ B_i ≤ B_* ≤ MV_*.
@@ -217,8 +201,7 @@ def most_pulls(instance: Instance, log_term: float, c: float = PAPER_CONSTANT) -
 
 def pseudo_regret_at(instance: Instance, pulls: Array) -> float:
     """Definition 3 with at most `pulls` of each arm but the best, and at most n of the best."""
-    n = instance.horizon
-    share = pulls / n
+    share = pulls / instance.horizon
     cross = share @ instance.between @ share
     return float(share @ instance.gaps + 4.0 * share @ instance.from_best + 2.0 * cross)
 
@@ -230,23 +213,13 @@ def excess(instance: Instance, log_term: float, *, printed: bool = False) -> flo
     """
     arms, factor = (instance.n_arms, 4.0 * math.sqrt(2.0)) if printed else (instance.n_arms - 1, 4.0)
     per_round = arms * log_term / instance.horizon
-    return (PAPER_CONSTANT + instance.rho) * math.sqrt(2.0 * per_round) + factor * per_round
+    return (5.0 + instance.rho) * math.sqrt(2.0 * per_round) + factor * per_round
 
 
 def _printed(instance: Instance, log_term: float) -> float:
     """The right-hand side of Theorem 1 in high probability, with L = log(1/δ)."""
-    n, scaled = instance.horizon, _scaled(instance, log_term)
+    n, scaled = instance.horizon, instance.b**2 * log_term
     gap = over(scaled, instance.gaps).sum()
     exploration = 4.0 * over(scaled * instance.from_best, instance.gaps**2).sum()
     cross = 2.0 / n * over(scaled**2 * instance.between, np.outer(instance.gaps, instance.gaps) ** 2).sum()
     return float((gap + exploration + cross + 5.0 * instance.n_arms) / n)
-
-
-def _scaled(instance: Instance, log_term: float) -> float:
-    """b² L with b = 2(5+ρ)."""
-    return (2.0 * (PAPER_CONSTANT + instance.rho)) ** 2 * log_term
-
-
-def _widest(instance: Instance) -> float:
-    """The largest Γ²."""
-    return float(max(instance.from_best.max(initial=0.0), instance.between.max(initial=0.0)))
