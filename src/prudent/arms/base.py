@@ -70,10 +70,7 @@ class Law(ABC):
         return np.unique([self.quantile(float(u)) for u in quadrature.LEVELS]) if atoms is None else atoms[0]
 
     def expectation(self, function: Callable[[Array], Array], moment: str = "expectation of this function") -> float:
-        """E function(X), for a function of arrays; a sum over atoms, or an integral over the quantiles.
-
-        An infinite one is an error that names the `moment`.
-        """
+        """E function(X), for a function of arrays; an infinite one is an error that names the `moment`."""
         with np.errstate(over="ignore", invalid="ignore"):
             pieces = self._pieces(function)
             size = np.abs(pieces).sum()
@@ -84,11 +81,10 @@ class Law(ABC):
         return float(pieces.sum())
 
     def _pieces(self, function: Callable[[Array], Array]) -> Array:
-        """Terms that add up to E function(X), in the order of rewards."""
+        """Terms that add up to E function(X), in the order of rewards: of atoms, or integrals over quantiles."""
         if (atoms := self.atoms()) is not None:
             return atoms[1] * function(atoms[0])
-        halves = quadrature.lower_half(self.quantile, function), quadrature.upper_half(self.quantile, function)
-        return np.concatenate(halves)
+        return np.concatenate([quadrature.half(self.quantile, function, upper=upper) for upper in (False, True)])
 
     def sample(self, rng: np.random.Generator, size: int) -> Array:
         """`size` independent rewards."""

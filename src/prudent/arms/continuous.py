@@ -24,6 +24,7 @@ class Gaussian(Law):
     variance: float
 
     kind = sampling.GAUSSIAN
+    deviation: ClassVar[float]
 
     def __post_init__(self) -> None:
         mean = check_finite(self.name, "mean", self.mean)
@@ -31,8 +32,6 @@ class Gaussian(Law):
         variance = check_finite(self.name, "variance", self.variance, low=0.0, hint=hint)
         support = (-math.inf, math.inf) if variance > 0.0 else (mean, mean)
         self._settle(mean=mean, variance=variance, deviation=math.sqrt(variance), support=support)
-
-    deviation: ClassVar[float]
 
     def cdf(self, x: float) -> float:
         return float(x >= self.mean) if self.variance == 0.0 else float(special.ndtr((x - self.mean) / self.deviation))
@@ -42,9 +41,8 @@ class Gaussian(Law):
         return self.mean if self.variance == 0.0 else self.mean + self.deviation * float(special.ndtri(alpha))
 
     def partial_mean(self, x: float) -> float:
-        if self.variance == 0.0:
-            return self.mean * self.cdf(x)
-        return self.mean * self.cdf(x) - self.deviation * _density((x - self.mean) / self.deviation)
+        below = self.deviation * _density((x - self.mean) / self.deviation) if self.variance > 0.0 else 0.0
+        return self.mean * self.cdf(x) - below
 
     def parameters(self) -> tuple[float, ...]:
         return self.mean, self.deviation
@@ -61,6 +59,7 @@ class TruncatedGaussian(Law):
     high: float
 
     kind = sampling.TRUNCATED
+    ends: ClassVar[tuple[float, float]]
 
     def __post_init__(self) -> None:
         center, scale = check_finite(self.name, "center", self.center), check_positive(self.name, "scale", self.scale)
@@ -72,8 +71,6 @@ class TruncatedGaussian(Law):
         self._settle(center=center, scale=scale, low=low, high=high, support=(low, high), ends=ends)
         self._settle(mean=center + scale * mean, variance=scale * scale * variance)
 
-    ends: ClassVar[tuple[float, float]]
-
     def cdf(self, x: float) -> float:
         a, b = self.ends
         return _mass(a, min(max((x - self.center) / self.scale, a), b)) / _mass(a, b)
@@ -82,10 +79,8 @@ class TruncatedGaussian(Law):
         alpha = self._level(alpha)
         a, b = self.ends
         # Work from the nearer tail, where the distribution function keeps its digits.
-        if a > 0.0:
-            z = -float(special.ndtri(special.ndtr(-a) * (1.0 - alpha) + special.ndtr(-b) * alpha))
-        else:
-            z = float(special.ndtri(special.ndtr(a) * (1.0 - alpha) + special.ndtr(b) * alpha))
+        sign = -1.0 if a > 0.0 else 1.0
+        z = sign * float(special.ndtri(special.ndtr(sign * a) * (1.0 - alpha) + special.ndtr(sign * b) * alpha))
         return self.center + self.scale * min(max(z, a), b)
 
     def partial_mean(self, x: float) -> float:
@@ -238,8 +233,8 @@ class StudentT(Law):
 
     def _pieces(self, function: Callable[[Array], Array]) -> Array:
         # Above the location as below it, where levels keep their digits.
-        lower = quadrature.lower_half(self.quantile, function)
-        upper = quadrature.lower_half(self.quantile, lambda x: function(2.0 * self.location - x))
+        lower = quadrature.half(self.quantile, function)
+        upper = quadrature.half(self.quantile, lambda x: function(2.0 * self.location - x))
         return np.concatenate([lower, upper[::-1]])
 
     def _need(self, degrees: float, moment: str) -> None:

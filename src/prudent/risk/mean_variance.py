@@ -38,12 +38,8 @@ class MeanVariance(RiskMeasure):
 
     @property
     def variance_weight(self) -> float:
-        """The cost is variance_weight · σ² − mean_weight · μ."""
+        """How much σ² counts: not at all where only the mean does."""
         return 0.0 if math.isinf(self.rho) else 1.0
-
-    @property
-    def mean_weight(self) -> float:
-        return 1.0 if math.isinf(self.rho) else self.rho
 
     def cost(self, law: Law) -> float:
         # Asked for the mean only, a law need have no variance.

@@ -209,8 +209,8 @@ def _grid(rewards: tuple[float, float]) -> list[tuple[Arm, int]]:
     means = [mean for mean in places if rewards[0] <= mean <= rewards[1]]
     most = (0.5 * (rewards[1] - rewards[0])) ** 2
     variances = [variance for variance in (0.0, 1e-9, 0.05, 0.25, 4.0) if variance <= most]
-    pulls = (2, 3, 10, 1_000, 1_000_000)
-    seen = [Arm(1, mean, 0.0) for mean in means] + [Arm(*each) for each in itertools.product(pulls, means, variances)]
+    each = itertools.product((2, 3, 10, 1_000, 1_000_000), means, variances)
+    seen = [Arm(1, mean, 0.0) for mean in means] + list(itertools.starmap(Arm, each))
     return [(arm, arm.pulls * factor + 1) for arm in seen for factor in (1, 40)]
 
 

@@ -108,9 +108,8 @@ class Instance:
         level = float(n**-2.0 if delta is None else check_parameter(owner, "delta", delta))
         best, gaps, squared = bandit.best(risk), bandit.gaps(risk), bandit.mean_differences**2
         rest = np.arange(len(bandit)) != best
-        low, high = bandit.support
         arrays = gaps[rest], squared[best, rest], squared[rest][:, rest]
-        return cls(len(bandit), n, rho, *arrays, high - low, _largest_mixture(gaps, squared), level)
+        return cls(len(bandit), n, rho, *arrays, float(np.ptp(bandit.support)), _largest_mixture(gaps, squared), level)
 
     @property
     def b(self) -> float:

@@ -43,9 +43,7 @@ def theorem2(bandit: Bandit, risk: MeanVariance, horizon: int, rule: str = "theo
 def explore_then_commit(horizon: int, n_arms: int, rho: float, each: int) -> float:
     """(4.25+ρ)(K−1)m/n + (1 − Km/n)(K−1)[(1+ρ)/√(2em) + β], β = 1/(4m) if ρ > 0 and 0 if not, for m pulls each.
 
-    Exploration: (K−1)m pulls of other arms cost gaps of at most 1/4 + ρ and a variance of the means of at most
-    (K−1)m/n, four times that in Definition 3. Commitment: P(MV̂_i ≤ MV̂_*) ≤ exp(−m(Δ_i−β)²/(1+ρ)²) by bounded
-    differences, and u exp(−mu²/(1+ρ)²) ≤ (1+ρ)/√(2em).
+    The first term is the price of exploring, the second that of committing to a wrong arm (docs/theory.md).
     """
     bias = 0.25 / each if rho > 0.0 else 0.0
     wrong = (1.0 + rho) / math.sqrt(2.0 * math.e * each) + bias
@@ -54,10 +52,9 @@ def explore_then_commit(horizon: int, n_arms: int, rho: float, each: int) -> flo
 
 
 def lower_bound_rates(bandit: Bandit, risk: MeanVariance, horizon: int) -> tuple[Bound, Bound]:
-    """log n/n for any one bandit and n^{−1/3} in the worst case, per round; constants left out.
+    """log n/n for any one bandit and n^{−1/3} in the worst case, constants left out; no policy improves on them.
 
-    [Vakili16] counts regret over all rounds, Ω(log n) and Ω(n^{2/3}); here regret is per round, as in [Sani12]. ExpExp
-    meets the second rate, which answers the question that the conclusion of [Sani12] leaves open.
+    [Vakili16] counts regret over all rounds, Ω(log n) and Ω(n^{2/3}); here regret is per round, as in [Sani12].
     """
     instance = Instance.of("lower_bound_rates", bandit, risk, horizon)
     n = instance.horizon

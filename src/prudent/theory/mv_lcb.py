@@ -40,10 +40,10 @@ def pulls_bound(
     who = "pulls of all arms but the best"
     if arm is not None:
         arm = check_integer("pulls_bound", "arm", arm, low=0, high=instance.n_arms - 1, hint="arms count from 0")
-        best = bandit.best(risk)
         who = f"pulls of {bandit.names[arm]}"
         # Nothing but the horizon limits how often the best arm is pulled.
-        printed, corrected = (np.insert(values, best, instance.horizon)[[arm]] for values in (printed, corrected))
+        best, n = bandit.best(risk), instance.horizon
+        printed, corrected = (np.insert(pulls, best, n)[[arm]] for pulls in (printed, corrected))
     return Bound(
         "Pulls bound",
         f"{who}, except with probability {instance.failure:.3g}",
@@ -150,10 +150,7 @@ def lemma1(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None
 
 
 def remark1_rate(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
-    """The rate of Theorem 1, constants (and b) left out: K/Δ log n/n + K² Γ²/Δ⁴ log²n/n as printed.
-
-    Γ is the largest difference of two means, Δ the smallest gap.
-    """
+    """Theorem 1 without constants and b: K/Δ log n/n + K² Γ²/Δ⁴ log²n/n, with the largest Γ and the smallest Δ."""
     instance = Instance.of("remark1_rate", bandit, risk, horizon)
     n, widest, arms_log = instance.horizon, instance.widest, instance.n_arms * math.log(instance.horizon)
     smallest = instance.gaps.min(initial=math.inf, keepdims=True)
@@ -191,10 +188,7 @@ def worst_case(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
 
 
 def most_pulls(instance: Instance, log_term: float, c: float = 5.0) -> Array:
-    """min(n, 2(c+ρ)² L/Δ_i² + 1) for the arms other than the best.
-
-    When the last pull of arm i came, after s = T_i − 1 others, MV_i − 2(c+ρ)√(L/2s) ≤ B_i ≤ B_* ≤ MV_*.
-    """
+    """min(n, 2(c+ρ)² L/Δ_i² + 1) for the arms other than the best; c = 5 is the paper's, c = 1 the sharp constant."""
     pulls = over(2.0 * (c + instance.rho) ** 2 * log_term, instance.gaps**2) + 1.0
     return np.minimum(pulls, float(instance.horizon))
 
@@ -207,10 +201,7 @@ def pseudo_regret_at(instance: Instance, pulls: Array) -> float:
 
 
 def excess(instance: Instance, log_term: float, *, printed: bool = False) -> float:
-    """(5+ρ)√(2mL/n) + cmL/n, Lemma 1's distance between regret and pseudo-regret, with m = K and c = 4√2 as printed.
-
-    m = K−1 and c = 4 are enough: only K−1 arms have a gap, and (x+y)² ≤ 2x² + 2y² costs no √2.
-    """
+    """(5+ρ)√(2mL/n) + cmL/n, Lemma 1's distance between regret and pseudo-regret; m = K, c = 4√2 or m = K−1, c = 4."""
     arms, factor = (instance.n_arms, 4.0 * math.sqrt(2.0)) if printed else (instance.n_arms - 1, 4.0)
     per_round = arms * log_term / instance.horizon
     return (5.0 + instance.rho) * math.sqrt(2.0 * per_round) + factor * per_round
