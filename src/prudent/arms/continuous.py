@@ -211,8 +211,7 @@ class StudentT(Law):
         return float(special.stdtr(self.degrees, (x - self.location) / self.scale))
 
     def quantile(self, alpha: float) -> float:
-        alpha = self._level(alpha)
-        if alpha == 1.0:
+        if (alpha := self._level(alpha)) == 1.0:
             return math.inf
         n, z = self.degrees, float(special.stdtrit(self.degrees, alpha))
         if abs(z) > 1e100:

@@ -105,8 +105,7 @@ class Empirical(Law):
 
     def parameters(self) -> tuple[float, ...]:
         distinct, counts = np.unique(self.values, return_counts=True)
-        sizes = float(self.values.size), float(distinct.size)
-        return *sizes, *self.values.tolist(), *distinct.tolist(), *counts.astype(float).tolist()
+        return tuple(np.concatenate([[self.values.size, distinct.size], self.values, distinct, counts]).tolist())
 
     def atoms(self) -> tuple[Array, Array]:
         distinct, counts = np.unique(self.values, return_counts=True)

@@ -38,8 +38,8 @@ class Mixture(Law):
         self._settle(components=components, weights=shares)
         mean = math.fsum(w * law.mean for w, law in self.live())
         variance = math.fsum(w * (law.variance + (law.mean - mean) ** 2) for w, law in self.live())
-        support = tuple(zip(*(law.support for _, law in self.live()), strict=True))
-        self._settle(mean=mean, variance=variance, support=(min(support[0]), max(support[1])))
+        lows, highs = zip(*(law.support for _, law in self.live()), strict=True)
+        self._settle(mean=mean, variance=variance, support=(min(lows), max(highs)))
 
     def live(self) -> list[tuple[float, Law]]:
         """The components that can be drawn, each with its weight."""
@@ -49,8 +49,7 @@ class Mixture(Law):
         return min(math.fsum(w * law.cdf(x) for w, law in self.live()), 1.0)
 
     def quantile(self, alpha: float) -> float:
-        alpha = self._level(alpha)
-        if alpha == 1.0:
+        if (alpha := self._level(alpha)) == 1.0:
             return self.support[1]
         each = [law.quantile(alpha) for _, law in self.live()]
         low, high = min(each), max(each)

@@ -31,6 +31,9 @@ from prudent.registry import Registry, named
 INTERPRETED = frozenset({"cost", "sample_cost", "stats_cost", "always_bounds", "interval", "compiled"})
 """The methods that stay outside kernels."""
 
+POSITIVE = (0.0, math.inf, "low high")
+"""Where a `Parameter` lies that is finite and above 0."""
+
 
 class Interval(NamedTuple):
     """Where a true cost lies, with the requested confidence."""

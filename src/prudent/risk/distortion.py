@@ -14,7 +14,7 @@ from prudent.compiled import helper, kernel
 from prudent.confidence.once import distorted_bounds
 from prudent.errors import PrudentError
 from prudent.parameters import Parameter
-from prudent.risk.base import RiskMeasure, risks, total
+from prudent.risk.base import POSITIVE, RiskMeasure, risks, total
 
 
 @helper
@@ -89,9 +89,7 @@ class ExponentialSpectrum(Spectral):
 
     k: float = 5.0
 
-    limits: ClassVar = {
-        "k": Parameter(0.0, math.inf, "low high", "k is the aversion to risk; near 0 only the mean counts")
-    }
+    limits: ClassVar = {"k": Parameter(*POSITIVE, "k is the aversion to risk; near 0 only the mean counts")}
 
     def distort(self, p: Array) -> Array:
         return np.expm1(-self.k * p) / np.expm1(-self.k)

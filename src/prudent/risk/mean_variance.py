@@ -12,7 +12,7 @@ from prudent.compiled import helper
 from prudent.confidence import always
 from prudent.confidence.once import mean_bounds, variance_bounds
 from prudent.parameters import Parameter
-from prudent.risk.base import RiskMeasure, risks, total
+from prudent.risk.base import POSITIVE, RiskMeasure, risks, total
 
 
 @helper
@@ -105,10 +105,7 @@ class Sharpe(RiskMeasure):
     epsilon: float = 0.01
 
     by_moments = True
-
-    limits: ClassVar = {
-        "epsilon": Parameter(0.0, math.inf, "low high", "it keeps the ratio finite where the variance is 0")
-    }
+    limits: ClassVar = {"epsilon": Parameter(*POSITIVE, "it keeps the ratio finite where the variance is 0")}
 
     def cost(self, law: Law) -> float:
         return float(self.estimate(law.mean, law.variance, np.empty(0)))

@@ -82,8 +82,7 @@ def _lattice(values: Array, probabilities: Array) -> tuple[float, float, Array] 
     """Start, step, and the probability of every point of the coarsest lattice that holds the values."""
     if len(values) == 1:
         return float(values[0]), 0.0, np.ones(1)
-    reach = float(values[-1] - values[0])
-    step = 0.0
+    reach, step = float(values[-1] - values[0]), 0.0
     for gap in np.diff(values):
         # Euclid's algorithm; a remainder within rounding is none.
         step, rest = float(gap), step

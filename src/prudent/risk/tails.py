@@ -42,10 +42,8 @@ class VaR(Distortion):
 class CVaR(Spectral):
     """Conditional value at risk [Rockafellar00], a cost: minus the mean of the worst α-fraction of rewards.
 
-    An atom at the edge is split.
-
-    Intervals: Theorems 3 and 4 of [Thomas19], each with half of the failure; they are the band of `Distortion`.
-    Assumes independent rewards in [low, high]. `brown_bounds` is the older interval.
+    An atom at the edge is split. Intervals: Theorems 3 and 4 of [Thomas19], each with half of the failure; they are the
+    band of `Distortion`. Assumes independent rewards in [low, high]. `brown_bounds` is the older interval.
     """
 
     alpha: float = 0.05

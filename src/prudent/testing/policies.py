@@ -159,7 +159,6 @@ def _check_thrice(name: str, ready: Any, deed: str, rule: str, run: Callable[[bo
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Equal records, array by array."""
     return all(map(np.array_equal, one, other))
 
 
@@ -181,8 +180,8 @@ def _check_scores(name: str, ready: Any, rewards: tuple[float, float]) -> None:
     statistics = Statistics(*(np.array(column) for column in zip(*(arm for arm, _ in points), strict=True)))
     compiled = np.empty(len(points))
     with compiles(name, ready):
-        clocks = np.array([t for _, t in points])
-        _score_table(ready, statistics, clocks, kept, compiled, np.random.default_rng(SEED))
+        clocks, rng = np.array([t for _, t in points]), np.random.default_rng(SEED)
+        _score_table(ready, statistics, clocks, kept, compiled, rng)
     for (arm, t), plain, other in zip(points, tables[0], compiled, strict=True):
         rule = f"score of {arm} at t={t} is {plain:g} interpreted, but {other:g} compiled"
         require(close(other, plain), name, rule, "compiled integers wrap around at 2**63: compute in floats")

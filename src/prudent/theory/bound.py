@@ -161,9 +161,8 @@ def largest_regret(rho: float, span: float = 1.0) -> float:
 
 def over(numerator: float | Array, denominator: Array) -> Array:
     """Division in which 0/0 is 0, and a positive number divided by 0 is infinite."""
-    top = np.broadcast_to(np.asarray(numerator, float), np.shape(denominator))
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        return np.where(top == 0.0, 0.0, top / denominator)
+        return np.where(np.equal(numerator, 0.0), 0.0, numerator / denominator)
 
 
 def _largest_mixture(gaps: Array, squared: Array) -> float:
