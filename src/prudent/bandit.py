@@ -35,13 +35,12 @@ class Bandit:
     def __init__(self, arms: Sequence[Law | str], names: Sequence[str] | None = None) -> None:
         if isinstance(arms, (str, Law)):
             raise PrudentError(f"Bandit: arms must be a list of arms, got {arms}; put it in brackets")
-        laws: tuple[Law, ...] = tuple(registered.make("Bandit", arm) for arm in arms)
-        if not laws:
+        self.arms: tuple[Law, ...] = tuple(registered.make("Bandit", arm) for arm in arms)
+        if not self.arms:
             raise PrudentError("Bandit: arms must hold at least one arm, got none; pass e.g. [Gaussian(1.0, 0.05)]")
-        self.arms = laws
-        self.names = tuple(names) if names is not None else tuple(f"arm {i + 1}" for i in range(len(laws)))
-        if len(self.names) != len(laws) or len(set(self.names)) != len(laws):
-            raise PrudentError(f"Bandit: names must be {len(laws)} different names, got {list(self.names)}")
+        self.names = tuple(names) if names is not None else tuple(f"arm {i + 1}" for i in range(len(self)))
+        if len(self.names) != len(self) or len(set(self.names)) != len(self):
+            raise PrudentError(f"Bandit: names must be {len(self)} different names, got {list(self.names)}")
 
     def __len__(self) -> int:
         return len(self.arms)

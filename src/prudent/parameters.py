@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -40,9 +40,9 @@ PARAMETERS = {
 }
 
 
-def check_parameter(owner: str, name: str, value: Any) -> float:
-    """A value of one of PARAMETERS, within its interval."""
-    low, high, ends, hint, percent = PARAMETERS[name]
+def check_parameter(owner: str, name: str, value: Any, known: Mapping[str, Parameter] = PARAMETERS) -> float:
+    """A value of one of PARAMETERS, or of others that are `known`, within its interval."""
+    low, high, ends, hint, percent = known[name]
     if percent and isinstance(value, (int, float)) and 1.0 < value < 100.0:
         hint = f"for {percent.format(f'{value:g}')} pass {value / 100:g}"
     return check_number(

@@ -37,8 +37,7 @@ def sequence_moments(pulls: NDArray[np.int64], mean: Array, variance: Array) -> 
     """Mean and variance of all rewards as one sequence, μ̂_n(A) and σ̂_n²(A) (eq. hmu.hvar.alg)."""
     total = pulls.sum(-1)
     overall = (pulls * mean).sum(-1) / total
-    within = (pulls * variance).sum(-1) / total
-    return overall, within + (pulls * (mean - overall[..., None]) ** 2).sum(-1) / total
+    return overall, (pulls * variance).sum(-1) / total + exploration_risk(pulls, mean)
 
 
 def exploration_risk(pulls: NDArray[np.int64], means: Array, form: str = "exact") -> Array:

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from prudent.arms import quadrature, sampling
 from prudent.arrays import Array
@@ -44,9 +45,9 @@ class Law(ABC):
     def partial_mean(self, x: float) -> float:
         """E[X; X ≤ x], the part of the mean that comes from rewards up to x."""
 
-    @abstractmethod
     def parameters(self) -> tuple[float, ...]:
-        """The numbers the sampling kernel of this kind expects."""
+        """The numbers the sampling kernel of this kind expects; the fields, unless a law says otherwise."""
+        return self._fields()
 
     def parts(self) -> tuple["Law", ...]:
         """The laws a reward may come from, for a mixture."""
@@ -66,13 +67,10 @@ class Law(ABC):
     def edges(self) -> Array:
         """Points, ascending, that hold all rewards but the rarest (1e-130 below, 1e-16 above), cdf smooth between."""
         atoms = self.atoms()
-        return np.unique([self.quantile(float(u)) for u in quadrature.levels()]) if atoms is None else atoms[0]
+        return np.unique([self.quantile(float(u)) for u in quadrature.LEVELS]) if atoms is None else atoms[0]
 
     def expectation(self, function: Callable[[Array], Array], moment: str = "expectation of this function") -> float:
-        """E function(X), for a function of arrays; a sum over atoms, or an integral over the quantiles.
-
-        An infinite one is an error that names the `moment`.
-        """
+        """E function(X), for a function of arrays; an infinite one is an error that names the `moment`."""
         with np.errstate(over="ignore", invalid="ignore"):
             pieces = self._pieces(function)
             size = np.abs(pieces).sum()
@@ -83,11 +81,10 @@ class Law(ABC):
         return float(pieces.sum())
 
     def _pieces(self, function: Callable[[Array], Array]) -> Array:
-        """Terms that add up to E function(X), in the order of rewards."""
+        """Terms that add up to E function(X), in the order of rewards: of atoms, or integrals over quantiles."""
         if (atoms := self.atoms()) is not None:
             return atoms[1] * function(atoms[0])
-        halves = quadrature.lower_half(self.quantile, function), quadrature.upper_half(self.quantile, function)
-        return np.concatenate(halves)
+        return np.concatenate([quadrature.half(self.quantile, function, upper=upper) for upper in (False, True)])
 
     def sample(self, rng: np.random.Generator, size: int) -> Array:
         """`size` independent rewards."""
@@ -97,7 +94,10 @@ class Law(ABC):
 
     def __str__(self) -> str:
         """The spec from which the registry builds this law again."""
-        return f"{self.name}({', '.join(str(getattr(self, field.name)) for field in fields(self))})"  # type: ignore[arg-type]
+        return f"{self.name}({', '.join(map(str, self._fields()))})"
+
+    def _fields(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
 
     def _settle(self, **values: Any) -> None:
         if not math.isfinite(values.get("variance", 0.0)):
@@ -127,3 +127,11 @@ def encode(laws: Sequence[Law]) -> sampling.Laws:
         table += law.parameters()
     kind = np.array([law.kind for law in queue], dtype=np.int64)
     return sampling.Laws(kind, np.array(start, dtype=np.int64), np.array(table))
+
+
+def as_array(owner: str, name: str, values: ArrayLike) -> Array:
+    """Numbers in a row, or an error that names the parameter."""
+    try:
+        return np.asarray(values, dtype=float).ravel()
+    except (TypeError, ValueError):
+        raise PrudentError(f"{owner}: {name} must be numbers, got {values!r}") from None

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -23,6 +24,7 @@ class Gaussian(Law):
     variance: float
 
     kind = sampling.GAUSSIAN
+    deviation: ClassVar[float]
 
     def __post_init__(self) -> None:
         mean = check_finite(self.name, "mean", self.mean)
@@ -30,8 +32,6 @@ class Gaussian(Law):
         variance = check_finite(self.name, "variance", self.variance, low=0.0, hint=hint)
         support = (-math.inf, math.inf) if variance > 0.0 else (mean, mean)
         self._settle(mean=mean, variance=variance, deviation=math.sqrt(variance), support=support)
-
-    deviation: ClassVar[float]
 
     def cdf(self, x: float) -> float:
         return float(x >= self.mean) if self.variance == 0.0 else float(special.ndtr((x - self.mean) / self.deviation))
@@ -41,9 +41,8 @@ class Gaussian(Law):
         return self.mean if self.variance == 0.0 else self.mean + self.deviation * float(special.ndtri(alpha))
 
     def partial_mean(self, x: float) -> float:
-        if self.variance == 0.0:
-            return self.mean * self.cdf(x)
-        return self.mean * self.cdf(x) - self.deviation * _density((x - self.mean) / self.deviation)
+        below = self.deviation * _density((x - self.mean) / self.deviation) if self.variance > 0.0 else 0.0
+        return self.mean * self.cdf(x) - below
 
     def parameters(self) -> tuple[float, ...]:
         return self.mean, self.deviation
@@ -60,42 +59,37 @@ class TruncatedGaussian(Law):
     high: float
 
     kind = sampling.TRUNCATED
+    ends: ClassVar[tuple[float, float]]
 
     def __post_init__(self) -> None:
         center, scale = check_finite(self.name, "center", self.center), check_positive(self.name, "scale", self.scale)
         low, high = _interval(self.name, self.low, self.high)
-        self._settle(center=center, scale=scale, low=low, high=high, support=(low, high))
-        a, b = (low - center) / scale, (high - center) / scale
+        a, b = ends = (low - center) / scale, (high - center) / scale
         if _mass(a, b) < 1e-250:
             raise PrudentError(f"{self.name}: [{low:g}, {high:g}] is too far from center {center:g}; move it closer")
         mean, variance = _truncated_moments(a, b)
+        self._settle(center=center, scale=scale, low=low, high=high, support=(low, high), ends=ends)
         self._settle(mean=center + scale * mean, variance=scale * scale * variance)
 
     def cdf(self, x: float) -> float:
-        a, b = self._ends
+        a, b = self.ends
         return _mass(a, min(max((x - self.center) / self.scale, a), b)) / _mass(a, b)
 
     def quantile(self, alpha: float) -> float:
         alpha = self._level(alpha)
-        a, b = self._ends
+        a, b = self.ends
         # Work from the nearer tail, where the distribution function keeps its digits.
-        if a > 0.0:
-            z = -float(special.ndtri(special.ndtr(-a) * (1.0 - alpha) + special.ndtr(-b) * alpha))
-        else:
-            z = float(special.ndtri(special.ndtr(a) * (1.0 - alpha) + special.ndtr(b) * alpha))
+        sign = -1.0 if a > 0.0 else 1.0
+        z = sign * float(special.ndtri(special.ndtr(sign * a) * (1.0 - alpha) + special.ndtr(sign * b) * alpha))
         return self.center + self.scale * min(max(z, a), b)
 
     def partial_mean(self, x: float) -> float:
-        a, b = self._ends
+        a, b = self.ends
         z = min(max((x - self.center) / self.scale, a), b)
         return self.center * self.cdf(x) + self.scale * (_density(a) - _density(z)) / _mass(a, b)
 
     def parameters(self) -> tuple[float, ...]:
-        return self.center, self.scale, *self._ends
-
-    @property
-    def _ends(self) -> tuple[float, float]:
-        return (self.low - self.center) / self.scale, (self.high - self.center) / self.scale
+        return self.center, self.scale, *self.ends
 
 
 @arms.add("beta")
@@ -111,11 +105,10 @@ class Beta(Law):
     @classmethod
     def from_moments(cls, mean: float, variance: float) -> "Beta":
         """The beta law of that mean and variance: a + b = mean(1 − mean)/variance − 1."""
-        mean = check_number(cls.name, "mean", mean, low=0.0, high=1.0, open_low=True, open_high=True)
+        inside = partial(check_number, cls.name, low=0.0, open_low=True, open_high=True)
+        mean = inside("mean", mean, high=1.0)
         largest, hint = mean * (1.0 - mean), "a law on [0, 1] has variance mean·(1 − mean) at most"
-        variance = check_number(
-            cls.name, "variance", variance, low=0.0, high=largest, open_low=True, open_high=True, hint=hint
-        )
+        variance = inside("variance", variance, high=largest, hint=hint)
         total = largest / variance - 1.0
         return cls(mean * total, (1.0 - mean) * total)
 
@@ -133,9 +126,6 @@ class Beta(Law):
     def partial_mean(self, x: float) -> float:
         return self.mean * float(special.betainc(self.a + 1.0, self.b, min(max(x, 0.0), 1.0)))
 
-    def parameters(self) -> tuple[float, ...]:
-        return self.a, self.b
-
 
 @arms.add("uniform")
 @dataclass(frozen=True)
@@ -148,8 +138,7 @@ class Uniform(Law):
     kind = sampling.UNIFORM
 
     def __post_init__(self) -> None:
-        low, high = check_finite(self.name, "low", self.low), check_finite(self.name, "high", self.high)
-        low, high = _interval(self.name, low, high)
+        low, high = _interval(self.name, *(check_finite(self.name, end, getattr(self, end)) for end in ("low", "high")))
         variance = (high - low) * ((high - low) / 12.0)
         self._settle(low=low, high=high, mean=0.5 * (low + high), variance=variance, support=(low, high))
 
@@ -161,9 +150,6 @@ class Uniform(Law):
 
     def partial_mean(self, x: float) -> float:
         return self.cdf(x) * 0.5 * (self.low + min(max(x, self.low), self.high))
-
-    def parameters(self) -> tuple[float, ...]:
-        return self.low, self.high
 
 
 @arms.add("exponential")
@@ -187,11 +173,7 @@ class Exponential(Law):
         return math.inf if alpha == 1.0 else -self.mean * math.log1p(-alpha)
 
     def partial_mean(self, x: float) -> float:
-        scaled = max(x, 0.0) / self.mean
-        return self.mean * float(special.gammainc(2.0, scaled))
-
-    def parameters(self) -> tuple[float, ...]:
-        return (self.mean,)
+        return self.mean * float(special.gammainc(2.0, max(x, 0.0) / self.mean))
 
 
 @arms.add("student-t")
@@ -229,8 +211,7 @@ class StudentT(Law):
         return float(special.stdtr(self.degrees, (x - self.location) / self.scale))
 
     def quantile(self, alpha: float) -> float:
-        alpha = self._level(alpha)
-        if alpha == 1.0:
+        if (alpha := self._level(alpha)) == 1.0:
             return math.inf
         n, z = self.degrees, float(special.stdtrit(self.degrees, alpha))
         if abs(z) > 1e100:
@@ -249,21 +230,16 @@ class StudentT(Law):
         below = n / (n - 1.0) * math.exp(log_c - 0.5 * (n - 1.0) * math.log1p(z * z / n))
         return self.location * self.cdf(x) - self.scale * below
 
-    def parameters(self) -> tuple[float, ...]:
-        return self.degrees, self.location, self.scale
-
     def _pieces(self, function: Callable[[Array], Array]) -> Array:
         # Above the location as below it, where levels keep their digits.
-        lower = quadrature.lower_half(self.quantile, function)
-        upper = quadrature.lower_half(self.quantile, lambda x: function(2.0 * self.location - x))
+        lower = quadrature.half(self.quantile, function)
+        upper = quadrature.half(self.quantile, lambda x: function(2.0 * self.location - x))
         return np.concatenate([lower, upper[::-1]])
 
     def _need(self, degrees: float, moment: str) -> None:
         if self.degrees <= degrees:
-            raise PrudentError(
-                f"{self}: it has no {moment}; take degrees above {degrees:g}, or a risk measure that needs less,"
-                " such as var"
-            )
+            other = "or a risk measure that needs less, such as var"
+            raise PrudentError(f"{self}: it has no {moment}; take degrees above {degrees:g}, {other}")
 
 
 def _interval(owner: str, low: float, high: float) -> tuple[float, float]:
@@ -277,11 +253,6 @@ def _density(z: float) -> float:
     return math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
 
 
-def _weighted(z: float) -> float:
-    """z·φ(z), zero at infinity."""
-    return 0.0 if math.isinf(z) else z * _density(z)
-
-
 def _truncated_moments(a: float, b: float) -> tuple[float, float]:
     """Mean and variance of a standard normal given that it lies in [a, b]."""
     if b - a < 1.0:
@@ -292,8 +263,8 @@ def _truncated_moments(a: float, b: float) -> tuple[float, float]:
         mean = float(np.average(z, weights=weights))
         return mean, float(np.average((z - mean) ** 2, weights=weights))
     mean = (_density(a) - _density(b)) / _mass(a, b)
-    bulge = (_weighted(a) - _weighted(b)) / _mass(a, b)
-    return mean, max(1.0 + bulge - mean * mean, 0.0)
+    left, right = (0.0 if math.isinf(z) else z * _density(z) for z in (a, b))
+    return mean, max(1.0 + (left - right) / _mass(a, b) - mean * mean, 0.0)
 
 
 def _mass(a: float, b: float) -> float:

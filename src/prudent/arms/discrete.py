@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prudent.arms import sampling
-from prudent.arms.base import Law, arms
+from prudent.arms.base import Law, arms, as_array
 from prudent.arrays import Array
 from prudent.errors import PrudentError, check_finite, check_number
 from prudent.files import read_columns
@@ -36,9 +36,6 @@ class Bernoulli(Law):
 
     def partial_mean(self, x: float) -> float:
         return self.success if x >= 1.0 else 0.0
-
-    def parameters(self) -> tuple[float, ...]:
-        return (self.success,)
 
     def atoms(self) -> tuple[Array, Array]:
         return np.array([0.0, 1.0]), np.array([1.0 - self.success, self.success])
@@ -67,9 +64,6 @@ class Deterministic(Law):
     def partial_mean(self, x: float) -> float:
         return self.value * self.cdf(x)
 
-    def parameters(self) -> tuple[float, ...]:
-        return (self.value,)
-
     def atoms(self) -> tuple[Array, Array]:
         return np.array([self.value]), np.ones(1)
 
@@ -84,11 +78,8 @@ class Empirical(Law):
     kind = sampling.EMPIRICAL
 
     def __init__(self, values: ArrayLike) -> None:
-        try:
-            # Adding zero turns −0 into 0, so that equal laws print and hash alike.
-            array = np.sort(np.asarray(values, dtype=float).ravel()) + 0.0
-        except (TypeError, ValueError):
-            raise PrudentError(f"empirical: values must be numbers, got {values!r}") from None
+        # Adding zero turns −0 into 0, so that equal laws print and hash alike.
+        array = np.sort(as_array(self.name, "values", values)) + 0.0
         if array.size == 0 or not np.isfinite(array).all():
             raise PrudentError(f"empirical: values must be one or more finite numbers, got {array.size} values")
         array.setflags(write=False)
@@ -114,8 +105,7 @@ class Empirical(Law):
 
     def parameters(self) -> tuple[float, ...]:
         distinct, counts = np.unique(self.values, return_counts=True)
-        sizes = float(self.values.size), float(distinct.size)
-        return *sizes, *self.values.tolist(), *distinct.tolist(), *counts.astype(float).tolist()
+        return tuple(np.concatenate([[self.values.size, distinct.size], self.values, distinct, counts]).tolist())
 
     def atoms(self) -> tuple[Array, Array]:
         distinct, counts = np.unique(self.values, return_counts=True)
@@ -130,9 +120,8 @@ class Empirical(Law):
     def __str__(self) -> str:
         if self.values.size <= 20:
             return f"empirical({self.values.tolist()})"
-        return (
-            f"empirical({self.values.size} values, {hashlib.blake2b(self.values.tobytes(), digest_size=8).hexdigest()})"
-        )
+        digest = hashlib.blake2b(self.values.tobytes(), digest_size=8).hexdigest()
+        return f"empirical({self.values.size} values, {digest})"
 
 
 @arms.add("empirical")

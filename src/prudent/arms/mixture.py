@@ -35,22 +35,23 @@ class Mixture(Law):
         total = math.fsum(given)
         # Shares that already sum to 1 up to rounding stay as they are: a spec, read again, gives the same law.
         shares = tuple(given) if abs(total - 1.0) < 1e-15 else tuple(weight / total for weight in given)
-        mean = math.fsum(w * law.mean for w, law in zip(shares, components, strict=True))
-        variance = math.fsum(
-            w * (law.variance + (law.mean - mean) ** 2) for w, law in zip(shares, components, strict=True)
-        )
-        live = [law for w, law in zip(shares, components, strict=True) if w > 0.0]
-        support = (min(law.support[0] for law in live), max(law.support[1] for law in live))
-        self._settle(components=components, weights=shares, mean=mean, variance=variance, support=support)
+        self._settle(components=components, weights=shares)
+        mean = math.fsum(w * law.mean for w, law in self.live())
+        variance = math.fsum(w * (law.variance + (law.mean - mean) ** 2) for w, law in self.live())
+        lows, highs = zip(*(law.support for _, law in self.live()), strict=True)
+        self._settle(mean=mean, variance=variance, support=(min(lows), max(highs)))
+
+    def live(self) -> list[tuple[float, Law]]:
+        """The components that can be drawn, each with its weight."""
+        return [(w, law) for w, law in zip(self.weights, self.components, strict=True) if w > 0.0]
 
     def cdf(self, x: float) -> float:
-        return min(math.fsum(w * law.cdf(x) for w, law in zip(self.weights, self.components, strict=True)), 1.0)
+        return min(math.fsum(w * law.cdf(x) for w, law in self.live()), 1.0)
 
     def quantile(self, alpha: float) -> float:
-        alpha = self._level(alpha)
-        if alpha == 1.0:
+        if (alpha := self._level(alpha)) == 1.0:
             return self.support[1]
-        each = [law.quantile(alpha) for w, law in zip(self.weights, self.components, strict=True) if w > 0.0]
+        each = [law.quantile(alpha) for _, law in self.live()]
         low, high = min(each), max(each)
         # Bisection down to neighbouring doubles: `high` keeps P(X ≤ high) ≥ α, so it lands on an atom exactly.
         while low < (middle := 0.5 * (low + high)) < high:
@@ -58,26 +59,20 @@ class Mixture(Law):
         return low if self.cdf(low) >= alpha else high
 
     def partial_mean(self, x: float) -> float:
-        return math.fsum(w * law.partial_mean(x) for w, law in zip(self.weights, self.components, strict=True))
+        return math.fsum(w * law.partial_mean(x) for w, law in self.live())
 
     def atoms(self) -> tuple[Array, Array] | None:
-        each = [law.atoms() for law in self._live()]
-        found = [pair for pair in each if pair is not None]
-        if len(found) < len(each):
+        found = [(w, pair) for w, law in self.live() if (pair := law.atoms()) is not None]
+        if len(found) < len(self.live()):
             return None
-        shares = [w * p for w, (_, p) in zip(filter(None, self.weights), found, strict=True)]
-        values, place = np.unique(np.concatenate([x for x, _ in found]), return_inverse=True)
-        return values, np.bincount(place, np.concatenate(shares)).astype(float)
+        values, place = np.unique(np.concatenate([x for _, (x, _) in found]), return_inverse=True)
+        return values, np.bincount(place, np.concatenate([w * p for w, (_, p) in found])).astype(float)
 
     def edges(self) -> Array:
-        return np.unique(np.concatenate([law.edges() for law in self._live()]))
+        return np.unique(np.concatenate([law.edges() for _, law in self.live()]))
 
     def expectation(self, function: Callable[[Array], Array], moment: str = "expectation of this function") -> float:
-        weights = filter(None, self.weights)
-        return math.fsum(w * law.expectation(function, moment) for w, law in zip(weights, self._live(), strict=True))
-
-    def _live(self) -> list[Law]:
-        return [law for w, law in zip(self.weights, self.components, strict=True) if w > 0.0]
+        return math.fsum(w * law.expectation(function, moment) for w, law in self.live())
 
     def parts(self) -> tuple[Law, ...]:
         return self.components

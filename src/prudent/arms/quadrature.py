@@ -15,20 +15,15 @@ LOWER = np.geomspace(math.log(2.0), 300.0, 46)
 UPPER = np.geomspace(math.log(2.0), 36.0, 30)
 RULES = tuple(np.polynomial.legendre.leggauss(nodes) for nodes in (16, 8))
 
-
-def levels() -> Array:
-    """Levels from e^−300 to 1 − e^−36, ascending: where panels begin and end."""
-    return np.concatenate([np.exp(-LOWER[::-1]), -np.expm1(-UPPER[1:])])
+LEVELS = np.concatenate([np.exp(-LOWER[::-1]), -np.expm1(-UPPER[1:])])
+"""Levels from e^−300 to 1 − e^−36, ascending: where panels begin and end."""
 
 
-def lower_half(quantile: Callable[[float], float], function: Function) -> Array:
-    """∫ function(quantile(u)) du from 0 to ½, in pieces from the outermost."""
-    return integrals(lambda s: function(_each(quantile, np.exp(-s))) * np.exp(-s), LOWER)[::-1]
-
-
-def upper_half(quantile: Callable[[float], float], function: Function) -> Array:
-    """∫ function(quantile(u)) du from ½ to 1, in pieces to the outermost."""
-    return integrals(lambda s: function(_each(quantile, -np.expm1(-s))) * np.exp(-s), UPPER)
+def half(quantile: Callable[[float], float], function: Function, *, upper: bool = False) -> Array:
+    """∫ function(quantile(u)) du from 0 to ½, or from ½ to 1, in pieces by ascending u."""
+    edges = UPPER if upper else LOWER
+    pieces = integrals(lambda s: function(_each(quantile, -np.expm1(-s) if upper else np.exp(-s))) * np.exp(-s), edges)
+    return pieces if upper else pieces[::-1]
 
 
 def integrals(function: Function, edges: Array, near: float = 1e-12) -> Array:

@@ -125,12 +125,11 @@ def _multinomial(table: NDArray[np.float64], at: int, size: int, rng: Any) -> tu
     values, distinct = np.int64(table[at]), np.int64(table[at + 1])
     first = at + 2 + values
     left, pool = size, table[at]
-    total, mean, variance = 0, 0.0, 0.0
+    mean, variance = 0.0, 0.0
     for j in range(distinct):
         times = table[first + distinct + j]
         count = left if j == distinct - 1 else rng.binomial(left, times / pool)
-        mean, variance = merge(total, mean, variance, count, table[first + j], 0.0)
-        total += count
+        mean, variance = merge(size - left, mean, variance, count, table[first + j], 0.0)
         left -= count
         pool -= times
         if left == 0:

@@ -8,27 +8,31 @@ written as plain Python that Numba can compile:
 `bounds(pulls, mean, variance, rewards, failure, low, high)` contains the true cost with probability 1 − failure, from
     that many independent rewards in [low, high].
 
-A measure that mean and variance determine says `by_moments = True`; `rewards` may then be empty.
+A measure that mean and variance determine says `by_moments = True`; `rewards` may then be empty, and mean and variance
+may be arrays.
 """
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prudent.arms.base import Law
+from prudent.arms.base import Law, as_array
 from prudent.arrays import Array
 from prudent.compiled import helper, tuple_form
 from prudent.errors import PrudentError
-from prudent.parameters import PARAMETERS, check_parameter, check_support
+from prudent.parameters import PARAMETERS, Parameter, check_parameter, check_support
 from prudent.registry import Registry, named
 
 INTERPRETED = frozenset({"cost", "sample_cost", "stats_cost", "always_bounds", "interval", "compiled"})
 """The methods that stay outside kernels."""
+
+POSITIVE = (0.0, math.inf, "low high")
+"""Where a `Parameter` lies that is finite and above 0."""
 
 
 class Interval(NamedTuple):
@@ -56,14 +60,14 @@ class RiskMeasure(ABC):
     additive: ClassVar[bool] = False
     """The cost of a sum of independent rewards is the sum of their costs."""
 
-    def __post_init__(self) -> None:
-        """Check the parameters of prudent.parameters by their names. A measure with others checks them after this."""
-        shared = [field.name for field in fields(self) if field.name in PARAMETERS]  # type: ignore[arg-type]
-        self._set(**{name: check_parameter(self.name, name, getattr(self, name)) for name in shared})
+    limits: ClassVar[Mapping[str, Parameter]] = {}
+    """The intervals of parameters that prudent.parameters does not have, or has otherwise."""
 
-    def _set(self, **values: float) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+    def __post_init__(self) -> None:
+        """Check the parameters by their names."""
+        known = {**PARAMETERS, **self.limits}
+        for name in (field.name for field in fields(self) if field.name in known):  # type: ignore[arg-type]
+            object.__setattr__(self, name, check_parameter(self.name, name, getattr(self, name), known))
 
     @abstractmethod
     def cost(self, law: Law) -> float:
@@ -85,7 +89,11 @@ class RiskMeasure(ABC):
 
     def stats_cost(self, mean: ArrayLike, variance: ArrayLike) -> Array:
         """The cost where mean and variance determine it; element by element."""
-        raise PrudentError(f"{self.name}: mean and variance do not determine this cost; use sample_cost(rewards)")
+        if not self.by_moments:
+            raise PrudentError(f"{self.name}: mean and variance do not determine this cost; use sample_cost(rewards)")
+        estimate: Any = self.estimate
+        costs: Array = estimate(np.asarray(mean, float), np.asarray(variance, float), np.empty(0))
+        return costs
 
     def always_bounds(
         self, pulls: int, mean: float, variance: float, rewards: Array, failure: float, low: float, high: float
@@ -123,13 +131,9 @@ class RiskMeasure(ABC):
         return f"{self.name}({', '.join(f'{f.name}={getattr(self, f.name)}' for f in fields(self))})"  # type: ignore[arg-type]
 
 
+WANTED = "a risk measure such as MeanVariance(1.0), or its name"
 risks: Registry[RiskMeasure] = Registry(
-    "risk",
-    "prudent.risks",
-    "prudent.risk",
-    wanted="a risk measure such as MeanVariance(1.0), or its name",
-    of=RiskMeasure,
-    prepare=named,
+    "risk", "prudent.risks", "prudent.risk", wanted=WANTED, of=RiskMeasure, prepare=named
 )
 
 
@@ -141,17 +145,10 @@ def total(terms: Array) -> float:
 
 def check_sample(owner: str, rewards: ArrayLike, weights: ArrayLike | None) -> tuple[Array, Array]:
     """Rewards and weights as arrays; weights sum to 1."""
-    x = _numbers(owner, "rewards", rewards)
+    x = as_array(owner, "rewards", rewards)
     if x.size == 0 or not np.isfinite(x).all():
         raise PrudentError(f"{owner}: rewards must be one or more finite numbers, got {x.size} values")
-    w = np.full(x.size, 1.0) if weights is None else _numbers(owner, "weights", weights)
+    w = np.full(x.size, 1.0) if weights is None else as_array(owner, "weights", weights)
     if w.size != x.size or not np.isfinite(w).all() or w.min() < 0.0 or w.sum() <= 0.0:
         raise PrudentError(f"{owner}: weights must be {x.size} finite numbers ≥ 0, not all 0; give one per reward")
     return x, w / w.sum()
-
-
-def _numbers(owner: str, name: str, values: ArrayLike) -> Array:
-    try:
-        return np.asarray(values, dtype=float).ravel()
-    except (TypeError, ValueError):
-        raise PrudentError(f"{owner}: {name} must be numbers, got {values!r}") from None

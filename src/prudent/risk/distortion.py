@@ -3,7 +3,7 @@
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,8 +12,9 @@ from prudent.arms.quadrature import integrals
 from prudent.arrays import Array
 from prudent.compiled import helper, kernel
 from prudent.confidence.once import distorted_bounds
-from prudent.errors import PrudentError, check_finite, check_number, check_positive
-from prudent.risk.base import RiskMeasure, risks, total
+from prudent.errors import PrudentError
+from prudent.parameters import Parameter
+from prudent.risk.base import POSITIVE, RiskMeasure, risks, total
 
 
 @helper
@@ -88,9 +89,7 @@ class ExponentialSpectrum(Spectral):
 
     k: float = 5.0
 
-    def __post_init__(self) -> None:
-        hint = "k is the aversion to risk; near 0 only the mean counts"
-        self._set(k=check_positive(self.name, "k", self.k, hint=hint))
+    limits: ClassVar = {"k": Parameter(*POSITIVE, "k is the aversion to risk; near 0 only the mean counts")}
 
     def distort(self, p: Array) -> Array:
         return np.expm1(-self.k * p) / np.expm1(-self.k)
@@ -106,9 +105,7 @@ class ProportionalHazard(Spectral):
 
     r: float = 0.5
 
-    def __post_init__(self) -> None:
-        hint = "r = 1 is the mean, and a smaller r is more averse to risk"
-        self._set(r=check_number(self.name, "r", self.r, low=0.0, high=1.0, open_low=True, hint=hint))
+    limits: ClassVar = {"r": Parameter(0.0, 1.0, "low", "r = 1 is the mean, and a smaller r is more averse to risk")}
 
     def distort(self, p: Array) -> Array:
         return p**self.r
@@ -124,10 +121,7 @@ class Wang(Spectral):
 
     lam: float = 0.5
 
-    def __post_init__(self) -> None:
-        # Here λ may be 0, which is the mean.
-        hint = "λ is a price of risk; 0 is the mean"
-        self._set(lam=check_finite(self.name, "lam", self.lam, low=0.0, hint=hint))
+    limits: ClassVar = {"lam": Parameter(0.0, math.inf, "high", "λ is a price of risk; 0 is the mean")}
 
     def distort(self, p: Array) -> Array:
         return wang_transform(p, self.lam)

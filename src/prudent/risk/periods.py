@@ -50,12 +50,15 @@ def period_cost(law: Law, risk: RiskMeasure, periods: int, *, samples: int = 100
     samples = check_integer("period_cost", "samples", samples, low=BATCHES * 10, hint="100,000 take a second")
     seed = check_integer("period_cost", "seed", seed, low=0)
     if periods * samples > MOST_DRAWS:
-        raise PrudentError(
-            f"period_cost: {periods:,} periods of {law} would take {samples:,} times as many draws; pass fewer samples,"
-            " or the Gaussian law of the same mean and variance"
-        )
+        fix = "pass fewer samples, or the Gaussian law of the same mean and variance"
+        many = f"{periods:,} periods of {law} would take {samples:,} times as many draws"
+        raise PrudentError(f"period_cost: {many}; {fix}")
     risk.cost(law)
-    return _drawn(law, risk, periods, samples, np.random.default_rng(seed))
+    rng, sums = np.random.default_rng(seed), np.zeros(samples)
+    for _ in range(periods):
+        sums += law.sample(rng, samples)
+    parts = [risk.sample_cost(part) for part in np.array_split(sums, BATCHES)]
+    return PeriodCost(risk.sample_cost(sums), float(np.std(parts, ddof=1) / math.sqrt(BATCHES)))
 
 
 def sum_on_lattice(law: Law, periods: int) -> tuple[Array, Array] | None:
@@ -79,8 +82,7 @@ def _lattice(values: Array, probabilities: Array) -> tuple[float, float, Array] 
     """Start, step, and the probability of every point of the coarsest lattice that holds the values."""
     if len(values) == 1:
         return float(values[0]), 0.0, np.ones(1)
-    reach = float(values[-1] - values[0])
-    step = 0.0
+    reach, step = float(values[-1] - values[0]), 0.0
     for gap in np.diff(values):
         # Euclid's algorithm; a remainder within rounding is none.
         step, rest = float(gap), step
@@ -94,11 +96,3 @@ def _lattice(values: Array, probabilities: Array) -> tuple[float, float, Array] 
     if np.abs(values[0] + places * step - values).max() > 1e-9 * reach:
         return None
     return float(values[0]), step, np.bincount(places.astype(int), probabilities).astype(float)
-
-
-def _drawn(law: Law, risk: RiskMeasure, periods: int, samples: int, rng: np.random.Generator) -> PeriodCost:
-    sums = np.zeros(samples)
-    for _ in range(periods):
-        sums += law.sample(rng, samples)
-    parts = [risk.sample_cost(part) for part in np.array_split(sums, BATCHES)]
-    return PeriodCost(risk.sample_cost(sums), float(np.std(parts, ddof=1) / math.sqrt(BATCHES)))

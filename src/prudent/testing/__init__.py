@@ -11,6 +11,6 @@ so a check passes always or never.
 
 from prudent.testing.arms import check_arm as check_arm
 from prudent.testing.policies import check_policy as check_policy
+from prudent.testing.policies import check_strategy as check_strategy
 from prudent.testing.risks import check_risk as check_risk
 from prudent.testing.rules import ConformanceError as ConformanceError
-from prudent.testing.strategies import check_strategy as check_strategy

@@ -1,9 +1,10 @@
-"""The contract of a policy."""
+"""The contracts of a policy, and of a strategy for finding the best arm."""
 
 import inspect
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,20 @@ from numpy.typing import NDArray
 
 from prudent import Bandit, Bernoulli, Deterministic, Gaussian, Law, MeanVariance, RiskMeasure, Uniform
 from prudent.arms.base import encode
+from prudent.arrays import Array
 from prudent.compiled import kernel
 from prudent.engine import stepping
 from prudent.engine.record import COMPLAINTS, FINE, Record, Statistics
-from prudent.policies.base import Arm, Policy, Setting, policies, spec
+from prudent.identification import BUDGET, DELTA
+from prudent.identification.kernel import Found, search
+from prudent.policies.base import Arm, Arms, Policy, Setting, policies, strategies
 from prudent.policies.binding import bind
 from prudent.policies.scoring import costs_need_rewards, needs_no_clock, rewards_of, score_inputs, score_of
-from prudent.testing.rules import SEED, Watched, answers, check_parameters, check_spec, close, compiles, require
+from prudent.registry import Registry
+from prudent.testing.rules import SEED, answers, check_parameters, check_spec, close, compiles, require
+
+MOST_PULLS = 400
+"""Where a search with a confidence may end undecided."""
 
 
 def check_policy(
@@ -49,12 +57,7 @@ def check_policy(
     >>> check_policy(UCB1(), arms=(2,), horizon=20)
     """
     risk = MeanVariance(1.0) if risk is None else risk
-    named = isinstance(policy, tuple) and hasattr(policy, "_fields")
-    require(named, repr(policy), "a policy must be a NamedTuple", "write class Mine(NamedTuple) and pass Mine()")
-    name = spec(policy)
-    if name.split("(")[0] in policies:
-        check_spec(policy, name, policies)
-    check_parameters(name, policy)
+    name = _check_value(policy, policies)
     with answers(name, "must bind to a bandit"):
         ready: Any = bind(policy, Setting(max(arms), risk, horizon))
     _check_signature(name, ready)
@@ -62,11 +65,50 @@ def check_policy(
         _check_scores(name, ready, rewards)
     if hasattr(ready, "score_bound"):
         _check_bound(name, ready, _grid(rewards))
-    for laws, rounds in _games(arms, horizon, rewards):
+    for laws in _games(arms, rewards):
         bandit = Bandit(laws)
-        with answers(name, f"must bind to {len(bandit)} arms and {rounds} rounds"):
-            ready = bind(policy, Setting(len(bandit), risk, rounds))
-        _check_play(f"{name} on {bandit!r} for {rounds} rounds", ready, bandit, bandit.best(risk), rounds)
+        for rounds in (len(bandit), len(bandit) + 1, horizon):
+            with answers(name, f"must bind to {len(bandit)} arms and {rounds} rounds"):
+                ready = bind(policy, Setting(len(bandit), risk, rounds))
+            _check_play(f"{name} on {bandit!r} for {rounds} rounds", ready, bandit, bandit.best(risk), rounds)
+
+
+def check_strategy(
+    strategy: Policy,
+    *,
+    risk: RiskMeasure | None = None,
+    arms: Sequence[int] = (2, 3, 5),
+    budget: int = 60,
+    delta: float = 0.1,
+) -> None:
+    """A strategy must search any bandit within its budget, and the same compiled as interpreted.
+
+    `arms` are the sizes of the bandits, whose rewards lie in [0, 1]. A strategy with a field `delta` is asked for that
+    confidence, any other is given the `budget`. The risk is the mean unless given. Whether a confidence is kept is for
+    a test of the strategy's own; here the answer must be right where every reward is sure.
+    """
+    risk = MeanVariance(math.inf) if risk is None else risk
+    name = _check_value(strategy, strategies, given=(BUDGET, DELTA))
+    asked = {"delta": delta} if hasattr(strategy, DELTA) else {"budget": budget}
+    for laws in _games(arms, (0.0, 1.0)):
+        bandit = Bandit(laws)
+        setting = Setting.of(bandit, risk)._replace(**asked)
+        with answers(name, f"must bind to {len(laws)} arms"):
+            ready = bind(strategy, setting)
+        _check_signature(name, ready)
+        _check_search(f"{name} on {bandit!r}", strategy, ready, bandit, setting)
+
+
+def _check_value(policy: Any, registry: Registry[Any], given: Collection[str] = ()) -> str:
+    """A policy or strategy is a NamedTuple that its text builds again and that checks its parameters; its text."""
+    named = isinstance(policy, tuple) and hasattr(policy, "_fields")
+    fix = "write class Mine(NamedTuple) and pass Mine()"
+    require(named, repr(policy), f"a {registry.kind} must be a NamedTuple", fix)
+    name = registry.spec(policy)
+    if name.split("(")[0] in registry:
+        check_spec(policy, name, registry)
+    check_parameters(name, policy, given)
+    return name
 
 
 def _check_signature(name: str, ready: Any) -> None:
@@ -76,9 +118,48 @@ def _check_signature(name: str, ready: Any) -> None:
         method, wanted = "score", "(self, arm), and then those it needs of t, rng, rewards, in this order"
     taken = inspect.signature(getattr(ready, method)).parameters.values()
     plain = all(p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in taken)
-    require(
-        plain and (method == "score" or len(taken) == 4), name, f"{method} must take {wanted}", "no defaults, no *args"
-    )
+    whole = method == "score" or len(taken) == 4
+    require(plain and whole, name, f"{method} must take {wanted}", "no defaults, no *args, nothing else")
+
+
+def _games(arms: Sequence[int], rewards: tuple[float, float]) -> Iterator[list[Law]]:
+    """Arms within the rewards: different ones, coins, constant ones, equal ones."""
+    low, high = _bounded(rewards)
+    for n in arms:
+        places = [low + (high - low) * (i + 1) / (n + 1) for i in range(n)]
+        noisy: list[Law] = [Uniform(low, x) for x in places]
+        if rewards == (-math.inf, math.inf):
+            noisy = [Gaussian(x, 0.1 * (i + 1)) for i, x in enumerate(places)]
+        yield noisy
+        if (low, high) == (0.0, 1.0):
+            yield [Bernoulli(p) for p in reversed(places)]
+        yield [Deterministic(x) for x in places]
+        yield [Deterministic(high)] * n
+        yield [noisy[0]] * n
+
+
+def _bounded(rewards: tuple[float, float]) -> tuple[float, float]:
+    """The interval itself if it is bounded, else a part of it, [0, 1] for all reals."""
+    low = rewards[0] if math.isfinite(rewards[0]) else min(0.0, rewards[1] - 1.0)
+    return low, rewards[1] if math.isfinite(rewards[1]) else low + 1.0
+
+
+def _check_thrice(name: str, ready: Any, deed: str, rule: str, run: Callable[[bool], Any]) -> Any:
+    """What `run(interpreted)` records must be the same twice interpreted, which is the `rule`, and then compiled."""
+    with answers(name, f"must {deed} interpreted"):
+        # First, since an arm out of range is an IndexError here and a crash compiled.
+        plain, again = run(True), run(True)
+    require(_same(plain, again), name, rule)
+    with compiles(name, ready):
+        compiled = run(False)
+    told = f"pulls {plain.pulls.tolist()} interpreted, but {compiled.pulls.tolist()} compiled"
+    fix = "compiled integers wrap around at 2**63; `math` gives the same digits both ways, NumPy's functions may not"
+    require(_same(plain, compiled), name, f"must {deed} the same compiled, but {told}", fix)
+    return plain
+
+
+def _same(one: Any, other: Any) -> bool:
+    return all(map(np.array_equal, one, other))
 
 
 def _check_scores(name: str, ready: Any, rewards: tuple[float, float]) -> None:
@@ -99,8 +180,8 @@ def _check_scores(name: str, ready: Any, rewards: tuple[float, float]) -> None:
     statistics = Statistics(*(np.array(column) for column in zip(*(arm for arm, _ in points), strict=True)))
     compiled = np.empty(len(points))
     with compiles(name, ready):
-        clocks = np.array([t for _, t in points])
-        _score_table(ready, statistics, clocks, kept, compiled, np.random.default_rng(SEED))
+        clocks, rng = np.array([t for _, t in points]), np.random.default_rng(SEED)
+        _score_table(ready, statistics, clocks, kept, compiled, rng)
     for (arm, t), plain, other in zip(points, tables[0], compiled, strict=True):
         rule = f"score of {arm} at t={t} is {plain:g} interpreted, but {other:g} compiled"
         require(close(other, plain), name, rule, "compiled integers wrap around at 2**63: compute in floats")
@@ -122,20 +203,19 @@ def _check_bound(name: str, ready: Any, points: list[tuple[Arm, int]]) -> None:
 
 def _grid(rewards: tuple[float, float]) -> list[tuple[Arm, int]]:
     """Statistics an arm may have, and clocks it may have them at."""
-    low, high = _unit(rewards)
-    means = [
-        mean for mean in (low - 2.0, low, 0.5 * (low + high), high, high + 2.0) if rewards[0] <= mean <= rewards[1]
-    ]
+    low, high = _bounded(rewards)
+    places = (low - 2.0, low, 0.5 * (low + high), high, high + 2.0)
+    means = [mean for mean in places if rewards[0] <= mean <= rewards[1]]
     most = (0.5 * (rewards[1] - rewards[0])) ** 2
     variances = [variance for variance in (0.0, 1e-9, 0.05, 0.25, 4.0) if variance <= most]
-    pulls = (2, 3, 10, 1_000, 1_000_000)
-    seen = [Arm(1, mean, 0.0) for mean in means] + [Arm(*each) for each in itertools.product(pulls, means, variances)]
+    each = itertools.product((2, 3, 10, 1_000, 1_000_000), means, variances)
+    seen = [Arm(1, mean, 0.0) for mean in means] + list(itertools.starmap(Arm, each))
     return [(arm, arm.pulls * factor + 1) for arm in seen for factor in (1, 40)]
 
 
-def _samples(rewards: tuple[float, float]) -> tuple[list[tuple[Arm, int]], NDArray[np.float64]]:
+def _samples(rewards: tuple[float, float]) -> tuple[list[tuple[Arm, int]], Array]:
     """Statistics with the rewards they come from, in ascending order, a row each; and clocks."""
-    low, high = _unit(rewards)
+    low, high = _bounded(rewards)
     shapes = [np.full(1, 0.5), np.zeros(1), np.ones(3), np.array([0.0, 1.0]), np.linspace(0.0, 1.0, 11) ** 2]
     shapes += [np.linspace(0.2, 0.3, 200), np.repeat([0.0, 0.5, 1.0], 50)]
     samples = [low + (high - low) * shape for shape in shapes]
@@ -149,62 +229,24 @@ def _samples(rewards: tuple[float, float]) -> tuple[list[tuple[Arm, int]], NDArr
 
 
 @kernel
-def _score_table(
-    policy: Any,
-    arms: Statistics,
-    t: NDArray[np.int64],
-    kept: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    rng: Any,
-) -> None:
+def _score_table(policy: Any, arms: Statistics, t: Any, kept: Array, scores: Array, rng: Any) -> None:
     for i in range(len(scores)):
         arm = Arm(arms.pulls[i], arms.mean[i], arms.variance[i])
         scores[i] = score_of(policy, arm, t[i], rng, rewards_of(policy, kept, i, arms.pulls[i]))
 
 
-def _games(arms: Sequence[int], horizon: int, rewards: tuple[float, float]) -> Iterator[tuple[Sequence[Law], int]]:
-    """Arms within the rewards, and rounds to play: different arms, the shortest games, constant and equal arms."""
-    low, high = _unit(rewards)
-    for n in arms:
-        places = [low + (high - low) * (i + 1) / (n + 1) for i in range(n)]
-        noisy: list[Law] = [Uniform(low, x) for x in places]
-        if rewards == (-math.inf, math.inf):
-            noisy = [Gaussian(x, 0.1 * (i + 1)) for i, x in enumerate(places)]
-        yield from ((noisy, rounds) for rounds in (n, n + 1, horizon))
-        if (low, high) == (0.0, 1.0):
-            yield [Bernoulli(p) for p in reversed(places)], horizon
-        yield [Deterministic(x) for x in places], horizon
-        yield [Deterministic(high)] * n, horizon
-        yield [noisy[0]] * n, horizon
-
-
-def _unit(rewards: tuple[float, float]) -> tuple[float, float]:
-    """The interval itself if it is bounded, else a part of it, [0, 1] for all reals."""
-    low = rewards[0] if math.isfinite(rewards[0]) else min(0.0, rewards[1] - 1.0)
-    return low, rewards[1] if math.isfinite(rewards[1]) else low + 1.0
-
-
 def _check_play(name: str, ready: Any, bandit: Bandit, best: int, rounds: int) -> None:
-    """Interpreted play keeps the rules; compiled play is the same, with the same stream."""
+    """Play is the same interpreted and compiled, with the same stream, and whenever the arms are scored."""
     clock_free = hasattr(ready, "score") and needs_no_clock(type(ready))
-    with answers(name, "must play interpreted"):
-        # First, since an arm out of range is an IndexError here and a crash compiled.
-        plain = _play(name, ready, bandit, best, rounds, clock_free, interpreted=True)
-        again = _play(name, ready, bandit, best, rounds, clock_free, interpreted=True)
-    require(_same(plain, again), name, "equal streams must give equal games", "draw from `rng` alone, keep no state")
-    with compiles(name, ready):
-        compiled = _play(name, ready, bandit, best, rounds, clock_free)
-    told = f"pulls {plain.pulls[:, -1].tolist()} interpreted, but {compiled.pulls[:, -1].tolist()} compiled"
-    fix = "compiled integers wrap around at 2**63; `math` gives the same digits both ways, NumPy's functions may not"
-    require(_same(plain, compiled), name, f"must play the same compiled, but {told}", fix)
+    play = partial(_play, name, ready, bandit, best, rounds)
+    rule = "equal streams must give equal games; draw from `rng` alone, keep no state"
+    plain = _check_thrice(name, ready, "play", rule, partial(play, clock_free))
     if clock_free:
-        rescored = _play(name, ready, bandit, best, rounds, clock_free=False)
+        rescored = play(clock_free=False, interpreted=False)
         require(_same(plain, rescored), name, "a score without t must not change with time", "take t as an argument")
 
 
-def _play(
-    name: str, ready: Any, bandit: Bandit, best: int, rounds: int, clock_free: bool, interpreted: bool = False
-) -> Record:
+def _play(name: str, ready: Any, bandit: Bandit, best: int, rounds: int, clock_free: bool, interpreted: bool) -> Record:
     """Three runs, with a snapshot after each arm could be pulled once."""
     snapshots = np.unique([len(bandit), rounds])
     record = Record.empty(3, len(snapshots), len(bandit))
@@ -221,5 +263,53 @@ def _play(
     return record
 
 
-def _same(one: Record, other: Record) -> bool:
-    return all(map(np.array_equal, one, other))
+def _check_search(name: str, strategy: Any, ready: Any, bandit: Bandit, setting: Setting) -> None:
+    """Every search ends within the budget, with an arm that was pulled, and with the best where rewards are sure."""
+    rule = "equal streams must give equal searches; keep nothing between calls"
+    found: Found = _check_thrice(name, ready, "search", rule, partial(_search, name, ready, bandit, setting))
+    if setting.budget is not None:
+        within = f"may pull {setting.budget} times, its budget, and asks for more"
+        require(found.decided.all(), name, within, "return 0 when it is spent")
+    known = all(pulls[arm] > 0 for pulls, arm in zip(found.pulls, found.recommended, strict=True) if arm >= 0)
+    require(known, name, "recommends an arm it never pulled", "pull every arm that is left alive")
+    if all(isinstance(law, Deterministic) for law in bandit.arms) and not hasattr(strategy, "feasible"):
+        right = bandit.gaps(setting.risk)[found.recommended] == 0.0
+        rule = f"rewards are sure, yet it recommends arm {found.recommended[0] + 1}"
+        require((right | ~found.decided).all(), name, rule, "strike out the arms of largest cost")
+
+
+def _search(name: str, ready: Any, bandit: Bandit, setting: Setting, interpreted: bool) -> Found:
+    """Three searches."""
+    found, laws = Found.empty(3, len(bandit)), encode(bandit.arms)
+    most = MOST_PULLS if setting.budget is None else setting.budget
+    risk, loop = getattr(ready, "risk", setting.risk.compiled()), search
+    if interpreted:
+        ready, loop = Watched(name, ready), search.py_func  # type: ignore[attr-defined]
+    status = loop(ready, risk, not risk.by_moments, laws, most, found, np.random.default_rng(SEED))
+    require(status == FINE, name, COMPLAINTS.get(status, ""))
+    return found
+
+
+class Watched:
+    """A policy of phases that is caught when it writes where it should only read."""
+
+    def __init__(self, name: str, policy: Any) -> None:
+        self.name, self.policy = name, policy
+
+    def __getattr__(self, field: str) -> Any:
+        return getattr(self.policy, field)
+
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+        """The policy's phase, watched."""
+        before = Arms._make(array.copy() for array in arms)
+        repeats = self.policy.phase(arms, t, chosen, rng)
+        kept = all(map(partial(np.array_equal, equal_nan=True), before._replace(alive=arms.alive), arms))
+        require(kept, self.name, "phase must not change the arms' statistics", "write to `chosen` and `alive` only")
+        revived = (arms.alive & ~before.alive).any()
+        require(not revived, self.name, "an arm struck out must stay out", "never set `alive` to true")
+        whole = isinstance(repeats, (int, np.integer)) and not isinstance(repeats, bool)
+        require(whole, self.name, f"phase must return a whole number of repetitions, not {repeats!r}", "return int(…)")
+        require(repeats >= 0, self.name, f"phase must return 0 or more repetitions, not {repeats}", "0 means done")
+        fix = "mark at least one arm in `chosen`, or return 0"
+        require(repeats == 0 or chosen.any(), self.name, f"phase chose no arm at t={t}", fix)
+        return int(repeats)

@@ -6,23 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from prudent import (
-    Bernoulli,
-    Beta,
-    Deterministic,
-    Distortion,
-    Empirical,
-    ExpectedUtility,
-    Gaussian,
-    Mixture,
-    PrudentError,
-    RiskMeasure,
-    Spectral,
-    Uniform,
-)
+from prudent.arms.continuous import Beta, Gaussian, Uniform
+from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
+from prudent.arms.mixture import Mixture
 from prudent.arrays import Array
 from prudent.compiled import kernel
+from prudent.errors import PrudentError
+from prudent.risk.base import RiskMeasure
 from prudent.risk.base import risks as registered
+from prudent.risk.distortion import Distortion, Spectral
+from prudent.risk.utility import ExpectedUtility
 from prudent.testing.rules import SEED, answers, check_value, close, refuses, require
 
 
@@ -38,8 +31,8 @@ def check_risk(risk: RiskMeasure) -> None:
         _check_shape(risk)
         _check_cost(risk)
         _check_sample_cost(risk)
-        _check_stats_cost(risk)
         _check_estimate(risk)
+        _check_stats_cost(risk)
         _check_bounds(risk)
     for rewards in ([], [math.nan, 1.0], [math.inf], ["high", "low"]):
         refuses(risk, f"sample_cost({rewards})", partial(risk.sample_cost, rewards))

@@ -4,16 +4,12 @@ import inspect
 import math
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, get_type_hints
 
-import numpy as np
-from numpy.typing import NDArray
-
 from prudent import Law, PrudentError, RiskMeasure
 from prudent.parameters import check_fields
-from prudent.policies.base import Arms, policies, strategies
+from prudent.policies.base import policies, strategies
 from prudent.registry import Registry
 
 SEED = 2012
@@ -90,25 +86,22 @@ def check_parameters(name: str, subject: Any, given: Collection[str] = ()) -> No
         for field, hint in get_type_hints(kind).items():
             if hint in (int, float) and field not in given:
                 bad = {**subject._asdict(), field: math.nan}
-                refuses(kind.__name__, f"check with {field}=nan", partial(_make_and_check, kind, bad))
-
-
-def _make_and_check(kind: Any, parameters: dict[str, Any]) -> None:
-    check_fields(kind.__name__, kind(**parameters))
+                asked = f"check with {field}=nan"
+                refuses(kind.__name__, asked, lambda bad=bad: check_fields(kind.__name__, kind(**bad)))  # type: ignore[misc]
 
 
 @contextmanager
 def compiles(name: str, ready: Any) -> Iterator[None]:
     """Numba's long report cut down to the line it refuses."""
-    try:
-        yield
-    except ConformanceError:
-        raise
-    except Exception as error:
-        if not type(error).__module__.startswith("numba"):
-            raise ConformanceError(f"{name}: must run compiled, but raised {type(error).__name__}: {error}") from error
-        fix = "keep to numbers, arrays, math and NumPy, and mark functions of your own with prudent.compiled.helper"
-        raise ConformanceError(f"{name}: must compile, but Numba refuses {_refused(error, ready)}; {fix}") from None
+    with answers(name, "must run compiled"):
+        try:
+            yield
+        except Exception as error:
+            if not type(error).__module__.startswith("numba"):
+                raise
+            fix = "keep to numbers, arrays, math and NumPy, and mark functions of your own with prudent.compiled.helper"
+            rule = f"must compile, but Numba refuses {_refused(error, ready)}"
+            raise ConformanceError(f"{name}: {rule}; {fix}") from None
 
 
 def _refused(error: Exception, ready: Any) -> str:
@@ -118,28 +111,3 @@ def _refused(error: Exception, ready: Any) -> str:
         if line.startswith("File ") and f'{home}"' in line and "^" in report[at:]:
             return f"{line.removesuffix(':')}: {report[report.index('^', at) - 1]}"
     return report[0] if report else type(error).__name__
-
-
-class Watched:
-    """A policy of phases that is caught when it writes where it should only read."""
-
-    def __init__(self, name: str, policy: Any) -> None:
-        self.name, self.policy = name, policy
-
-    def __getattr__(self, field: str) -> Any:
-        return getattr(self.policy, field)
-
-    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
-        """The policy's phase, watched."""
-        before = Arms._make(array.copy() for array in arms)
-        repeats = self.policy.phase(arms, t, chosen, rng)
-        kept = all(map(partial(np.array_equal, equal_nan=True), before._replace(alive=arms.alive), arms))
-        require(kept, self.name, "phase must not change the arms' statistics", "write to `chosen` and `alive` only")
-        revived = (arms.alive & ~before.alive).any()
-        require(not revived, self.name, "an arm struck out must stay out", "never set `alive` to true")
-        whole = isinstance(repeats, (int, np.integer)) and not isinstance(repeats, bool)
-        require(whole, self.name, f"phase must return a whole number of repetitions, not {repeats!r}", "return int(…)")
-        require(repeats >= 0, self.name, f"phase must return 0 or more repetitions, not {repeats}", "0 means done")
-        fix = "mark at least one arm in `chosen`, or return 0"
-        require(repeats == 0 or chosen.any(), self.name, f"phase chose no arm at t={t}", fix)
-        return int(repeats)

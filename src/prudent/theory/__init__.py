@@ -2,54 +2,30 @@
 
 from prudent.bandit import Bandit
 from prudent.risk.mean_variance import MeanVariance
-from prudent.theory.bound import Bound, Condition, largest_pseudo_regret, largest_regret
-from prudent.theory.exp_exp import theorem2
-from prudent.theory.lower_bounds import lower_bound_rates
-from prudent.theory.mv_lcb import (
-    corollary,
-    lemma1,
-    lemma2,
-    pulls_bound,
-    remark1_rate,
-    theorem1_expectation,
-    theorem1_high_probability,
-    theorem1_sharp,
-    worst_case,
-)
-
-__all__ = [
-    "Bound",
-    "Condition",
-    "bounds",
-    "corollary",
-    "largest_pseudo_regret",
-    "largest_regret",
-    "lemma1",
-    "lemma2",
-    "lower_bound_rates",
-    "pulls_bound",
-    "remark1_rate",
-    "theorem1_expectation",
-    "theorem1_high_probability",
-    "theorem1_sharp",
-    "theorem2",
-    "worst_case",
-]
+from prudent.theory.bound import Bound as Bound
+from prudent.theory.bound import Condition as Condition
+from prudent.theory.bound import largest_pseudo_regret as largest_pseudo_regret
+from prudent.theory.bound import largest_regret as largest_regret
+from prudent.theory.exp_exp import lower_bound_rates as lower_bound_rates
+from prudent.theory.exp_exp import theorem2 as theorem2
+from prudent.theory.mv_lcb import corollary as corollary
+from prudent.theory.mv_lcb import lemma1 as lemma1
+from prudent.theory.mv_lcb import lemma2 as lemma2
+from prudent.theory.mv_lcb import pulls_bound as pulls_bound
+from prudent.theory.mv_lcb import remark1_rate as remark1_rate
+from prudent.theory.mv_lcb import theorem1_expectation as theorem1_expectation
+from prudent.theory.mv_lcb import theorem1_high_probability as theorem1_high_probability
+from prudent.theory.mv_lcb import theorem1_sharp as theorem1_sharp
+from prudent.theory.mv_lcb import worst_case as worst_case
 
 
 def bounds(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> list[Bound]:
     """Every result at this bandit, in the paper's order; `delta` (1/n² by default) is for those that name a δ."""
+    likely = lemma1, lemma2, pulls_bound, theorem1_high_probability
+    expected = theorem1_expectation, theorem1_sharp, remark1_rate, worst_case, corollary, theorem2
     return [
-        lemma1(bandit, risk, horizon, delta),
-        lemma2(bandit, risk, horizon, delta),
-        pulls_bound(bandit, risk, horizon, delta),
-        theorem1_high_probability(bandit, risk, horizon, delta),
-        theorem1_expectation(bandit, risk, horizon),
-        theorem1_sharp(bandit, risk, horizon),
-        remark1_rate(bandit, risk, horizon),
-        worst_case(bandit, risk, horizon),
-        corollary(bandit, risk, horizon),
-        theorem2(bandit, risk, horizon),
+        *(result(bandit, risk, horizon, delta) for result in likely),
+        *(result(bandit, risk, horizon) for result in expected),
         theorem2(bandit, risk, horizon, rule="appendix"),
         *lower_bound_rates(bandit, risk, horizon),
     ]

@@ -5,7 +5,7 @@ is false, and smaller where the printed value is true but loose. docs/theory.md 
 """
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,8 @@ from prudent.bandit import ROUNDING, Bandit
 from prudent.errors import PrudentError, check_integer, check_number
 from prudent.parameters import check_parameter
 from prudent.risk.mean_variance import MeanVariance
+
+PSEUDO = "the pseudo-regret of these arms"
 
 
 class Condition(NamedTuple):
@@ -28,8 +30,8 @@ class Condition(NamedTuple):
 class Bound:
     """One result for one bandit. A value is None where there is none, and ∞ where the formula divides by a gap of 0.
 
-    `applies` says whether the bandit meets the conditions of `value`. A condition that ends in "(as printed)" is needed
-    only by the printed form.
+    The printed form `needs_as_printed` what the corrected one does without. `limit` is the largest value that something
+    can have at all, and what that is; a bound that reaches it is vacuous.
     """
 
     name: str
@@ -38,19 +40,45 @@ class Bound:
     printed: float | None
     corrected: float | None
     correction: str = ""
-    conditions: tuple[Condition, ...] = ()
-    applies: bool = True
-    vacuous: bool = False
-    note: str = ""
+    needs: tuple[Condition, ...] = ()
+    needs_as_printed: tuple[Condition, ...] = ()
+    limit: tuple[float, str] = (math.inf, "")
+    remark: str = ""
 
     @property
     def value(self) -> float | None:
         """The corrected value, or the printed one where nothing else is known."""
         return self.printed if self.corrected is None else self.corrected
 
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """All conditions; one that ends in "(as printed)" is needed only by the printed form."""
+        return self.needs + tuple(Condition(f"{text} (as printed)", holds) for text, holds in self.needs_as_printed)
+
+    @property
+    def applies(self) -> bool:
+        """Whether the bandit meets the conditions of `value`."""
+        return all(condition.holds for condition in self.needs)
+
+    @property
+    def vacuous(self) -> bool:
+        return self.value is not None and self.value >= self.limit[0]
+
+    @property
+    def note(self) -> str:
+        remarks = [self.remark] if self.remark else []
+        limit, what = self.limit
+        if what and (self.vacuous or (self.printed is not None and self.printed >= limit)):
+            start = "" if self.vacuous else "vacuous as printed: "
+            remarks.insert(0, f"{start}{what} never exceeds {limit:.4g}")
+        if self.applies and not all(condition.holds for condition in self.needs_as_printed):
+            remarks.append("only the corrected form applies")
+        return "; ".join(remarks)
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, which has no infinity: that becomes the text "inf", which float() reads."""
-        facts = {field.name: getattr(self, field.name) for field in fields(self)}
+        shown = "name quantity citation printed corrected correction conditions applies vacuous note"
+        facts = {name: getattr(self, name) for name in shown.split()}
         facts["conditions"] = [condition._asdict() for condition in self.conditions]
         return {name: "inf" if value == math.inf else value for name, value in facts.items()}
 
@@ -67,22 +95,31 @@ class Instance:
     between: Array
     span: float
     largest_pseudo_regret: float
+    delta: float
 
     @classmethod
-    def of(cls, owner: str, bandit: Bandit, risk: MeanVariance, horizon: int) -> "Instance":
-        """The numbers the theorems need, or an error for what they cannot treat."""
+    def of(cls, owner: str, bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> "Instance":
+        """The numbers the theorems need, or an error for what they cannot treat; δ is Theorem 1's 1/n² by default."""
         if not isinstance(risk, MeanVariance):
             raise PrudentError(f"{owner}: risk must be a mean-variance, got {risk}; [Sani12] proves nothing for others")
         hint = "the theorems fix ρ; when only the mean counts, UCB1's own regret bound applies"
         rho = check_number(owner, "rho", risk.rho, low=0.0, open_high=True, hint=hint)
         n = check_integer(owner, "horizon", horizon, low=1)
-        best = bandit.best(risk)
-        gaps = bandit.gaps(risk)
-        squared = bandit.mean_differences**2
+        level = float(n**-2.0 if delta is None else check_parameter(owner, "delta", delta))
+        best, gaps, squared = bandit.best(risk), bandit.gaps(risk), bandit.mean_differences**2
         rest = np.arange(len(bandit)) != best
-        low, high = bandit.support
-        largest = _largest_mixture(gaps, squared)
-        return cls(len(bandit), n, rho, gaps[rest], squared[best, rest], squared[rest][:, rest], high - low, largest)
+        arrays = gaps[rest], squared[best, rest], squared[rest][:, rest]
+        return cls(len(bandit), n, rho, *arrays, float(np.ptp(bandit.support)), _largest_mixture(gaps, squared), level)
+
+    @property
+    def b(self) -> float:
+        """The constant of Theorem 1, 2(5+ρ)."""
+        return 2.0 * (5.0 + self.rho)
+
+    @property
+    def widest(self) -> float:
+        """The largest Γ²."""
+        return float(max(self.from_best.max(initial=0.0), self.between.max(initial=0.0)))
 
     @property
     def unique(self) -> Condition:
@@ -97,21 +134,18 @@ class Instance:
     def playable(self) -> Condition:
         return Condition(f"n ≥ K: {self.horizon} ≥ {self.n_arms}", self.horizon >= self.n_arms)
 
-    def level(self, owner: str, delta: float | None) -> float:
-        """δ, by default Theorem 1's 1/n²."""
-        return float(self.horizon**-2.0 if delta is None else check_parameter(owner, "delta", delta))
+    @property
+    def failure(self) -> float:
+        """The probability 6nKδ that the paper leaves to the event in which its bounds fail."""
+        return 6.0 * self.horizon * self.n_arms * self.delta
 
-    def informative(self, delta: float) -> Condition:
-        failure = 6.0 * self.horizon * self.n_arms * delta
-        return Condition(f"6nKδ < 1, else the probability is 0: {failure:.3g}", failure < 1.0)
+    @property
+    def informative(self) -> Condition:
+        return Condition(f"6nKδ < 1, else the probability is 0: {self.failure:.3g}", self.failure < 1.0)
 
 
 def largest_pseudo_regret(bandit: Bandit, risk: MeanVariance) -> float:
-    """The largest pseudo-regret (Definition 3) that any allocation of pulls to these arms can have.
-
-    It is max_p Σ p_i Δ_i + 4 Var_p(μ) = min_c max_i Δ_i + 4 (μ_i − c)², since Var_p(μ) = min_c Σ p_i (μ_i − c)². The
-    minimum over c lies at a vertex or where two of these parabolas cross, so two arms at most share the worst p.
-    """
+    """The largest pseudo-regret (Definition 3) that any allocation of pulls to these arms can have."""
     return Instance.of("largest_pseudo_regret", bandit, risk, 1).largest_pseudo_regret
 
 
@@ -127,43 +161,12 @@ def largest_regret(rho: float, span: float = 1.0) -> float:
 
 def over(numerator: float | Array, denominator: Array) -> Array:
     """Division in which 0/0 is 0, and a positive number divided by 0 is infinite."""
-    top = np.broadcast_to(np.asarray(numerator, float), np.shape(denominator))
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        return np.where(top == 0.0, 0.0, top / denominator)
-
-
-def judge(
-    name: str,
-    quantity: str,
-    citation: str,
-    printed: float | None,
-    corrected: float | None,
-    *,
-    correction: str = "",
-    conditions: tuple[Condition, ...] = (),
-    as_printed: tuple[Condition, ...] = (),
-    limit: float = math.inf,
-    limit_is: str = "",
-    note: str = "",
-) -> Bound:
-    """A bound with its verdict: vacuous when the value reaches `limit`, the largest possible value of `limit_is`."""
-    value = printed if corrected is None else corrected
-    vacuous = value is not None and value >= limit
-    remarks = [note] if note else []
-    if vacuous and limit_is:
-        remarks.insert(0, f"{limit_is} never exceeds {limit:.4g}")
-    elif printed is not None and printed >= limit and limit_is:
-        remarks.insert(0, f"vacuous as printed: {limit_is} never exceeds {limit:.4g}")
-    applies = all(condition.holds for condition in conditions)
-    if applies and not all(condition.holds for condition in as_printed):
-        remarks.append("only the corrected form applies")
-    every = conditions + tuple(Condition(f"{text} (as printed)", holds) for text, holds in as_printed)
-    remark = "; ".join(remarks)
-    return Bound(name, quantity, citation, printed, corrected, correction, every, applies, vacuous, remark)
+        return np.where(np.equal(numerator, 0.0), 0.0, numerator / denominator)
 
 
 def _largest_mixture(gaps: Array, squared: Array) -> float:
-    """max over two arms and a share p of p Δ_i + (1−p) Δ_j + 4 p(1−p) Γ_ij²."""
+    """max_p Σ p_i Δ_i + 4 Var_p(μ), where two arms at most share the worst p: p Δ_i + (1−p) Δ_j + 4 p(1−p) Γ_ij²."""
     tilt = over(gaps[:, None] - gaps, 8.0 * squared)
     share = np.clip(0.5 + tilt, 0.0, 1.0)
     mixed = share * gaps[:, None] + (1.0 - share) * gaps + 4.0 * share * (1.0 - share) * squared

@@ -1,4 +1,4 @@
-"""ExpExp in theory: Theorem 2, of the main text and of the appendix."""
+"""ExpExp in theory: Theorem 2, of the main text and of the appendix, and the lower bounds, one of which it meets."""
 
 import math
 
@@ -7,49 +7,74 @@ from prudent.errors import PrudentError
 from prudent.policies.exp_exp import RULES
 from prudent.policies.helpers import exploring_pulls
 from prudent.risk.mean_variance import MeanVariance
-from prudent.theory.bound import Bound, Condition, Instance, judge
+from prudent.theory.bound import PSEUDO, Bound, Condition, Instance
 
-PRINTED = {"theorem": 2.0, "appendix": 3.0}
-"""The constant before K/n^{1/3}: with τ = K(n/14)^{2/3} in sec. 4, with τ = K(n/4)^{2/3} in App. C."""
+PRINTED = {
+    "theorem": (2.0, "Theorem 2", "ExpExp", "Theorem 2 (thm:ee.regret)"),
+    "appendix": (3.0, "Theorem 2, appendix", 'ExpExp, rule="appendix"', "App. C, last line"),
+}
+"""The constant before K/n^{1/3}, with τ = K(n/14)^{2/3} in sec. 4 and τ = K(n/4)^{2/3} in App. C; then its names."""
 
 
 def theorem2(bandit: Bandit, risk: MeanVariance, horizon: int, rule: str = "theorem") -> Bound:
-    """E[pseudo-regret] of ExpExp, whatever the arms: 2K/n^{1/3}, or 3K/n^{1/3} with the appendix's τ.
-
-    The proof bounds only the deviation of the variance. With ρ > 0 one sample changes the mean-variance by up to
-    (1+ρ)/m, its variance (divided by m) is biased by up to 1/(4m), and gaps reach 1/4 + ρ: see `explore_then_commit`.
-    """
+    """E[pseudo-regret] of ExpExp, whatever the arms: 2K/n^{1/3}, or 3K/n^{1/3} with the appendix's τ."""
     if rule not in PRINTED:
         raise PrudentError(f"theorem2: rule must be one of {', '.join(PRINTED)}, got {rule!r}")
     instance = Instance.of("theorem2", bandit, risk, horizon)
     n, k, rho = instance.horizon, instance.n_arms, instance.rho
     each = exploring_pulls(n, k, RULES[rule])
-    printed = PRINTED[rule] * k / n ** (1.0 / 3.0)
+    constant, name, policy, where = PRINTED[rule]
+    printed = constant * k / n ** (1.0 / 3.0)
     corrected = explore_then_commit(n, k, rho, each) if each else None
     safe = rho == 0.0 or (corrected is not None and corrected <= printed)
-    where = "Theorem 2 (thm:ee.regret)" if rule == "theorem" else "App. C, last line"
-    return judge(
-        "Theorem 2" if rule == "theorem" else "Theorem 2, appendix",
-        "expected pseudo-regret of ExpExp" + ("" if rule == "theorem" else ', rule="appendix"'),
+    return Bound(
+        name,
+        f"expected pseudo-regret of {policy}",
         f"[Sani12], {where}",
         printed,
         corrected,
-        correction="the deviation, bias and gaps of the mean-variance for those of the variance; m as it is rounded",
-        conditions=(instance.bounded, instance.playable),
-        as_printed=(Condition("ρ = 0, or the corrected value is no larger", safe),),
-        limit=instance.largest_pseudo_regret,
-        limit_is="the pseudo-regret of these arms",
+        "the deviation, bias and gaps of the mean-variance for those of the variance; m as it is rounded",
+        needs=(instance.bounded, instance.playable),
+        needs_as_printed=(Condition("ρ = 0, or the corrected value is no larger", safe),),
+        limit=(instance.largest_pseudo_regret, PSEUDO),
     )
 
 
 def explore_then_commit(horizon: int, n_arms: int, rho: float, each: int) -> float:
     """(4.25+ρ)(K−1)m/n + (1 − Km/n)(K−1)[(1+ρ)/√(2em) + β], β = 1/(4m) if ρ > 0 and 0 if not, for m pulls each.
 
-    Exploration: (K−1)m pulls of other arms cost gaps of at most 1/4 + ρ and a variance of the means of at most
-    (K−1)m/n, four times that in Definition 3. Commitment: P(MV̂_i ≤ MV̂_*) ≤ exp(−m(Δ_i−β)²/(1+ρ)²) by bounded
-    differences, and u exp(−mu²/(1+ρ)²) ≤ (1+ρ)/√(2em).
+    The first term is the price of exploring, the second that of committing to a wrong arm (docs/theory.md).
     """
     bias = 0.25 / each if rho > 0.0 else 0.0
     wrong = (1.0 + rho) / math.sqrt(2.0 * math.e * each) + bias
     committed = 1.0 - n_arms * each / horizon
     return (n_arms - 1) * ((4.25 + rho) * each / horizon + committed * wrong)
+
+
+def lower_bound_rates(bandit: Bandit, risk: MeanVariance, horizon: int) -> tuple[Bound, Bound]:
+    """log n/n for any one bandit and n^{−1/3} in the worst case, constants left out; no policy improves on them.
+
+    [Vakili16] counts regret over all rounds, Ω(log n) and Ω(n^{2/3}); here regret is per round, as in [Sani12].
+    """
+    instance = Instance.of("lower_bound_rates", bandit, risk, horizon)
+    n = instance.horizon
+    choice = Condition("K ≥ 2", instance.n_arms > 1)
+    one = Bound(
+        "Lower bound, one bandit",
+        "expected regret of any consistent policy, up to a constant of the arms",
+        "[Vakili16]",
+        math.log(n) / n,
+        None,
+        needs=(choice, instance.unique),
+        remark="a rate; MV-LCB has it (Theorem 1)",
+    )
+    worst = Bound(
+        "Lower bound, worst case",
+        "the largest expected regret over all bandits, of any policy, up to a constant",
+        "[Vakili16]",
+        n ** (-1.0 / 3.0),
+        None,
+        needs=(choice,),
+        remark="a rate; ExpExp has it (Theorem 2), MV-LCB does not (Remark 2)",
+    )
+    return one, worst

@@ -8,84 +8,69 @@ from prudent.arrays import Array
 from prudent.bandit import Bandit
 from prudent.errors import check_integer
 from prudent.risk.mean_variance import MeanVariance
-from prudent.theory.bound import Bound, Condition, Instance, judge, largest_regret, over
+from prudent.theory.bound import PSEUDO, Bound, Condition, Instance, largest_regret, over
 
-PSEUDO = "the pseudo-regret of these arms"
-PAPER_CONSTANT = 5.0
-SHARP_CONSTANT = 1.0
+REGRET = "the regret of rewards in this interval"
 
 
 def lemma2(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> Bound:
-    """P(some arm's MV̂ after some s ≤ n samples is off by (5+ρ)√(log(1/δ)/2s) or more) ≤ 6nKδ.
-
-    Bounded differences of MV̂ as one function, (1+ρ)/s for each sample, give 2nKδ already at the width
-    (1+ρ)√(log(1/δ)/2s) plus the bias 1/(4s), and the paper's 5 covers both.
-    """
-    instance = Instance.of("lemma2", bandit, risk, horizon)
-    level = instance.level("lemma2", delta)
-    events = instance.horizon * instance.n_arms * level
-    return judge(
+    """P(some arm's MV̂ after some s ≤ n samples is off by (5+ρ)√(log(1/δ)/2s) or more) ≤ 6nKδ."""
+    instance = Instance.of("lemma2", bandit, risk, horizon, delta)
+    events = instance.horizon * instance.n_arms * instance.delta
+    return Bound(
         "Lemma 2",
         "P(some |MV̂ − MV| ≥ (5+ρ)√(log(1/δ)/2s))",
         "[Sani12], Lemma 2 (l:ch.mean-var)",
         6.0 * events,
         2.0 * events,
-        correction="true as printed; bounded differences of MV̂ itself need 2 events per arm and round, not 6",
-        conditions=(instance.bounded, instance.informative(level)),
-        limit=1.0,
-        limit_is="a probability",
+        "true as printed; bounded differences of MV̂ itself need 2 events per arm and round, not 6",
+        needs=(instance.bounded, instance.informative),
+        limit=(1.0, "a probability"),
     )
 
 
 def pulls_bound(
     bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None, arm: int | None = None
 ) -> Bound:
-    """T_i ≤ b² log(1/δ)/(2Δ_i²) + 1 with b = 2(5+ρ), for one arm (from 0) or for all but the best together.
-
-    The printed value is that of the lemma commented out in sec. 3.2, which lacks the 2; the proof of Theorem 1 has it.
-    """
-    instance = Instance.of("pulls_bound", bandit, risk, horizon)
-    level = instance.level("pulls_bound", delta)
-    log_term = math.log(1.0 / level)
-    printed = over(_b(instance.rho) ** 2 * log_term, instance.gaps**2) + 1.0
+    """T_i ≤ b² log(1/δ)/(2Δ_i²) + 1 with b = 2(5+ρ), for one arm (from 0) or for all but the best together."""
+    instance = Instance.of("pulls_bound", bandit, risk, horizon, delta)
+    log_term = math.log(1.0 / instance.delta)
+    printed = over(instance.b**2 * log_term, instance.gaps**2) + 1.0
     corrected = most_pulls(instance, log_term)
     who = "pulls of all arms but the best"
     if arm is not None:
         arm = check_integer("pulls_bound", "arm", arm, low=0, high=instance.n_arms - 1, hint="arms count from 0")
-        best = bandit.best(risk)
         who = f"pulls of {bandit.names[arm]}"
         # Nothing but the horizon limits how often the best arm is pulled.
-        printed, corrected = (np.insert(values, best, instance.horizon)[[arm]] for values in (printed, corrected))
-    return judge(
+        best, n = bandit.best(risk), instance.horizon
+        printed, corrected = (np.insert(pulls, best, n)[[arm]] for pulls in (printed, corrected))
+    return Bound(
         "Pulls bound",
-        f"{who}, except with probability {_failure(instance, level):.3g}",
+        f"{who}, except with probability {instance.failure:.3g}",
         "[Sani12], proof of Theorem 1 (App. B) and the lemma commented out in sec. 3.2 (l:expected)",
         float(printed.sum()),
         min(float(corrected.sum()), float(instance.horizon)),
-        correction="b²/2 for b², as in the proof, and never more than n",
-        conditions=(instance.bounded, instance.informative(level), instance.playable),
-        as_printed=(instance.unique,),
-        limit=float(instance.horizon),
-        limit_is="the number of pulls",
+        "b²/2 for b², as in the proof, and never more than n",
+        needs=(instance.bounded, instance.informative, instance.playable),
+        needs_as_printed=(instance.unique,),
+        limit=(float(instance.horizon), "the number of pulls"),
     )
 
 
 def theorem1_high_probability(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> Bound:
     """Pseudo-regret of MV-LCB run with δ, except with probability 6nKδ (Theorem 1, first half)."""
-    instance = Instance.of("theorem1_high_probability", bandit, risk, horizon)
-    level = instance.level("theorem1_high_probability", delta)
-    log_term = math.log(1.0 / level)
-    return judge(
+    instance = Instance.of("theorem1_high_probability", bandit, risk, horizon, delta)
+    log_term = math.log(1.0 / instance.delta)
+    return Bound(
         "Theorem 1, high probability",
-        f"pseudo-regret of MV-LCB, except with probability {_failure(instance, level):.3g}",
+        f"pseudo-regret of MV-LCB, except with probability {instance.failure:.3g}",
         "[Sani12], Theorem 1 (thm:mvlcb.regret)",
         _printed(instance, log_term),
         pseudo_regret_at(instance, most_pulls(instance, log_term)),
-        correction="the proof's own pulls put into Definition 3 (b²/2 for b², at most n); then no gap need be above 0",
-        conditions=(instance.bounded, instance.informative(level), instance.playable),
-        as_printed=(instance.unique,),
-        limit=instance.largest_pseudo_regret,
-        limit_is=PSEUDO,
+        "the proof's own pulls put into Definition 3 (b²/2 for b², at most n); then no gap need be above 0",
+        needs=(instance.bounded, instance.informative, instance.playable),
+        needs_as_printed=(instance.unique,),
+        limit=(instance.largest_pseudo_regret, PSEUDO),
     )
 
 
@@ -96,38 +81,34 @@ def theorem1_expectation(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bo
     printed = _printed(instance, log_term) + (12.0 + 6.0 * instance.rho) * instance.n_arms / n
     corrected = pseudo_regret_at(instance, most_pulls(instance, log_term))
     corrected += instance.largest_pseudo_regret * 2.0 * instance.n_arms / n
-    return judge(
+    return Bound(
         "Theorem 1, expectation",
         "expected pseudo-regret of MV-LCB",
         "[Sani12], Theorem 1 (thm:mvlcb.regret)",
         printed,
         corrected,
-        correction="the proof's own pulls put into Definition 3; plus 2nKδ times these arms' largest pseudo-regret",
-        conditions=(instance.bounded, instance.playable),
-        as_printed=(instance.unique,),
-        limit=instance.largest_pseudo_regret,
-        limit_is=PSEUDO,
+        "the proof's own pulls put into Definition 3; plus 2nKδ times these arms' largest pseudo-regret",
+        needs=(instance.bounded, instance.playable),
+        needs_as_printed=(instance.unique,),
+        limit=(instance.largest_pseudo_regret, PSEUDO),
     )
 
 
 def theorem1_sharp(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
-    """Theorem 1 in expectation for MVLCB.sharp(): width (1+ρ)√(log(1/δ)/2s) around the unbiased variance, δ = 1/n².
-
-    Not in the paper. The index needs two pulls, hence at least 2 in place of 1.
-    """
+    """Theorem 1 in expectation for MVLCB.sharp(): width (1+ρ)√(log(1/δ)/2s) around the unbiased variance, δ = 1/n²."""
     instance = Instance.of("theorem1_sharp", bandit, risk, horizon)
     n, k = instance.horizon, instance.n_arms
-    pulls = np.maximum(most_pulls(instance, 2.0 * math.log(n), SHARP_CONSTANT), min(2, n))
-    return judge(
+    # The index needs two pulls, hence at least 2 in place of 1.
+    pulls = np.maximum(most_pulls(instance, 2.0 * math.log(n), c=1.0), min(2, n))
+    return Bound(
         "Theorem 1 for the sharp width",
         "expected pseudo-regret of sharp MV-LCB",
         "docs/theory.md; not in the paper",
         None,
         pseudo_regret_at(instance, pulls) + instance.largest_pseudo_regret * 2.0 * k / n,
-        correction="1+ρ in place of 5+ρ",
-        conditions=(instance.bounded, Condition(f"n ≥ 2K: {n} ≥ {2 * k}", n >= 2 * k)),
-        limit=instance.largest_pseudo_regret,
-        limit_is=PSEUDO,
+        "1+ρ in place of 5+ρ",
+        needs=(instance.bounded, Condition(f"n ≥ 2K: {n} ≥ {2 * k}", n >= 2 * k)),
+        limit=(instance.largest_pseudo_regret, PSEUDO),
     )
 
 
@@ -136,66 +117,55 @@ def corollary(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
     instance = Instance.of("corollary", bandit, risk, horizon)
     n, k, rho = instance.horizon, instance.n_arms, instance.rho
     log_term = 2.0 * math.log(n)
-    printed = _printed(instance, log_term) + printed_excess(instance, log_term) + (0.25 + rho) * 6.0 * k / n
-    corrected = pseudo_regret_at(instance, most_pulls(instance, log_term)) + corrected_excess(instance, log_term)
+    printed = _printed(instance, log_term) + excess(instance, log_term, printed=True) + (0.25 + rho) * 6.0 * k / n
+    corrected = pseudo_regret_at(instance, most_pulls(instance, log_term)) + excess(instance, log_term)
     corrected += largest_regret(rho) * (4.0 * n * k + 2.0 * (k - 1)) / n**2
-    return judge(
+    return Bound(
         "Corollary",
         "expected regret of MV-LCB",
         "[Sani12], App. B, after the proof of Theorem 1",
         printed,
         corrected,
-        correction="Theorem 1 and Lemma 1 as corrected; 4nK + 2(K−1) events, the twins among them",
-        conditions=(instance.bounded, instance.playable),
-        as_printed=(instance.unique,),
-        limit=largest_regret(rho, instance.span),
-        limit_is="the regret of rewards in this interval",
+        "Theorem 1 and Lemma 1 as corrected; 4nK + 2(K−1) events, the twins among them",
+        needs=(instance.bounded, instance.playable),
+        needs_as_printed=(instance.unique,),
+        limit=(largest_regret(rho, instance.span), REGRET),
     )
 
 
 def lemma1(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> Bound:
-    """regret − pseudo-regret of any policy, except with probability δ (δ is here the whole probability of failure).
-
-    The event of the proof leaves out the twins, which deviate as well. Each needs one more event, at s = T_i. With
-    these 4nK + 2(K−1) events are enough, no more than the 6nK printed.
-    """
-    instance = Instance.of("lemma1", bandit, risk, horizon)
-    level = instance.level("lemma1", delta)
-    n, k = instance.horizon, instance.n_arms
-    return judge(
+    """regret − pseudo-regret of any policy, except with probability δ (δ is here the whole probability of failure)."""
+    instance = Instance.of("lemma1", bandit, risk, horizon, delta)
+    n, k, level = instance.horizon, instance.n_arms, instance.delta
+    return Bound(
         "Lemma 1",
         f"regret − pseudo-regret of any policy, except with probability {level:.3g}",
         "[Sani12], Lemma 1 (l:psuedo.regret)",
-        printed_excess(instance, math.log(6.0 * n * k / level)),
-        corrected_excess(instance, math.log((4.0 * n * k + 2.0 * (k - 1)) / level)),
-        correction="true as printed, though the proof leaves out the twins; 4(K−1) for 4√2 K, K−1 for K under the root",
-        conditions=(instance.bounded, Condition(f"0 < δ < 1: {level:.3g}", level < 1.0)),
-        limit=largest_regret(instance.rho, instance.span),
-        limit_is="the regret of rewards in this interval",
+        excess(instance, math.log(6.0 * n * k / level), printed=True),
+        excess(instance, math.log((4.0 * n * k + 2.0 * (k - 1)) / level)),
+        "true as printed, though the proof leaves out the twins; 4(K−1) for 4√2 K, K−1 for K under the root",
+        needs=(instance.bounded, Condition(f"0 < δ < 1: {level:.3g}", level < 1.0)),
+        limit=(largest_regret(instance.rho, instance.span), REGRET),
     )
 
 
 def remark1_rate(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
-    """The rate of Theorem 1, constants (and b) left out: K/Δ log n/n + K² Γ²/Δ⁴ log²n/n as printed.
-
-    Theorem 1's last term has 1/n², so log²n/n² is correct. It no longer covers the middle term, K Γ²/Δ² log n/n, which
-    must therefore be written. Γ is the largest difference of two means, Δ the smallest gap.
-    """
+    """Theorem 1 without constants and b: K/Δ log n/n + K² Γ²/Δ⁴ log²n/n, with the largest Γ and the smallest Δ."""
     instance = Instance.of("remark1_rate", bandit, risk, horizon)
-    n, k = instance.horizon, instance.n_arms
+    n, widest, arms_log = instance.horizon, instance.widest, instance.n_arms * math.log(instance.horizon)
     smallest = instance.gaps.min(initial=math.inf, keepdims=True)
-    first = over(k * math.log(n) / n, smallest)
-    middle = over(k * math.log(n) / n * _widest(instance), smallest**2)
-    last = over((k * math.log(n)) ** 2 / n * _widest(instance), smallest**4)
-    return judge(
+    first = over(arms_log / n, smallest)
+    middle = over(arms_log / n * widest, smallest**2)
+    last = over(arms_log**2 / n * widest, smallest**4)
+    return Bound(
         "Remark 1, rate",
         "expected pseudo-regret of MV-LCB, up to a constant",
         "[Sani12], Remark 1 after Theorem 1",
         (first + last).item(),
         (first + middle + last / n).item(),
-        correction="log²n/n² for log²n/n; the term K Γ²/Δ² log n/n, covered before, is added: O(log n/n) in all",
-        conditions=(instance.bounded, instance.unique),
-        note="a rate; its constant grows with b²",
+        "log²n/n² for log²n/n; the term K Γ²/Δ² log n/n, covered before, is added: O(log n/n) in all",
+        needs=(instance.bounded, instance.unique),
+        remark="a rate; its constant grows with b²",
     )
 
 
@@ -203,66 +173,44 @@ def worst_case(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
     """Remark 2: on two deterministic arms, ρ = 0, MV-LCB's indices depend only on the pulls; it alternates, and its
     regret is exactly T₁T₂Γ²/n², with Γ here the largest difference of two means."""
     instance = Instance.of("worst_case", bandit, risk, horizon)
-    n, widest = instance.horizon, _widest(instance)
+    n, widest = instance.horizon, instance.widest
     constant = instance.n_arms == 2 and not bandit.variances.any()
-    return judge(
+    return Bound(
         "Remark 2, worst case",
         "regret of MV-LCB on two deterministic arms as far apart as these, ρ = 0",
         "[Sani12], Remark 2 after Theorem 1",
         0.25 * widest,
         (n // 2) * (n - n // 2) / n**2 * widest,
-        correction="an odd n splits unevenly, (n²−1)Γ²/4n²; the printed index should read −(5+ρ)√(log(1/δ)/2s)",
-        conditions=(Condition("two deterministic arms", constant), Condition("ρ = 0", instance.rho == 0.0)),
-        note="does not decrease with n, as on any bandit whose best arms tie and have different means",
+        "an odd n splits unevenly, (n²−1)Γ²/4n²; the printed index should read −(5+ρ)√(log(1/δ)/2s)",
+        needs=(Condition("two deterministic arms", constant), Condition("ρ = 0", instance.rho == 0.0)),
+        remark="does not decrease with n, as on any bandit whose best arms tie and have different means",
     )
 
 
-def most_pulls(instance: Instance, log_term: float, c: float = PAPER_CONSTANT) -> Array:
-    """min(n, 2(c+ρ)² L/Δ_i² + 1) for the arms other than the best.
-
-    When the last pull of arm i came, after s = T_i − 1 others, MV_i − 2(c+ρ)√(L/2s) ≤ B_i ≤ B_* ≤ MV_*.
-    """
+def most_pulls(instance: Instance, log_term: float, c: float = 5.0) -> Array:
+    """min(n, 2(c+ρ)² L/Δ_i² + 1) for the arms other than the best; c = 5 is the paper's, c = 1 the sharp constant."""
     pulls = over(2.0 * (c + instance.rho) ** 2 * log_term, instance.gaps**2) + 1.0
     return np.minimum(pulls, float(instance.horizon))
 
 
 def pseudo_regret_at(instance: Instance, pulls: Array) -> float:
     """Definition 3 with at most `pulls` of each arm but the best, and at most n of the best."""
-    n = instance.horizon
-    share = pulls / n
+    share = pulls / instance.horizon
     cross = share @ instance.between @ share
     return float(share @ instance.gaps + 4.0 * share @ instance.from_best + 2.0 * cross)
 
 
-def printed_excess(instance: Instance, log_term: float) -> float:
-    """(5+ρ)√(2KL/n) + 4√2 KL/n, Lemma 1's distance between regret and pseudo-regret."""
-    per_round = instance.n_arms * log_term / instance.horizon
-    return (PAPER_CONSTANT + instance.rho) * math.sqrt(2.0 * per_round) + 4.0 * math.sqrt(2.0) * per_round
-
-
-def corrected_excess(instance: Instance, log_term: float) -> float:
-    """(5+ρ)√(2(K−1)L/n) + 4(K−1)L/n: only K−1 arms have a gap, and (x+y)² ≤ 2x² + 2y² costs no √2."""
-    per_round = (instance.n_arms - 1) * log_term / instance.horizon
-    return (PAPER_CONSTANT + instance.rho) * math.sqrt(2.0 * per_round) + 4.0 * per_round
+def excess(instance: Instance, log_term: float, *, printed: bool = False) -> float:
+    """(5+ρ)√(2mL/n) + cmL/n, Lemma 1's distance between regret and pseudo-regret; m = K, c = 4√2 or m = K−1, c = 4."""
+    arms, factor = (instance.n_arms, 4.0 * math.sqrt(2.0)) if printed else (instance.n_arms - 1, 4.0)
+    per_round = arms * log_term / instance.horizon
+    return (5.0 + instance.rho) * math.sqrt(2.0 * per_round) + factor * per_round
 
 
 def _printed(instance: Instance, log_term: float) -> float:
     """The right-hand side of Theorem 1 in high probability, with L = log(1/δ)."""
-    n, scaled = instance.horizon, _b(instance.rho) ** 2 * log_term
+    n, scaled = instance.horizon, instance.b**2 * log_term
     gap = over(scaled, instance.gaps).sum()
     exploration = 4.0 * over(scaled * instance.from_best, instance.gaps**2).sum()
     cross = 2.0 / n * over(scaled**2 * instance.between, np.outer(instance.gaps, instance.gaps) ** 2).sum()
     return float((gap + exploration + cross + 5.0 * instance.n_arms) / n)
-
-
-def _b(rho: float) -> float:
-    return 2.0 * (PAPER_CONSTANT + rho)
-
-
-def _failure(instance: Instance, level: float) -> float:
-    return 6.0 * instance.horizon * instance.n_arms * level
-
-
-def _widest(instance: Instance) -> float:
-    """The largest Γ²."""
-    return float(max(instance.from_best.max(initial=0.0), instance.between.max(initial=0.0)))
