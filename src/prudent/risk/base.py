@@ -60,12 +60,12 @@ class RiskMeasure(ABC):
     additive: ClassVar[bool] = False
     """The cost of a sum of independent rewards is the sum of their costs."""
 
-    limits: ClassVar[Mapping[str, Parameter]] = {}
+    own_parameters: ClassVar[Mapping[str, Parameter]] = {}
     """The intervals of parameters that prudent.parameters does not have, or has otherwise."""
 
     def __post_init__(self) -> None:
         """Check the parameters by their names."""
-        known = {**PARAMETERS, **self.limits}
+        known = {**PARAMETERS, **self.own_parameters}
         for name in (field.name for field in fields(self) if field.name in known):  # type: ignore[arg-type]
             object.__setattr__(self, name, check_parameter(self.name, name, getattr(self, name), known))
 

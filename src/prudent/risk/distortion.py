@@ -89,7 +89,7 @@ class ExponentialSpectrum(Spectral):
 
     k: float = 5.0
 
-    limits: ClassVar = {"k": Parameter(*POSITIVE, "k is the aversion to risk; near 0 only the mean counts")}
+    own_parameters: ClassVar = {"k": Parameter(*POSITIVE, "k is the aversion to risk; near 0 only the mean counts")}
 
     def distort(self, p: Array) -> Array:
         return np.expm1(-self.k * p) / np.expm1(-self.k)
@@ -105,7 +105,9 @@ class ProportionalHazard(Spectral):
 
     r: float = 0.5
 
-    limits: ClassVar = {"r": Parameter(0.0, 1.0, "low", "r = 1 is the mean, and a smaller r is more averse to risk")}
+    own_parameters: ClassVar = {
+        "r": Parameter(0.0, 1.0, "low", "r = 1 is the mean, and a smaller r is more averse to risk")
+    }
 
     def distort(self, p: Array) -> Array:
         return p**self.r
@@ -121,7 +123,7 @@ class Wang(Spectral):
 
     lam: float = 0.5
 
-    limits: ClassVar = {"lam": Parameter(0.0, math.inf, "high", "λ is a price of risk; 0 is the mean")}
+    own_parameters: ClassVar = {"lam": Parameter(0.0, math.inf, "high", "λ is a price of risk; 0 is the mean")}
 
     def distort(self, p: Array) -> Array:
         return wang_transform(p, self.lam)

@@ -105,7 +105,7 @@ class Sharpe(RiskMeasure):
     epsilon: float = 0.01
 
     by_moments = True
-    limits: ClassVar = {"epsilon": Parameter(*POSITIVE, "it keeps the ratio finite where the variance is 0")}
+    own_parameters: ClassVar = {"epsilon": Parameter(*POSITIVE, "it keeps the ratio finite where the variance is 0")}
 
     def cost(self, law: Law) -> float:
         return float(self.estimate(law.mean, law.variance, np.empty(0)))

@@ -78,7 +78,7 @@ class MeanCVaR(Spectral):
     alpha: float = 0.05
     weight: float = 0.5
 
-    limits: ClassVar = {"weight": Parameter(0.0, 1.0, "", "0 is the mean, 1 is cvar")}
+    own_parameters: ClassVar = {"weight": Parameter(0.0, 1.0, "", "0 is the mean, 1 is cvar")}
 
     def cost(self, law: Law) -> float:
         return -(1.0 - self.weight) * law.mean - self.weight * law.lower_tail_mean(self.alpha)
@@ -103,7 +103,7 @@ class Mixed(RiskMeasure):
     alpha: float = 0.05
 
     weight: ClassVar = Parameter(0.0, math.inf, "high", "weights say how much each part counts")
-    limits: ClassVar = {"mean": weight, "variance": weight, "tail": weight}
+    own_parameters: ClassVar = {"mean": weight, "variance": weight, "tail": weight}
 
     def cost(self, law: Law) -> float:
         worse = 1.0 - self.alpha

@@ -68,7 +68,7 @@ class LossAverse(ExpectedUtility):
     aversion: float = 2.25
     reference: float = 0.0
 
-    limits: ClassVar = {
+    own_parameters: ClassVar = {
         "aversion": Parameter(1.0, math.inf, "high", "how much more a loss hurts than a gain pleases"),
         "reference": Parameter(-math.inf, math.inf, "high", ""),
     }
@@ -89,7 +89,7 @@ class Semivariance(ExpectedUtility):
     target: float = 0.0
 
     moment = "second moment below the target"
-    limits: ClassVar = {"target": Parameter(-math.inf, math.inf, "high", "")}
+    own_parameters: ClassVar = {"target": Parameter(-math.inf, math.inf, "high", "")}
 
     def utility(self, x: Array) -> Array:
         return -(np.maximum(self.target - x, 0.0) ** 2)

@@ -6,8 +6,8 @@ from prudent.theory.bound import Bound as Bound
 from prudent.theory.bound import Condition as Condition
 from prudent.theory.bound import largest_pseudo_regret as largest_pseudo_regret
 from prudent.theory.bound import largest_regret as largest_regret
-from prudent.theory.exp_exp import lower_bound_rates as lower_bound_rates
 from prudent.theory.exp_exp import theorem2 as theorem2
+from prudent.theory.lower_bounds import lower_bound_rates as lower_bound_rates
 from prudent.theory.mv_lcb import corollary as corollary
 from prudent.theory.mv_lcb import lemma1 as lemma1
 from prudent.theory.mv_lcb import lemma2 as lemma2

@@ -1,4 +1,4 @@
-"""ExpExp in theory: Theorem 2, of the main text and of the appendix, and the lower bounds, one of which it meets."""
+"""ExpExp in theory: Theorem 2, of the main text and of the appendix."""
 
 import math
 
@@ -49,32 +49,3 @@ def explore_then_commit(horizon: int, n_arms: int, rho: float, each: int) -> flo
     wrong = (1.0 + rho) / math.sqrt(2.0 * math.e * each) + bias
     committed = 1.0 - n_arms * each / horizon
     return (n_arms - 1) * ((4.25 + rho) * each / horizon + committed * wrong)
-
-
-def lower_bound_rates(bandit: Bandit, risk: MeanVariance, horizon: int) -> tuple[Bound, Bound]:
-    """log n/n for any one bandit and n^{−1/3} in the worst case, constants left out; no policy improves on them.
-
-    [Vakili16] counts regret over all rounds, Ω(log n) and Ω(n^{2/3}); here regret is per round, as in [Sani12].
-    """
-    instance = Instance.of("lower_bound_rates", bandit, risk, horizon)
-    n = instance.horizon
-    choice = Condition("K ≥ 2", instance.n_arms > 1)
-    one = Bound(
-        "Lower bound, one bandit",
-        "expected regret of any consistent policy, up to a constant of the arms",
-        "[Vakili16]",
-        math.log(n) / n,
-        None,
-        needs=(choice, instance.unique),
-        remark="a rate; MV-LCB has it (Theorem 1)",
-    )
-    worst = Bound(
-        "Lower bound, worst case",
-        "the largest expected regret over all bandits, of any policy, up to a constant",
-        "[Vakili16]",
-        n ** (-1.0 / 3.0),
-        None,
-        needs=(choice,),
-        remark="a rate; ExpExp has it (Theorem 2), MV-LCB does not (Remark 2)",
-    )
-    return one, worst
