@@ -4,13 +4,14 @@ An active-set method solves it to rounding error. Every solution carries its KKT
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from prudent.arrays import Array
-from prudent.errors import PrudentError, check_number
+from prudent.errors import PrudentError
+from prudent.parameters import check_parameter
 from prudent.portfolio import active_set
 
 INDEFINITE = 1e-8
@@ -55,17 +56,14 @@ def solve(
     singular C is fine: one of the best mixes is returned. Short selling without limits is rejected where the cost has
     no minimum, and where the weights would be so large (some 1e7) that rounding keeps the KKT residual above 1e-8.
     """
-    c = np.ascontiguousarray(_array("covariance", covariance))
-    m = np.ascontiguousarray(_array("mean", mean))
-    if m.ndim != 1 or m.size == 0 or c.shape != (m.size, m.size):
-        raise PrudentError(f"solve: mean must hold K numbers and covariance K × K, got {m.shape} and {c.shape}")
+    m, c = map(np.ascontiguousarray, moments("solve", mean, "covariance", covariance))
     if type(rho) is not float or not rho >= 0.0:
-        rho = check_number("solve", "rho", rho, low=0.0, hint="ρ is a tolerance for risk; 0 leaves only the variance")
+        rho = check_parameter("solve", "rho", rho)
     low, high = limits(m.size, upper, short)
     endless, projected, weight = short and upper is None, 0.0, 0.0 if math.isinf(rho) else rho
     quadratic, linear, x = np.empty_like(c), np.empty_like(m), np.empty_like(m)
     if not active_set.prepare(c, m, weight, quadratic, linear):
-        c, projected = _repair(c, m)
+        c, projected = check_moments("solve", m, "covariance", c)
         active_set.prepare(c, m, weight, quadratic, linear)
         if endless:
             _check_minimum(quadratic, linear)
@@ -88,7 +86,7 @@ def limits(arms: int, upper: ArrayLike | None, short: bool) -> tuple[Array, Arra
     low, high = np.full(arms, -np.inf if short else 0.0), np.full(arms, np.inf if short else 1.0)
     if upper is None:
         return low, high
-    given = _array("upper", upper)
+    given = numbers("solve", "upper", upper)
     if given.shape not in ((), (arms,)):
         raise PrudentError(f"solve: upper must be one number or {arms}, one per arm, got shape {given.shape}")
     high[:] = given
@@ -107,18 +105,29 @@ def positive_part(covariance: Array) -> tuple[Array, Array]:
     return (vectors * np.maximum(values, 0.0)) @ vectors.T, values
 
 
-def check_covariance(owner: str, covariance: Array) -> tuple[Array, float]:
+def moments(owner: str, mean: ArrayLike, called: str, spread: ArrayLike) -> tuple[Array, Array]:
+    """The K means and the K × K matrix `called` covariance or scale, as arrays."""
+    m, c = numbers(owner, "mean", mean), numbers(owner, called, spread)
+    if m.ndim != 1 or m.size == 0 or c.shape != (m.size, m.size):
+        raise PrudentError(f"{owner}: mean must hold K numbers and {called} K × K, got shapes {m.shape} and {c.shape}")
+    return m, c
+
+
+def check_moments(owner: str, mean: Array, called: str, covariance: Array) -> tuple[Array, float]:
     """The covariance with eigenvalues negative by rounding set to zero, and the smallest of those (0 if there is none).
 
-    Rejected if it is not symmetric or clearly not positive semi-definite.
+    Rejected if something is not finite, or the covariance not symmetric or clearly not positive semi-definite.
     """
+    for name, values in (("mean", mean), (called, covariance)):
+        if not (np.abs(values) < LARGE).all():
+            fix = "drop incomplete rows first"
+            raise PrudentError(f"{owner}: {name} must be finite numbers, got NaN or infinity; {fix}")
     widest = np.abs(covariance - covariance.T)
     if widest.max() > active_set.ASYMMETRY * np.abs(covariance).max():
         i, j = (int(k) for k in np.unravel_index(widest.argmax(), widest.shape))
         pair = f"[{i}, {j}] = {covariance[i, j]:g} and [{j}, {i}] = {covariance[j, i]:g}"
-        raise PrudentError(
-            f"{owner}: covariance must be symmetric, got {pair}; pass (C + C.T) / 2 if they should agree"
-        )
+        fix = "pass (C + C.T) / 2 if they should agree"
+        raise PrudentError(f"{owner}: covariance must be symmetric, got {pair}; {fix}")
     projected, values = positive_part(covariance)
     smallest, largest = float(values[0]), float(np.abs(values).max())
     if smallest < -INDEFINITE * largest:
@@ -127,13 +136,6 @@ def check_covariance(owner: str, covariance: Array) -> tuple[Array, float]:
             f" {largest:g}); estimate it from complete rows, or project it with prudent.portfolio.positive_part"
         )
     return projected, min(smallest, 0.0)
-
-
-def _repair(covariance: Array, mean: Array) -> tuple[Array, float]:
-    for name, values in (("mean", mean), ("covariance", covariance)):
-        if not (np.abs(values) < LARGE).all():
-            raise PrudentError(f"solve: {name} must be finite numbers, got NaN or infinity; drop incomplete rows first")
-    return check_covariance("solve", covariance)
 
 
 def _check_minimum(quadratic: Array, linear: Array) -> None:
@@ -165,8 +167,9 @@ def _best_mean(mean: Array, low: Array, high: Array, *, endless: bool) -> Array:
     return x
 
 
-def _array(name: str, values: Any) -> Array:
+def numbers(owner: str, name: str, values: ArrayLike) -> Array:
+    """The values as an array, whose rows must be of equal length."""
     try:
         return np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        raise PrudentError(f"solve: {name} must be numbers, got {values!r}") from None
+        raise PrudentError(f"{owner}: {name} must be numbers, in rows of equal length, got {values!r}") from None

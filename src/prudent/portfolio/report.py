@@ -20,36 +20,27 @@ LEARNERS = {"full": "mc-empirical", "semi-bandit": "mc-ucb", "bandit": "mc-ete"}
 
 
 def learn(bandit: PortfolioBandit, *, feedback: str = "full", horizon: int, **settings: Any) -> PortfolioRuns:
-    """Learn the mix with the policy for the feedback, with snapshots for the figures.
-
-    The settings are those of `simulate_portfolio`.
-    """
+    """Learn the mix with the policy for the feedback; the settings are those of `simulate_portfolio`."""
     if feedback not in LEARNERS:
         raise PrudentError(f"learn: feedback must be one of {', '.join(LEARNERS)}, got {feedback!r}")
     horizon = check_integer("learn", "horizon", horizon, low=1)
-    return simulate_portfolio(
-        bandit, LEARNERS[feedback], horizon=horizon, snapshots=spaced(100, horizon, 13), **settings
-    )
+    rounds = spaced(100, horizon, 13)
+    return simulate_portfolio(bandit, LEARNERS[feedback], horizon=horizon, snapshots=rounds, **settings)
 
 
 def facts(learned: PortfolioRuns, *, upper: ArrayLike | None = None, short: bool = False) -> dict[str, Any]:
     """The frontier, the best mix and the learned weights, by the arms' names, as JSON takes them."""
-    bandit, best, summary = learned.bandit, learned.best, learned.summary()
-    frontier = bandit.frontier(upper=upper, short=short)
+    names, best, summary = learned.bandit.names, learned.best, learned.summary()
+    frontier = learned.bandit.frontier(upper=upper, short=short)
+    known = {name: getattr(best, name) for name in ("cost", "mean", "variance", "kkt_residual")}
     return {
-        "arms": list(bandit.names),
+        "arms": list(names),
         "rho": learned.risk.rho,
         "horizon": learned.horizon,
         "runs": len(learned),
         "seed": learned.seed,
-        "best": {
-            "weights": dict(zip(bandit.names, best.weights.tolist(), strict=True)),
-            "cost": best.cost,
-            "mean": best.mean,
-            "variance": best.variance,
-            "kkt_residual": best.kkt_residual,
-        },
-        "learned": summary | {"weights": dict(zip(bandit.names, summary["weights"], strict=True))},
+        "best": {"weights": dict(zip(names, best.weights.tolist(), strict=True)), **known},
+        "learned": summary | {"weights": dict(zip(names, summary["weights"], strict=True))},
         "frontier": {name: values.tolist() for name, values in frontier._asdict().items()},
     }
 

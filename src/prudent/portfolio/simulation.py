@@ -1,7 +1,7 @@
 """simulate_portfolio(): many runs of a portfolio policy."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,17 +23,9 @@ FEASIBLE = 1e-8
 """By how much a mix may miss its sum and its limits."""
 
 
-class Outcome(NamedTuple):
-    """The fields of `PortfolioRuns` that a run writes, (run, snapshot) each; weights have a third axis."""
-
-    reward_mean: Array
-    reward_variance: Array
-    best_mean: Array
-    best_variance: Array
-    gap: Array
-    exploration: Array
-    weights: Array
-    average_weights: Array
+MOMENTS = ("reward_mean", "best_mean", "reward_variance", "best_variance", "exploration", "gap")
+MIXES = ("weights", "average_weights")
+"""The fields of `PortfolioRuns` that a run finds at each snapshot, in this order: one number, then one for each arm."""
 
 
 def simulate_portfolio(
@@ -77,48 +69,44 @@ def simulate_portfolio(
     """
     if not isinstance(bandit, PortfolioBandit):
         raise PrudentError(f"simulate_portfolio: bandit must be a PortfolioBandit, got {bandit!r}")
-    player = _checked(portfolio_policies.make("simulate_portfolio", policy))
+    player = portfolio_policies.make("simulate_portfolio", policy)
+    if player.feedback not in FEEDBACKS:
+        raise PrudentError(f"{player}: feedback must be one of {', '.join(FEEDBACKS)}, got {player.feedback!r}")
     risk = MeanVariance(rho)
     job = Job.checked("simulate_portfolio", runs, seed, workers, progress)
     rounds = rounds_of("simulate_portfolio", horizon, snapshots).tolist()
     brief = Brief(len(bandit), risk.rho, rounds[-1], upper, short)
     best = bandit.optimal(risk.rho, upper=upper, short=short)
-    shape = (job.runs, len(rounds))
-    outcome = Outcome(*(np.empty(shape) for _ in range(6)), *(np.empty((*shape, len(bandit))) for _ in range(2)))
+    fields = [(name, float, ()) for name in MOMENTS] + [(name, float, len(bandit)) for name in MIXES]
+    found = np.empty((job.runs, len(rounds)), fields)
 
     def play(part: slice, rng: np.random.Generator) -> int:
         for run in range(part.start, part.stop):
-            one_run(bandit, player, brief, best, rounds, Outcome(*(field[run] for field in outcome)), rng)
+            found[run] = list(one_run(bandit, player, brief, best, rounds, rng))
         return FINE
 
     cell = f"{bandit!r} | {risk} | {player} | {rounds} | {np.asarray(upper).tolist()} {short}"
     seconds = job.run(cell, str(player), play)
     facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": player, "best": best, "seed": job.seed}
-    return PortfolioRuns.at_snapshots(rounds, outcome._asdict(), seconds=seconds, **facts)
+    return PortfolioRuns.at_snapshots(rounds, {name: found[name] for name in MOMENTS + MIXES}, seconds=seconds, **facts)
 
 
 def one_run(
-    bandit: PortfolioBandit,
-    policy: PortfolioPolicy,
-    brief: Brief,
-    best: Mix,
-    snapshots: Sequence[int],
-    outcome: Outcome,
-    rng: np.random.Generator,
-) -> None:
-    """Play one run and write its outcome, one entry per snapshot."""
+    bandit: PortfolioBandit, policy: PortfolioPolicy, brief: Brief, best: Mix, ends: list[int], rng: np.random.Generator
+) -> Iterator[tuple[Any, ...]]:
+    """Play one run and yield what is found at the end of each snapshot: MOMENTS, then MIXES."""
     law, stretches = bandit.law, policy.play(brief)
-    ends = limits(brief.arms, brief.upper, brief.short)
-    mix, left, exploring = _decision(policy, stretches, None, *ends)
+    within = limits(brief.arms, brief.upper, brief.short)
+    mix, left, exploring = _decision(policy, stretches, None, *within)
     settled = brief.even() if exploring else mix
     loss = bandit.cost(mix, brief.rho) - best.cost
     t, gap, held = 0, 0.0, np.zeros(brief.arms)
     seen = received = NOTHING
-    for i, until in enumerate(snapshots):
+    for until in ends:
         while t < until:
             if left == 0:
                 shown = _observation(policy.feedback, seen, mix)
-                mix, left, exploring = _decision(policy, stretches, shown, *ends)
+                mix, left, exploring = _decision(policy, stretches, shown, *within)
                 settled = settled if exploring else mix
                 loss, seen = bandit.cost(mix, brief.rho) - best.cost, NOTHING
             step = min(left, until - t)
@@ -128,22 +116,14 @@ def one_run(
             gap += step * loss
             held += step * mix
             t, left = t + step, left - step
-        outcome.reward_mean[i], outcome.best_mean[i], _ = received.mean
         variances = np.maximum(np.diag(received.scatter), 0.0) / t
-        outcome.reward_variance[i], outcome.best_variance[i], outcome.exploration[i] = variances
-        outcome.gap[i], outcome.weights[i], outcome.average_weights[i] = gap / t, settled, held / t
+        yield *received.mean[:2], *variances, gap / t, settled, held / t
 
 
 def spaced(first: int, last: int, count: int) -> list[int]:
     """Rounds evenly spaced in logarithms, for snapshots; fewer than `count` where they fall together."""
     rounds = np.unique(np.geomspace(min(first, last), last, count).round().astype(int))
     return [int(n) for n in rounds]
-
-
-def _checked(policy: PortfolioPolicy) -> PortfolioPolicy:
-    if policy.feedback not in FEEDBACKS:
-        raise PrudentError(f"{policy}: feedback must be one of {', '.join(FEEDBACKS)}, got {policy.feedback!r}")
-    return policy
 
 
 def _decision(

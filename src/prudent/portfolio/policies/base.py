@@ -14,7 +14,7 @@ log(n)/growth solves.
 from abc import ABC, abstractmethod
 from collections.abc import Generator
 from dataclasses import fields
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,6 +83,16 @@ class PortfolioPolicy(ABC):
         return f"{self.name}({', '.join(shown)})" if shown else self.name
 
 
+class Learner(PortfolioPolicy):
+    """A policy that solves again when the rounds have grown by the share `growth`."""
+
+    growth: float
+
+    def __post_init__(self) -> None:
+        hint = "0 solves every round, 0.05 when rounds grew by 5 %"
+        check_number(self.name, "growth", self.growth, low=0.0, high=1.0, hint=hint)
+
+
 portfolio_policies: Registry[PortfolioPolicy] = Registry(
     "policy",
     "prudent.portfolio_policies",
@@ -91,8 +101,3 @@ portfolio_policies: Registry[PortfolioPolicy] = Registry(
     of=PortfolioPolicy,
     prepare=named,
 )
-
-
-def check_growth(owner: str, growth: Any) -> None:
-    """Reject a share of rounds that is none."""
-    check_number(owner, "growth", growth, low=0.0, high=1.0, hint="0 solves every round, 0.05 when rounds grew by 5 %")

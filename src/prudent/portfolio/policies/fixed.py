@@ -1,4 +1,4 @@
-"""Always the same arm, alone."""
+"""Baselines that learn nothing: the even mix, and one arm alone."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,18 @@ import numpy as np
 
 from prudent.errors import check_integer
 from prudent.portfolio.policies.base import FOREVER, Brief, Play, PortfolioPolicy, portfolio_policies
+
+
+@portfolio_policies.add("even")
+@dataclass(frozen=True)
+class Even(PortfolioPolicy):
+    """The even mix in every round, a baseline."""
+
+    feedback = "bandit"
+
+    def play(self, brief: Brief) -> Play:
+        while True:
+            yield brief.even(), FOREVER
 
 
 @portfolio_policies.add("single-arm")
