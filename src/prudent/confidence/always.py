@@ -36,7 +36,7 @@ from scipy import special
 
 from prudent.arrays import Array
 from prudent.errors import PrudentError, check_number
-from prudent.parameters import check_support
+from prudent.parameters import check_parameter, check_support
 
 
 def mean_bounds(
@@ -83,7 +83,7 @@ def mean_variance_bounds(
     pulls: ArrayLike, mean: ArrayLike, variance: ArrayLike, rho: float, failure: float, low: float, high: float
 ) -> tuple[Array, Array]:
     """Where the cost σ² − ρ μ lies (−μ if ρ = ∞), from the two intervals that hold together."""
-    rho = check_number("confidence", "rho", rho, low=0.0, hint="ρ is a tolerance for risk")
+    rho = check_parameter("confidence", "rho", rho)
     if np.isinf(rho):
         left, right = mean_bounds(pulls, mean, variance, failure, low, high)
         return -right, -left
@@ -114,7 +114,7 @@ def quantile_ranks(pulls: ArrayLike, quantile: float, failure: float) -> tuple[N
     """
     p = check_quantile(quantile)
     n = _counts(pulls)
-    rate = _rate(n, _checked_failure(failure))
+    rate = _rate(n, check_parameter("confidence", "failure", failure))
     start = np.full_like(rate, p)
     fewest = _edge(lambda x: _kl(x, p) >= rate, start, 0.0)
     most = _edge(lambda x: _kl(x, p) >= rate, start, 1.0)
@@ -152,7 +152,7 @@ def _statistics(
     pulls: ArrayLike, mean: ArrayLike, variance: ArrayLike, failure: float, low: float, high: float
 ) -> tuple[Array, Array, Array]:
     """The statistics as arrays of one shape, the mean between low and high in spite of rounding."""
-    _checked_failure(failure)
+    check_parameter("confidence", "failure", failure)
     low, high = check_support("confidence", (low, high))
     if not np.isfinite(high - low):
         raise PrudentError(f"confidence: low and high must be finite, got ({low}, {high}); quantiles need no bounds")
@@ -192,8 +192,3 @@ def check_quantile(quantile: float) -> float:
     """A probability strictly between 0 and 1."""
     hint = "0.5 is the median"
     return check_number("confidence", "quantile", quantile, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)
-
-
-def _checked_failure(failure: float) -> float:
-    hint = "for 95 % confidence pass 0.05"
-    return check_number("confidence", "failure", failure, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)

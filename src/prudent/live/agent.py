@@ -101,9 +101,8 @@ class Agent:
     ) -> None:
         policy = policies.make("Agent", policy)
         risk = served_risk(policy) if risk is None else risk
-        arms = [
-            ArmState(rewards=[] if remember else None) for _ in range(check_integer("Agent", "n_arms", n_arms, low=1))
-        ]
+        count = check_integer("Agent", "n_arms", n_arms, low=1)
+        arms = [ArmState(rewards=[] if remember else None) for _ in range(count)]
         sequence = np.random.SeedSequence(check_integer("Agent", "seed", seed, low=0))
         ends = (-math.inf, math.inf) if support is None else check_support("Agent", support)
         self._settle(State(policy, risk, horizon, ends, arms, np.random.Generator(np.random.PCG64(sequence))))
@@ -170,12 +169,8 @@ class Agent:
 
     def estimates(self) -> list[Estimate]:
         """What is known about every arm, retired ones too, in the order of their numbers. Uses no random numbers."""
-        return [
-            Estimate(i, arm.pulls, arm.mean, arm.variance, self._cost(arm), arm.open_asks, arm.retired)
-            if arm.pulls > 0
-            else Estimate(i, 0, None, None, None, arm.open_asks, arm.retired)
-            for i, arm in enumerate(self._arms)
-        ]
+        arms = enumerate(self._arms)
+        return [Estimate(i, arm.pulls, *self._moments(arm), arm.open_asks, arm.retired) for i, arm in arms]
 
     def intervals(self, level: float = 0.95, quantile: float | None = None) -> list[Intervals]:
         """Confidence sequences (`confidence.always`) of every arm's mean, variance, cost, and a quantile if asked.
@@ -190,10 +185,12 @@ class Agent:
         if not all(map(math.isfinite, self.support)):
             fix = "pass Agent(…, support=(low, high))"
             raise PrudentError(f"intervals: the agent's support must be bounded, got {self.support}; {fix}")
-        if quantile is not None and self._arms[0].rewards is None:
-            raise PrudentError("intervals: a quantile needs every reward; pass Agent(…, remember=True) from the start")
         if quantile is not None:
             always.check_quantile(quantile)  # before the first reward too
+            if self._arms[0].rewards is None:
+                raise PrudentError(
+                    "intervals: a quantile needs every reward; pass Agent(…, remember=True) at the start"
+                )
         return [self._intervals(i, arm, quantile, 1.0 - level) for i, arm in enumerate(self._arms)]
 
     def add_arm(self) -> int:
@@ -314,8 +311,11 @@ class Agent:
         for arm in self._arms:
             arm.chosen, arm.alive, arm.due = True, True, 0
 
-    def _cost(self, arm: ArmState) -> float:
-        return float(self.risk.estimate(arm.mean, arm.variance, ordered(arm)))
+    def _moments(self, arm: ArmState) -> tuple[float | None, float | None, float | None]:
+        """Mean, variance and cost, as far as they are known."""
+        if arm.pulls == 0:
+            return None, None, None
+        return arm.mean, arm.variance, float(self.risk.estimate(arm.mean, arm.variance, ordered(arm)))
 
     def _intervals(self, number: int, arm: ArmState, quantile: float | None, failure: float) -> Intervals:
         """Each may miss, ever, with probability `failure`."""

@@ -8,7 +8,7 @@ import hashlib
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -115,8 +115,7 @@ class MultivariateT(JointLaw):
     def sample(self, rng: np.random.Generator, size: int) -> Array:
         normal = rng.standard_normal((size, self.mean.size)) @ self._root.T
         tail = np.sqrt(self.degrees / rng.chisquare(self.degrees, size))
-        rewards: Array = self.mean + normal * tail[:, None]
-        return rewards
+        return np.asarray(self.mean + normal * tail[:, None])
 
 
 class EmpiricalJoint(JointLaw):
@@ -147,7 +146,7 @@ class EmpiricalJoint(JointLaw):
         found = read_columns(path, columns)
         return cls(np.transpose(list(found.values())), list(found))
 
-    def _named(self, marked: Iterable[Any]) -> str:
+    def _named(self, marked: Any) -> str:
         return ", ".join(itertools.compress(self.names, marked))
 
     def sample(self, rng: np.random.Generator, size: int) -> Array:
@@ -174,8 +173,7 @@ def _moments(rows: Array) -> Block:
 def _root(covariance: Array) -> Array:
     """L with L Lᵀ = C, for singular C too."""
     values, vectors = np.linalg.eigh(covariance)
-    root: Array = vectors * np.sqrt(np.maximum(values, 0.0))
-    return root
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def _location_and_spread(owner: str, mean: ArrayLike, spread: ArrayLike, called: str) -> tuple[Array, Array]:

@@ -147,10 +147,9 @@ def _check_minimum(quadratic: Array, linear: Array) -> None:
     if price @ price > NULL:
         gain = gain - price * (price @ gain) / (price @ price)
     if np.abs(gain).max(initial=0.0) > 1e-9:
-        raise PrudentError(
-            "solve: with short selling the cost has no minimum: covariance is singular and a position of no variance"
-            " and no price earns; give upper limits, or drop the arms that others replicate"
-        )
+        why = "covariance is singular and a position of no variance and no price earns"
+        fix = "give upper limits, or drop the arms that others replicate"
+        raise PrudentError(f"solve: with short selling the cost has no minimum: {why}; {fix}")
 
 
 def _best_mean(mean: Array, low: Array, high: Array, *, endless: bool) -> Array:

@@ -1,10 +1,8 @@
 """What the command `portfolio` and the examples show: a mix being learned, the facts about it, and its figures."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
@@ -52,15 +50,10 @@ def draw(learned: PortfolioRuns, out: Path, *, upper: ArrayLike | None = None, s
     if short or upper is not None:
         asked = ["short selling"] * short + ["upper limits"] * (upper is not None)
         frontiers.insert(0, ("with " + " and ".join(asked), bandit.frontier(upper=upper, short=short)))
-    plots: dict[str, Callable[[Axes], Axes]] = {
-        "frontier": lambda ax: plot_frontier(ax, bandit, frontiers, learned),
-        "weights": lambda ax: plot_weights(ax, learned),
-        "regret": lambda ax: plot_regret(ax, [learned]),
-    }
-    made = []
     with style():
-        for name, plot in plots.items():
-            figure = Figure(figsize=(6.4, 4.2))
-            plot(figure.subplots())
-            made += save(figure, out / name)
-    return made
+        figures = {name: Figure(figsize=(6.4, 4.2)) for name in ("frontier", "weights", "regret")}
+        frontier, weights, regret = (figure.subplots() for figure in figures.values())
+        plot_frontier(frontier, bandit, frontiers, learned)
+        plot_weights(weights, learned)
+        plot_regret(regret, [learned])
+        return [path for name, figure in figures.items() for path in save(figure, out / name)]

@@ -33,5 +33,4 @@ class Pairs:
     @property
     def covariance(self) -> Array:
         """Divided by the rounds; a pair never seen together counts as uncorrelated."""
-        estimate: Array = self.scatter / np.maximum(self.rounds, 1.0)
-        return estimate
+        return np.asarray(self.scatter / np.maximum(self.rounds, 1.0))
