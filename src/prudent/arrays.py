@@ -1,6 +1,16 @@
-"""The one array type of the package."""
+"""The one array type of the package, and how input becomes one."""
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from prudent.errors import PrudentError
 
 Array = NDArray[np.float64]
+
+
+def as_array(owner: str, name: str, values: ArrayLike) -> Array:
+    """`values` as an array, or an error that names the parameter."""
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise PrudentError(f"{owner}: {name} must be numbers, got {values!r}; rows must be of equal length") from None

@@ -35,10 +35,8 @@ def write(path: str | os.PathLike[str], data: bytes | str, *, only_new: bool = F
                 file.write(data.encode() if isinstance(data, str) else data)
                 file.flush()
                 os.fsync(file.fileno())
-            if only_new:
-                _name_if_free(beside, path)
-            else:
-                os.replace(beside, path)
+            take_name = _take_if_free if only_new else os.replace
+            take_name(beside, path)
         finally:
             beside.unlink(missing_ok=True)
         _sync_folder(path.parent)
@@ -48,7 +46,7 @@ def write(path: str | os.PathLike[str], data: bytes | str, *, only_new: bool = F
     return path
 
 
-def _name_if_free(beside: Path, path: Path) -> None:
+def _take_if_free(beside: Path, path: Path) -> None:
     """A link fails if the name is taken, at one stroke. Where there are no links, looking first is nearly as good."""
     try:
         os.link(beside, path)
@@ -184,7 +182,8 @@ def _places(sheet: _Sheet, names: Sequence[str] | None, text: bool) -> list[int]
     for place in set(range(1, len(sheet.header))) - set(places):  # the first is what data frames write to number rows
         if any(sheet.column(place)):
             raise PrudentError(f"{sheet.path}, line 1: column {place + 1} has no name; give it one")
-    numeric = [place for place in places if not text or _may_be_numbers(sheet.column(place))]
+    columns = {place: sheet.column(place) for place in places}
+    numeric = [i for i, cells in columns.items() if not (text and any(cells)) or any(map(_may_be_number, cells))]
     if not numeric:
         raise PrudentError(f"{sheet.path}: no column of numbers such as 0.01; its columns: {', '.join(sheet.header)}")
     return numeric
@@ -215,22 +214,18 @@ def _has_decimal_commas(sheet: _Sheet, places: Sequence[int]) -> bool:
 
 def _number(cell: str, comma: bool) -> float:
     """The number in a cell, NaN if it is none. In a file with decimal commas a point is no decimal point."""
-    if comma and "." in cell:
+    if "_" in cell or (comma and "." in cell):
         return math.nan
-    if comma and DECIMAL_COMMA.fullmatch(cell):
-        cell = cell.replace(",", ".")
     try:
-        return float(cell) if "_" not in cell else math.nan
+        return float(cell.replace(",", ".") if comma and DECIMAL_COMMA.fullmatch(cell) else cell)
     except ValueError:
         return math.nan
 
 
-def _may_be_numbers(cells: Sequence[str]) -> bool:
-    """One number is enough, even a spoiled one such as 5 %: it must be pointed out, not lose the column."""
-    return not any(cells) or any(
-        math.isfinite(_number(cell, comma=False)) or (SPOILED.fullmatch(cell) and not DATE.fullmatch(cell))
-        for cell in cells
-    )
+def _may_be_number(cell: str) -> bool:
+    """Even a spoiled one such as 5 %: it must be pointed out, not lose its column."""
+    spoiled = SPOILED.fullmatch(cell) and not DATE.fullmatch(cell)
+    return bool(spoiled) or math.isfinite(_number(cell, comma=False))
 
 
 def _counts_rows(numbers: Sequence[float]) -> bool:

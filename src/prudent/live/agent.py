@@ -196,9 +196,8 @@ class Agent:
     def add_arm(self) -> int:
         """Add a new arm and return its number. A policy with phases starts a new phase."""
         new = len(self._arms)
-        ready = self._bound([*self.arms, new])
+        self._restart([*self.arms, new])
         self._arms.append(ArmState(rewards=None if self._arms[0].rewards is None else []))
-        self._restart(ready)
         return new
 
     def retire(self, arm: int) -> None:
@@ -208,9 +207,8 @@ class Agent:
             raise PrudentError(f"retire: arm {arm} is retired already; in play are {self.arms}")
         if self.arms == [arm]:
             raise PrudentError(f"retire: arm {arm} is the last one in play; add another first")
-        ready = self._bound([i for i in self.arms if i != arm])
+        self._restart([i for i in self.arms if i != arm])
         self._arms[arm].retired = True
-        self._restart(ready)
 
     def to_json(self) -> str:
         """The whole state; `Agent.from_json` goes on from it as this agent would, bit for bit."""
@@ -305,9 +303,9 @@ class Agent:
             policy = policy._replace(arm=numbers.index(arm))
         return bind(policy, Setting(len(numbers), self.risk, self.horizon, self.support))
 
-    def _restart(self, ready: Any) -> None:
-        """Go on with another set of arms."""
-        self._ready = ready
+    def _restart(self, numbers: list[int]) -> None:
+        """Go on with another set of arms, if the policy can be made ready for it."""
+        self._ready = self._bound(numbers)
         for arm in self._arms:
             arm.chosen, arm.alive, arm.due = True, True, 0
 

@@ -98,8 +98,6 @@ _POLICY: Shape = {"name": str, "parameters": dict}
 _AS_JSON: dict[Any, Any] = {float: int | float, list[float] | None: list | None}
 _ARM: Shape = {name: _AS_JSON.get(kind, kind) for name, kind in get_type_hints(ArmState).items()}
 _GENERATOR: Shape = {"state": str, "inc": str, "has_uint32": int, "uinteger": int}
-_BITS = (128, 128, 1, 32)
-"""How many bits the parts of a generator have."""
 
 
 def _entries(where: str, given: Any, shape: Shape) -> list[Any]:
@@ -172,7 +170,7 @@ def _rewards(where: str, arm: ArmState) -> list[float]:
 def _generator(given: Any) -> np.random.Generator:
     state, inc, *half = _entries("generator", given, _GENERATOR)
     whole = dict(zip(_GENERATOR, (int(state), int(inc), *half), strict=True))
-    for (name, value), bits in zip(whole.items(), _BITS, strict=True):
+    for (name, value), bits in zip(whole.items(), (128, 128, 1, 32), strict=True):
         check_integer("generator", name, value, low=0, high=2**bits - 1)
     large = {name: whole.pop(name) for name in ("state", "inc")}
     generator: Any = np.random.PCG64(0)

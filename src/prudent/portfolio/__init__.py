@@ -12,12 +12,12 @@ from prudent.portfolio.policies.base import Explore as Explore
 from prudent.portfolio.policies.base import Observation as Observation
 from prudent.portfolio.policies.base import PortfolioPolicy as PortfolioPolicy
 from prudent.portfolio.policies.base import portfolio_policies as portfolio_policies
-from prudent.portfolio.policies.fixed import Even as Even
-from prudent.portfolio.policies.fixed import SingleArm as SingleArm
+from prudent.portfolio.policies.baselines import Even as Even
+from prudent.portfolio.policies.baselines import SingleArm as SingleArm
+from prudent.portfolio.policies.baselines import Vertices as Vertices
 from prudent.portfolio.policies.mc_empirical import MCEmpirical as MCEmpirical
 from prudent.portfolio.policies.mc_ete import MCETE as MCETE
 from prudent.portfolio.policies.mc_ucb import MCUCB as MCUCB
-from prudent.portfolio.policies.vertices import Vertices as Vertices
 from prudent.portfolio.program import Mix as Mix
 from prudent.portfolio.program import positive_part as positive_part
 from prudent.portfolio.program import solve as solve

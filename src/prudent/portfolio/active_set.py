@@ -111,13 +111,11 @@ def _improve(quadratic: Any, linear: Any, low: Any, high: Any, x: Any) -> float:
         grow, shrink, excess = _pair(gradient, low, high, x)
         stuck = arrived and free[grow] and free[shrink] and excess > 0.5 * best
         if excess < best:
-            best = excess
-            best_x[:] = x
+            best, best_x = excess, x.copy()
         if excess <= PRECISION or stuck:
             break
         if arrived or not free.any():
-            free[grow] = True
-            free[shrink] = True
+            free[grow] = free[shrink] = True
         arrived = _step(quadratic, gradient, low, high, x, free)
     x[:] = best_x
     return max(best, 0.0) / 2.0 + abs(x.sum() - 1.0)
@@ -167,11 +165,9 @@ def _factor(a: Any, damping: float) -> bool:
         pivot = a[j, j] + damping
         if pivot <= least:
             return False
-        root = math.sqrt(pivot)
-        a[j, j] = root
+        root = a[j, j] = math.sqrt(pivot)
         for i in range(j + 1, n):
-            a[i, j] /= root
-            column[i] = a[i, j]
+            column[i] = a[i, j] = a[i, j] / root
         for i in range(j + 1, n):  # along rows and from a copy of the column, so that it vectorises
             factor = column[i]
             for k in range(j + 1, i + 1):

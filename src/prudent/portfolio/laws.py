@@ -15,10 +15,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prudent.arrays import Array
+from prudent.arrays import Array, as_array
 from prudent.errors import PrudentError, check_number
 from prudent.files import read_columns
-from prudent.portfolio.program import check_moments, moments, numbers
+from prudent.portfolio.program import check_moments, moments
 
 PIECE = 4096
 """Rounds drawn one by one are summed in pieces of this many, so that memory stays small."""
@@ -63,7 +63,7 @@ class JointLaw(ABC):
 
     def block(self, rng: np.random.Generator, rounds: int) -> Block:
         """The mean and scatter of `rounds` independent rounds."""
-        done = _moments(self.sample(rng, min(rounds, PIECE)))
+        done = NOTHING
         while done.rounds < rounds:
             done = done.join(_moments(self.sample(rng, min(rounds - done.rounds, PIECE))))
         return done
@@ -125,7 +125,7 @@ class EmpiricalJoint(JointLaw):
     name, content = "empirical-joint", ("rows",)
 
     def __init__(self, rows: ArrayLike, names: Sequence[str] | None = None) -> None:
-        table = numbers(self.name, "rows", rows)
+        table = as_array(self.name, "rows", rows)
         if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 1:
             raise PrudentError(f"{self.name}: rows must be a table of 2 or more rounds × arms, got shape {table.shape}")
         self.names = tuple(names) if names is not None else tuple(f"arm {i + 1}" for i in range(table.shape[1]))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prudent.arrays import Array
+from prudent.arrays import Array, as_array
 from prudent.errors import PrudentError
 from prudent.parameters import check_parameter
 from prudent.portfolio import active_set
@@ -72,10 +72,9 @@ def solve(
     else:
         residual = active_set.minimise(quadratic, linear, low, high, x)
     if not residual <= RESIDUAL:
-        raise PrudentError(
-            f"solve: no mix with a KKT residual of at most {RESIDUAL:g}, got {residual:.1e} with weights up to"
-            f" {np.abs(x).max():.1e}; covariance is nearly singular for these rho and means; give upper limits"
-        )
+        got = f"{residual:.1e} with weights up to {np.abs(x).max():.1e}"
+        fix = "covariance is nearly singular for these rho and means; give upper limits"
+        raise PrudentError(f"solve: no mix with a KKT residual of at most {RESIDUAL:g}, got {got}; {fix}")
     mean_of, variance = float(x @ m), max(float(x @ c @ x), 0.0)
     cost = -mean_of if math.isinf(rho) else variance - rho * mean_of
     return Mix(x, cost, mean_of, variance, residual, projected)
@@ -86,7 +85,7 @@ def limits(arms: int, upper: ArrayLike | None, short: bool) -> tuple[Array, Arra
     low, high = np.full(arms, -np.inf if short else 0.0), np.full(arms, np.inf if short else 1.0)
     if upper is None:
         return low, high
-    given = numbers("solve", "upper", upper)
+    given = as_array("solve", "upper", upper)
     if given.shape not in ((), (arms,)):
         raise PrudentError(f"solve: upper must be one number or {arms}, one per arm, got shape {given.shape}")
     high[:] = given
@@ -107,7 +106,7 @@ def positive_part(covariance: Array) -> tuple[Array, Array]:
 
 def moments(owner: str, mean: ArrayLike, called: str, spread: ArrayLike) -> tuple[Array, Array]:
     """The K means and the K × K matrix `called` covariance or scale, as arrays."""
-    m, c = numbers(owner, "mean", mean), numbers(owner, called, spread)
+    m, c = as_array(owner, "mean", mean), as_array(owner, called, spread)
     if m.ndim != 1 or m.size == 0 or c.shape != (m.size, m.size):
         raise PrudentError(f"{owner}: mean must hold K numbers and {called} K × K, got shapes {m.shape} and {c.shape}")
     return m, c
@@ -131,10 +130,9 @@ def check_moments(owner: str, mean: Array, called: str, covariance: Array) -> tu
     projected, values = positive_part(covariance)
     smallest, largest = float(values[0]), float(np.abs(values).max())
     if smallest < -INDEFINITE * largest:
-        raise PrudentError(
-            f"{owner}: covariance must be positive semi-definite, got smallest eigenvalue {smallest:g} (largest"
-            f" {largest:g}); estimate it from complete rows, or project it with prudent.portfolio.positive_part"
-        )
+        got = f"smallest eigenvalue {smallest:g} (largest {largest:g})"
+        fix = "estimate it from complete rows, or project it with prudent.portfolio.positive_part"
+        raise PrudentError(f"{owner}: covariance must be positive semi-definite, got {got}; {fix}")
     return projected, min(smallest, 0.0)
 
 
@@ -164,11 +162,3 @@ def _best_mean(mean: Array, low: Array, high: Array, *, endless: bool) -> Array:
         rest -= x[i]
     x[order[-1]] = min(rest, high[order[-1]])  # limits that sum to 1 leave it a rounding error too much
     return x
-
-
-def numbers(owner: str, name: str, values: ArrayLike) -> Array:
-    """The values as an array, whose rows must be of equal length."""
-    try:
-        return np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise PrudentError(f"{owner}: {name} must be numbers, in rows of equal length, got {values!r}") from None

@@ -97,15 +97,13 @@ def one_run(
     """Play one run and yield what is found at the end of each snapshot: MOMENTS, then MIXES."""
     law, stretches = bandit.law, policy.play(brief)
     within = limits(brief.arms, brief.upper, brief.short)
-    mix, left, exploring = _decision(policy, stretches, None, *within)
-    settled = brief.even() if exploring else mix
-    loss = bandit.cost(mix, brief.rho) - best.cost
-    t, gap, held = 0, 0.0, np.zeros(brief.arms)
+    mix = settled = brief.even()
+    t, left, gap, held = 0, 0, 0.0, np.zeros(brief.arms)
     seen = received = NOTHING
     for until in ends:
         while t < until:
             if left == 0:
-                shown = _observation(policy.feedback, seen, mix)
+                shown = _observation(policy.feedback, seen, mix) if t > 0 else None
                 mix, left, exploring = _decision(policy, stretches, shown, *within)
                 settled = settled if exploring else mix
                 loss, seen = bandit.cost(mix, brief.rho) - best.cost, NOTHING
@@ -129,10 +127,7 @@ def spaced(first: int, last: int, count: int) -> list[int]:
 def _decision(
     policy: PortfolioPolicy, stretches: Play, shown: Observation | None, low: Array, high: Array
 ) -> tuple[Array, int, bool]:
-    """The policy's next mix, for how many rounds, and whether only to explore.
-
-    Policies are open, so what they say is checked.
-    """
+    """The policy's next mix, for how many rounds, and whether only to explore; checked, since policies are open."""
     try:
         decision = next(stretches) if shown is None else stretches.send(shown)
     except StopIteration:

@@ -93,6 +93,34 @@ class Learner(PortfolioPolicy):
         check_number(self.name, "growth", self.growth, low=0.0, high=1.0, hint=hint)
 
 
+class Pairs:
+    """Moments of the rewards for each pair of arms, over the rounds that showed both; the diagonal is a single arm's.
+
+    `mean[i, j]` is arm i's mean over the rounds shared with j.
+    """
+
+    def __init__(self, arms: int) -> None:
+        self.rounds, self.means, self.scatter = np.zeros((3, arms, arms))
+
+    def add(self, seen: Observation) -> None:
+        where = np.ix_(seen.arms, seen.arms)
+        block, before = seen.block, self.rounds[where]
+        after = before + block.rounds
+        step = block.mean[:, None] - self.means[where]
+        self.scatter[where] += block.scatter + step * step.T * (before * block.rounds / after)
+        self.means[where] += step * (block.rounds / after)
+        self.rounds[where] = after
+
+    @property
+    def mean(self) -> Array:
+        return np.diag(self.means).copy()
+
+    @property
+    def covariance(self) -> Array:
+        """Divided by the rounds; a pair never seen together counts as uncorrelated."""
+        return np.asarray(self.scatter / np.maximum(self.rounds, 1.0))
+
+
 portfolio_policies: Registry[PortfolioPolicy] = Registry(
     "policy",
     "prudent.portfolio_policies",

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from prudent.portfolio.policies.base import Brief, Learner, Play, portfolio_policies
-from prudent.portfolio.policies.pairs import Pairs
+from prudent.portfolio.policies.base import Brief, Learner, Pairs, Play, portfolio_policies
 
 
 @portfolio_policies.add("mc-empirical")

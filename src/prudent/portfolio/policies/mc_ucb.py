@@ -7,8 +7,7 @@ import numpy as np
 
 from prudent.arrays import Array
 from prudent.errors import PrudentError, check_finite
-from prudent.portfolio.policies.base import Brief, Learner, Play, portfolio_policies
-from prudent.portfolio.policies.pairs import Pairs
+from prudent.portfolio.policies.base import Brief, Learner, Pairs, Play, portfolio_policies
 
 
 @portfolio_policies.add("mc-ucb")
