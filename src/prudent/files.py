@@ -50,10 +50,8 @@ def _take_if_free(beside: Path, path: Path) -> None:
     """A link fails if the name is taken, at one stroke. Where there are no links, looking first is nearly as good."""
     try:
         os.link(beside, path)
-    except FileExistsError:
-        return
     except (AttributeError, OSError):
-        if not path.exists():
+        if not os.path.lexists(path):
             os.replace(beside, path)
 
 

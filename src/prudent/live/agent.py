@@ -185,12 +185,10 @@ class Agent:
         if not all(map(math.isfinite, self.support)):
             fix = "pass Agent(…, support=(low, high))"
             raise PrudentError(f"intervals: the agent's support must be bounded, got {self.support}; {fix}")
+        if quantile is not None and self._arms[0].rewards is None:
+            raise PrudentError("intervals: a quantile needs every reward; pass Agent(…, remember=True) from the start")
         if quantile is not None:
-            always.check_quantile(quantile)  # before the first reward too
-            if self._arms[0].rewards is None:
-                raise PrudentError(
-                    "intervals: a quantile needs every reward; pass Agent(…, remember=True) at the start"
-                )
+            check_parameter("intervals", "quantile", quantile)  # before the first reward too
         return [self._intervals(i, arm, quantile, 1.0 - level) for i, arm in enumerate(self._arms)]
 
     def add_arm(self) -> int:
@@ -282,7 +280,13 @@ class Agent:
 
     def _phase(self, ready: Any, numbers: list[int], chosen: NDArray[np.bool_], alive: NDArray[np.bool_]) -> int:
         """Ask the policy, ready for these arms, for a phase: it marks those chosen, and the repetitions return."""
-        seen = _seen([self._arms[i] for i in numbers], alive)
+        arms = [self._arms[i] for i in numbers]
+        rewards = np.full((len(arms), max(len(arm.rewards or ()) for arm in arms)), math.nan)
+        for row, arm in zip(rewards, arms, strict=True):
+            row[: len(arm.rewards or ())] = arm.rewards or ()
+        pulls, costs = np.array([arm.pulls for arm in arms], np.int64), np.full(len(arms), math.inf)
+        means, variances = np.array([(arm.mean, arm.variance) for arm in arms]).T
+        seen = Arms(pulls, means, variances, costs, alive, rewards)
         for i in np.flatnonzero(seen.pulls).tolist():
             seen.cost[i] = cost_of(ready, seen, i)
         repeats = int(ready.phase(seen, self._round, chosen, self._rng))
@@ -341,13 +345,3 @@ class Agent:
         if not set(numbers) <= set(self.arms):
             raise PrudentError(f"ask: among must hold no retired arm, got {numbers}; in play are {self.arms}")
         return numbers
-
-
-def _seen(arms: Sequence[ArmState], alive: NDArray[np.bool_]) -> Arms:
-    """What a policy of phases is shown of some arms."""
-    rewards = np.full((len(arms), max((len(arm.rewards or ()) for arm in arms), default=0)), math.nan)
-    for row, arm in zip(rewards, arms, strict=True):
-        row[: len(arm.rewards or ())] = arm.rewards or ()
-    pulls, costs = np.array([arm.pulls for arm in arms], np.int64), np.full(len(arms), math.inf)
-    means, variances = np.array([arm.mean for arm in arms]), np.array([arm.variance for arm in arms])
-    return Arms(pulls, means, variances, costs, alive, rewards)

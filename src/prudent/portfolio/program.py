@@ -119,8 +119,7 @@ def check_moments(owner: str, mean: Array, called: str, covariance: Array) -> tu
     """
     for name, values in (("mean", mean), (called, covariance)):
         if not (np.abs(values) < LARGE).all():
-            fix = "drop incomplete rows first"
-            raise PrudentError(f"{owner}: {name} must be finite numbers, got NaN or infinity; {fix}")
+            raise PrudentError(f"{owner}: {name} must be finite numbers, got NaN or infinity; drop incomplete rows")
     widest = np.abs(covariance - covariance.T)
     if widest.max() > active_set.ASYMMETRY * np.abs(covariance).max():
         i, j = (int(k) for k in np.unravel_index(widest.argmax(), widest.shape))
