@@ -75,9 +75,7 @@ def as_float(owner: str, name: str, value: Any) -> float:
 
 def pretty(number: float) -> str:
     """A bound as people write it: ∞ instead of inf, 1 instead of 1.0."""
-    if math.isinf(number):
-        return "∞" if number > 0 else "−∞"
-    return f"{number:g}"
+    return {math.inf: "∞", -math.inf: "−∞"}.get(number, f"{number:g}")
 
 
 def near(word: str, known: Iterable[str]) -> str:

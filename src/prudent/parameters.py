@@ -34,7 +34,6 @@ PARAMETERS = {
     "delta": Parameter(0.0, 1.0, "low high", "δ is a probability of failure, such as 0.05", "a {} % failure rate"),
     "failure": Parameter(0.0, 1.0, "low high", "for 95 % confidence pass 0.05", "a {} % failure rate"),
     "level": Parameter(0.0, 1.0, "low high", "for 95 % confidence pass 0.95", "{} % confidence"),
-    "quantile": Parameter(0.0, 1.0, "low high", "0.5 is the median"),
     "range": Parameter(0.0, math.inf, "low high", "pass the largest minus the smallest possible reward"),
     "low": Parameter(-math.inf, math.inf, "low high", "pass the smallest reward possible"),
     "high": Parameter(-math.inf, math.inf, "low high", "pass the largest reward possible"),

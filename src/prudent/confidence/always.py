@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from prudent.arrays import Array, as_array
-from prudent.errors import PrudentError
+from prudent.errors import PrudentError, check_number
 from prudent.parameters import check_parameter, check_support
 
 
@@ -112,7 +112,8 @@ def quantile_ranks(pulls: ArrayLike, quantile: float, failure: float) -> tuple[N
     1 − failure. The rewards below q are no more than that, those up to q no fewer. ([Howard22] treats the two counts
     apart; the coin makes no assumption on atoms and costs nothing.)
     """
-    p = check_parameter("confidence", "quantile", quantile)
+    hint = "0.5 is the median"
+    p = check_number("confidence", "quantile", quantile, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)
     n = _counts(pulls)
     rate = _rate(n, check_parameter("confidence", "failure", failure))
     start = np.full_like(rate, p)

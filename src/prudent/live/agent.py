@@ -109,14 +109,13 @@ class Agent:
 
     def _settle(self, state: State) -> None:
         """Become the agent of this state, new or restored."""
-        policy, risk, horizon, support, self._arms, self._rng = state
-        self.policy = policy
+        self.policy, risk, horizon, support, self._arms, self._rng = state
         self.risk: RiskMeasure = risks.make("Agent", risk)
         self.horizon = None if horizon is None else check_integer("Agent", "horizon", horizon, low=1, high=2**53)
         self.support = check_support("Agent", support)
         self._ready = self._bound(self.arms)
         if all(map(math.isfinite, self.support)):
-            check_rewards(policy, self.support, live=True)
+            check_rewards(self.policy, self.support, live=True)
         for i, arm in enumerate(self._arms):
             if arm.rewards is None and (self._needs_rewards or not self.risk.by_moments):
                 if arm.pulls > 0:
@@ -188,7 +187,7 @@ class Agent:
         if quantile is not None and self._arms[0].rewards is None:
             raise PrudentError("intervals: a quantile needs every reward; pass Agent(…, remember=True) from the start")
         if quantile is not None:
-            check_parameter("intervals", "quantile", quantile)  # before the first reward too
+            always.quantile_ranks(1, quantile, 1.0 - level)  # checks it before the first reward too
         return [self._intervals(i, arm, quantile, 1.0 - level) for i, arm in enumerate(self._arms)]
 
     def add_arm(self) -> int:
@@ -239,9 +238,8 @@ class Agent:
     @property
     def _needs_rewards(self) -> bool:
         """Whether the policy asks for every reward of an arm."""
-        if hasattr(self._ready, "score"):
-            return "rewards" in score_inputs(type(self._ready))
-        return costs_need_rewards(self._ready)
+        scores = hasattr(self._ready, "score")
+        return "rewards" in score_inputs(type(self._ready)) if scores else costs_need_rewards(self._ready)
 
     def _by_score(self, available: list[int]) -> int:
         """The arm with the smallest score; one without a reward comes first. Among equals the arm with the fewest
@@ -267,8 +265,7 @@ class Agent:
             repeats = self._phase(self._ready, numbers, chosen, alive)
             for i, mark, living in zip(numbers, chosen.tolist(), alive.tolist(), strict=True):
                 self._arms[i].chosen, self._arms[i].alive, self._arms[i].due = mark, living, repeats if mark else 0
-        due = [i for i in available if self._arms[i].due > 0]
-        if due:
+        if due := [i for i in available if self._arms[i].due > 0]:
             arm = max(due, key=lambda i: self._arms[i].due)
             self._arms[arm].due -= 1
             return arm

@@ -138,6 +138,7 @@ def _arms(given: list[Any]) -> list[ArmState]:
 
 
 def _arm(where: str, given: Any) -> ArmState:
+    """The arm, if its parts fit together: its rewards must be what its statistics are of."""
     arm = ArmState(*_entries(where, given, _ARM))
     for name in ("pulls", "open_asks", "due"):
         check_integer(where, name, getattr(arm, name), low=0)
@@ -147,14 +148,9 @@ def _arm(where: str, given: Any) -> ArmState:
         raise PrudentError(f"{where}: mean and variance must be 0 without pulls, got {arm.mean} and {arm.variance}")
     if arm.due > 0 and (arm.retired or not arm.chosen):
         raise PrudentError(f"{where}: due must be 0 for an arm retired or not chosen, got {arm.due}")
-    if arm.rewards is not None:
-        arm.rewards = _rewards(where, arm)
-    return arm
-
-
-def _rewards(where: str, arm: ArmState) -> list[float]:
-    """The arm's rewards, if they are what its statistics are of."""
-    rewards = [check_finite(where, "rewards", reward) for reward in arm.rewards or ()]
+    if arm.rewards is None:
+        return arm
+    arm.rewards = rewards = [check_finite(where, "rewards", reward) for reward in arm.rewards]
     if len(rewards) != arm.pulls:
         raise PrudentError(f"{where}: rewards must be one for each of {arm.pulls} pulls, got {len(rewards)}")
     if any(first > second for first, second in pairwise(rewards)):
@@ -164,7 +160,7 @@ def _rewards(where: str, arm: ArmState) -> list[float]:
         off_mean, off_variance = abs(arm.mean - np.mean(rewards)), abs(arm.variance - np.var(rewards))
         if off_mean > 1e-6 * scale or off_variance > 1e-6 * scale * scale:  # far more than rounding
             raise PrudentError(f"{where}: rewards must have the mean {arm.mean} and the variance {arm.variance}")
-    return rewards
+    return arm
 
 
 def _generator(given: Any) -> np.random.Generator:

@@ -139,8 +139,7 @@ def _check_minimum(quadratic: Array, linear: Array) -> None:
     """Reject a position that costs nothing, has no variance and earns: it could be taken without end."""
     values, vectors = np.linalg.eigh(quadratic)
     riskless = vectors[:, values <= NULL * max(values[-1], 0.0)]
-    price = riskless.sum(0)
-    gain = riskless.T @ linear
+    price, gain = riskless.sum(0), riskless.T @ linear
     if price @ price > NULL:
         gain = gain - price * (price @ gain) / (price @ price)
     if np.abs(gain).max(initial=0.0) > 1e-9:
@@ -154,8 +153,7 @@ def _best_mean(mean: Array, low: Array, high: Array, *, endless: bool) -> Array:
     if endless and np.ptp(mean) > 0.0:
         raise PrudentError("solve: with short selling and rho = inf the mean has no maximum; give upper limits")
     order = np.argsort(-mean, kind="stable")
-    x = np.zeros(mean.size)
-    rest = 1.0
+    x, rest = np.zeros(mean.size), 1.0
     for i in order[:-1]:
         x[i] = min(rest, high[i]) if low[i] == 0.0 or endless else high[i]
         rest -= x[i]

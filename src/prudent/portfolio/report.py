@@ -29,13 +29,11 @@ def facts(learned: PortfolioRuns, *, upper: ArrayLike | None = None, short: bool
     """The frontier, the best mix and the learned weights, by the arms' names, as JSON takes them."""
     names, best, summary = learned.bandit.names, learned.best, learned.summary()
     frontier = learned.bandit.frontier(upper=upper, short=short)
+    settings = {"rho": learned.risk.rho, "horizon": learned.horizon, "runs": len(learned), "seed": learned.seed}
     known = {name: getattr(best, name) for name in ("cost", "mean", "variance", "kkt_residual")}
     return {
         "arms": list(names),
-        "rho": learned.risk.rho,
-        "horizon": learned.horizon,
-        "runs": len(learned),
-        "seed": learned.seed,
+        **settings,
         "best": {"weights": dict(zip(names, best.weights.tolist(), strict=True)), **known},
         "learned": summary | {"weights": dict(zip(names, summary["weights"], strict=True))},
         "frontier": {name: values.tolist() for name, values in frontier._asdict().items()},
