@@ -11,7 +11,7 @@ from typing import Any
 
 
 class PrudentError(ValueError):
-    """Bad input, stopped at the door."""
+    """Bad input, rejected before anything is computed."""
 
 
 def check_number(
@@ -31,11 +31,11 @@ def check_number(
     to it (ρ = ∞ means "mean only"). Where it would be a mistake upstream, call `check_finite` or `check_positive`.
     """
     number = as_float(owner, name, value)
-    above = number > low if open_low or low == -math.inf else number >= low
+    open_low = open_low or low == -math.inf
+    above = number > low if open_low else number >= low
     below = number < high if open_high else number <= high
-    if math.isnan(number) or not (above and below):
-        left = "(" if open_low or low == -math.inf else "["
-        right = ")" if open_high else "]"
+    if not (above and below):  # NaN is neither
+        left, right = "(" if open_low else "[", ")" if open_high else "]"
         allowed = f"{left}{pretty(low)}, {pretty(high)}{right}"
         raise PrudentError(f"{owner}: {name} must lie in {allowed}, got {value}{_tail(hint)}")
     return number
@@ -75,9 +75,7 @@ def as_float(owner: str, name: str, value: Any) -> float:
 
 def pretty(number: float) -> str:
     """A bound as people write it: ∞ instead of inf, 1 instead of 1.0."""
-    if math.isinf(number):
-        return "∞" if number > 0 else "−∞"
-    return f"{number:g}"
+    return {math.inf: "∞", -math.inf: "−∞"}.get(number, f"{number:g}")
 
 
 def near(word: str, known: Iterable[str]) -> str:

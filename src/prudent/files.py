@@ -35,10 +35,8 @@ def write(path: str | os.PathLike[str], data: bytes | str, *, only_new: bool = F
                 file.write(data.encode() if isinstance(data, str) else data)
                 file.flush()
                 os.fsync(file.fileno())
-            if only_new:
-                _name_if_free(beside, path)
-            else:
-                os.replace(beside, path)
+            take_name = _take_if_free if only_new else os.replace
+            take_name(beside, path)
         finally:
             beside.unlink(missing_ok=True)
         _sync_folder(path.parent)
@@ -48,14 +46,12 @@ def write(path: str | os.PathLike[str], data: bytes | str, *, only_new: bool = F
     return path
 
 
-def _name_if_free(beside: Path, path: Path) -> None:
+def _take_if_free(beside: Path, path: Path) -> None:
     """A link fails if the name is taken, at one stroke. Where there are no links, looking first is nearly as good."""
     try:
         os.link(beside, path)
-    except FileExistsError:
-        return
     except (AttributeError, OSError):
-        if not path.exists():
+        if not os.path.lexists(path):
             os.replace(beside, path)
 
 
@@ -102,7 +98,7 @@ def read_columns(
     read in two ways is an error that says where.
     """
     sheet = _sheet(Path(path), gaps)
-    places = _numeric(sheet, text) if names is None else _named(sheet, names)
+    places = _places(sheet, names, text)
     comma = _has_decimal_commas(sheet, places)
     found = {}
     for place in places:
@@ -167,31 +163,31 @@ def _cut(path: Path, text: str, separator: str, gaps: bool) -> _Sheet | PrudentE
     return _Sheet(path, separator, rows[0], lines[1:], rows[1:])
 
 
-def _named(sheet: _Sheet, names: Sequence[str]) -> list[int]:
-    """Where the columns asked for stand."""
-    for name in names:
-        if name not in sheet.header:
-            _check_names(sheet)
-            raise PrudentError(f"{sheet.path}: no column {name!r}; {near(name, filter(None, sheet.header))}")
-    _check_once(sheet, names)
-    return [sheet.header.index(name) for name in names]
-
-
-def _numeric(sheet: _Sheet, text: bool) -> list[int]:
-    """Where the columns with names and numbers stand; all with names unless there may be `text`."""
-    named = [place for place, name in enumerate(sheet.header) if name]
-    _check_names(sheet)
-    _check_once(sheet, [sheet.header[place] for place in named])
-    for place in set(range(1, len(sheet.header))) - set(named):  # the first is what data frames write to number rows
+def _places(sheet: _Sheet, names: Sequence[str] | None, text: bool) -> list[int]:
+    """Where the columns asked for stand, or all with names and numbers; all with names unless there may be `text`."""
+    wanted = [name for name in sheet.header if name] if names is None else names
+    unknown = next((name for name in wanted if name not in sheet.header), None)
+    if names is None or unknown is not None:
+        _check_header(sheet)
+    if unknown is not None:
+        raise PrudentError(f"{sheet.path}: no column {unknown!r}; {near(unknown, filter(None, sheet.header))}")
+    for name in wanted:
+        if name and max(sheet.header.count(name), wanted.count(name)) > 1:
+            raise PrudentError(f"{sheet.path}, line 1: two columns are called {name!r}; rename one of them")
+    places = [sheet.header.index(name) for name in wanted]
+    if names is not None:
+        return places
+    for place in set(range(1, len(sheet.header))) - set(places):  # the first is what data frames write to number rows
         if any(sheet.column(place)):
             raise PrudentError(f"{sheet.path}, line 1: column {place + 1} has no name; give it one")
-    places = [place for place in named if not text or _may_be_numbers(sheet.column(place))]
-    if not places:
+    columns = {place: sheet.column(place) for place in places}
+    numeric = [i for i, cells in columns.items() if not (text and any(cells)) or any(map(_may_be_number, cells))]
+    if not numeric:
         raise PrudentError(f"{sheet.path}: no column of numbers such as 0.01; its columns: {', '.join(sheet.header)}")
-    return places
+    return numeric
 
 
-def _check_names(sheet: _Sheet) -> None:
+def _check_header(sheet: _Sheet) -> None:
     """A file without a line of names must not lose its first row. A data frame's 0, 1, 2, … after a blank are names."""
     counted = sheet.header == ["", *map(str, range(len(sheet.header) - 1))]
     for name in sheet.header:
@@ -199,47 +195,35 @@ def _check_names(sheet: _Sheet) -> None:
             raise PrudentError(f"{sheet.path}, line 1: must hold the names of the columns, got {name}; add them")
 
 
-def _check_once(sheet: _Sheet, names: Sequence[str]) -> None:
-    if twice := next((name for name in names if name and max(sheet.header.count(name), names.count(name)) > 1), None):
-        raise PrudentError(f"{sheet.path}, line 1: two columns are called {twice!r}; rename one of them")
-
-
 def _has_decimal_commas(sheet: _Sheet, places: Sequence[int]) -> bool:
     """Whether commas are decimal commas. Where nothing else tells, 1,234 may be 1234, and so may 1.234."""
     if sheet.separator == ",":
         return False
     for mark in ",.":
-        doubtful = None
-        for place in places:
-            for row, cell in enumerate(sheet.column(place)):
-                if mark in cell and math.isfinite(_number(cell, mark == ",")):
-                    if not GROUPED.fullmatch(cell):
-                        return mark == ","
-                    doubtful = doubtful or (row, place, cell)
-        if doubtful:
-            row, place, cell = doubtful
+        cells = [(row, place, cell) for place in places for row, cell in enumerate(sheet.column(place)) if mark in cell]
+        marked = [found for found in cells if math.isfinite(_number(found[-1], mark == ","))]
+        if not all(GROUPED.fullmatch(cell) for _, _, cell in marked):
+            return mark == ","
+        if marked:
+            row, place, cell = marked[0]
             raise sheet.error(row, place, f"which may mean two numbers; write {cell}0 or {cell.replace(mark, '')}")
     return False
 
 
 def _number(cell: str, comma: bool) -> float:
     """The number in a cell, NaN if it is none. In a file with decimal commas a point is no decimal point."""
-    if comma and "." in cell:
+    if "_" in cell or (comma and "." in cell):
         return math.nan
-    if comma and DECIMAL_COMMA.fullmatch(cell):
-        cell = cell.replace(",", ".")
     try:
-        return float(cell) if "_" not in cell else math.nan
+        return float(cell.replace(",", ".") if comma and DECIMAL_COMMA.fullmatch(cell) else cell)
     except ValueError:
         return math.nan
 
 
-def _may_be_numbers(cells: Sequence[str]) -> bool:
-    """One number is enough, even a spoiled one such as 5 %: it must be pointed out, not lose the column."""
-    return not any(cells) or any(
-        math.isfinite(_number(cell, comma=False)) or (SPOILED.fullmatch(cell) and not DATE.fullmatch(cell))
-        for cell in cells
-    )
+def _may_be_number(cell: str) -> bool:
+    """Even a spoiled one such as 5 %: it must be pointed out, not lose its column."""
+    spoiled = SPOILED.fullmatch(cell) and not DATE.fullmatch(cell)
+    return bool(spoiled) or math.isfinite(_number(cell, comma=False))
 
 
 def _counts_rows(numbers: Sequence[float]) -> bool:

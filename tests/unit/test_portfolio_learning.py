@@ -6,9 +6,8 @@ import pytest
 from prudent import EmpiricalJoint, MultivariateGaussian, PortfolioBandit, simulate_portfolio
 from prudent.errors import PrudentError
 from prudent.portfolio import MCETE, MCUCB, Even, MCEmpirical, PortfolioPolicy, SingleArm, portfolio_policies
-from prudent.portfolio.policies.base import Observation
+from prudent.portfolio.policies.base import Observation, Pairs
 from prudent.portfolio.policies.mc_ete import covariance_of_pairs, pair_design
-from prudent.portfolio.policies.pairs import Pairs
 from prudent.rates import bootstrap_slope
 
 MEAN, SPREAD = [0.5, 0.3, 0.1], [[1.0, 0.3, 0.0], [0.3, 0.6, -0.1], [0.0, -0.1, 0.4]]

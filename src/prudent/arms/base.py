@@ -7,7 +7,6 @@ from dataclasses import fields
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from prudent.arms import quadrature, sampling
 from prudent.arrays import Array
@@ -127,11 +126,3 @@ def encode(laws: Sequence[Law]) -> sampling.Laws:
         table += law.parameters()
     kind = np.array([law.kind for law in queue], dtype=np.int64)
     return sampling.Laws(kind, np.array(start, dtype=np.int64), np.array(table))
-
-
-def as_array(owner: str, name: str, values: ArrayLike) -> Array:
-    """Numbers in a row, or an error that names the parameter."""
-    try:
-        return np.asarray(values, dtype=float).ravel()
-    except (TypeError, ValueError):
-        raise PrudentError(f"{owner}: {name} must be numbers, got {values!r}") from None

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prudent.arms import sampling
-from prudent.arms.base import Law, arms, as_array
-from prudent.arrays import Array
+from prudent.arms.base import Law, arms
+from prudent.arrays import Array, as_array
 from prudent.errors import PrudentError, check_finite, check_number
 from prudent.files import read_columns
 
@@ -79,7 +79,7 @@ class Empirical(Law):
 
     def __init__(self, values: ArrayLike) -> None:
         # Adding zero turns −0 into 0, so that equal laws print and hash alike.
-        array = np.sort(as_array(self.name, "values", values)) + 0.0
+        array = np.sort(as_array(self.name, "values", values).ravel()) + 0.0
         if array.size == 0 or not np.isfinite(array).all():
             raise PrudentError(f"empirical: values must be one or more finite numbers, got {array.size} values")
         array.setflags(write=False)

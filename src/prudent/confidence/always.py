@@ -34,9 +34,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from prudent.arrays import Array
+from prudent.arrays import Array, as_array
 from prudent.errors import PrudentError, check_number
-from prudent.parameters import check_support
+from prudent.parameters import check_parameter, check_support
 
 
 def mean_bounds(
@@ -83,7 +83,7 @@ def mean_variance_bounds(
     pulls: ArrayLike, mean: ArrayLike, variance: ArrayLike, rho: float, failure: float, low: float, high: float
 ) -> tuple[Array, Array]:
     """Where the cost σ² − ρ μ lies (−μ if ρ = ∞), from the two intervals that hold together."""
-    rho = check_number("confidence", "rho", rho, low=0.0, hint="ρ is a tolerance for risk")
+    rho = check_parameter("confidence", "rho", rho)
     if np.isinf(rho):
         left, right = mean_bounds(pulls, mean, variance, failure, low, high)
         return -right, -left
@@ -96,7 +96,7 @@ def quantile_bounds(
     rewards: ArrayLike, quantile: float, failure: float, low: float = -np.inf, high: float = np.inf
 ) -> tuple[float, float]:
     """Where the quantile lies, from rewards in ascending order of any law; `low` and `high` where there are too few."""
-    ordered = _numbers("rewards", rewards)
+    ordered = as_array("confidence", "rewards", rewards)
     if ordered.ndim != 1 or not (ordered[:-1] <= ordered[1:]).all() or np.isnan(ordered).any():
         raise PrudentError("confidence: rewards must be a list of numbers in ascending order; pass np.sort(rewards)")
     first, last = quantile_ranks(len(ordered), quantile, failure)
@@ -112,12 +112,12 @@ def quantile_ranks(pulls: ArrayLike, quantile: float, failure: float) -> tuple[N
     1 − failure. The rewards below q are no more than that, those up to q no fewer. ([Howard22] treats the two counts
     apart; the coin makes no assumption on atoms and costs nothing.)
     """
-    p = check_quantile(quantile)
+    hint = "0.5 is the median"
+    p = check_number("confidence", "quantile", quantile, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)
     n = _counts(pulls)
-    rate = _rate(n, _checked_failure(failure))
+    rate = _rate(n, check_parameter("confidence", "failure", failure))
     start = np.full_like(rate, p)
-    fewest = _edge(lambda x: _kl(x, p) >= rate, start, 0.0)
-    most = _edge(lambda x: _kl(x, p) >= rate, start, 1.0)
+    fewest, most = (_edge(lambda x: _kl(x, p) >= rate, start, end) for end in (0.0, 1.0))
     return np.ceil(n * fewest).astype(np.int64), np.floor(n * most).astype(np.int64) + 1
 
 
@@ -152,48 +152,29 @@ def _statistics(
     pulls: ArrayLike, mean: ArrayLike, variance: ArrayLike, failure: float, low: float, high: float
 ) -> tuple[Array, Array, Array]:
     """The statistics as arrays of one shape, the mean between low and high in spite of rounding."""
-    _checked_failure(failure)
+    check_parameter("confidence", "failure", failure)
     low, high = check_support("confidence", (low, high))
     if not np.isfinite(high - low):
         raise PrudentError(f"confidence: low and high must be finite, got ({low}, {high}); quantiles need no bounds")
-    counts, means, variances = _counts(pulls), _numbers("mean", mean), _numbers("variance", variance)
+    given = _counts(pulls), as_array("confidence", "mean", mean), as_array("confidence", "variance", variance)
     try:
-        n, centre, spread = np.broadcast_arrays(counts, means, variances)
+        n, centre, spread = np.broadcast_arrays(*given)
     except ValueError:
-        shapes = ", ".join(str(array.shape) for array in (counts, means, variances))
+        shapes = ", ".join(str(array.shape) for array in given)
         raise PrudentError(f"confidence: pulls, mean and variance must fit together, got the shapes {shapes}") from None
     slack = 1e-9 * (high - low)
     if not ((centre >= low - slack) & (centre <= high + slack)).all():
         raise PrudentError(f"confidence: mean must lie in [{low:g}, {high:g}]; widen low and high to hold every reward")
     most = (centre - low) * (high - centre) + slack * (high - low)
     if not ((spread >= 0.0) & (spread <= most)).all():
-        raise PrudentError(
-            "confidence: variance must lie between 0 and (mean − low)(high − mean), or some reward left [low, high];"
-            " is it divided by the number of rewards, and not the standard deviation?"
-        )
+        allowed = "lie between 0 and (mean − low)(high − mean), or some reward left [low, high]"
+        fix = "is it divided by the number of rewards, and not the standard deviation?"
+        raise PrudentError(f"confidence: variance must {allowed}; {fix}")
     return n, np.clip(centre, low, high), spread
 
 
 def _counts(pulls: ArrayLike) -> Array:
-    n = _numbers("pulls", pulls)
+    n = as_array("confidence", "pulls", pulls)
     if not (n >= 1.0).all():
         raise PrudentError("confidence: pulls must be at least 1; nothing is known of an arm without rewards")
     return n
-
-
-def _numbers(name: str, values: ArrayLike) -> Array:
-    try:
-        return np.asarray(values, float)
-    except (TypeError, ValueError):
-        raise PrudentError(f"confidence: {name} must be numbers, got {values!r}") from None
-
-
-def check_quantile(quantile: float) -> float:
-    """A probability strictly between 0 and 1."""
-    hint = "0.5 is the median"
-    return check_number("confidence", "quantile", quantile, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)
-
-
-def _checked_failure(failure: float) -> float:
-    hint = "for 95 % confidence pass 0.05"
-    return check_number("confidence", "failure", failure, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)

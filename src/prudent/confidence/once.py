@@ -1,18 +1,18 @@
 """Bounds at a fixed number of independent rewards in [low, high]. They run inside kernels too."""
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from prudent.arrays import Array
 from prudent.compiled import helper
 
+Bounds: TypeAlias = tuple[float, float]
+
 
 @helper
-def mean_bounds(
-    pulls: int, mean: float, variance: float, failure: float, low: float, high: float
-) -> tuple[float, float]:
+def mean_bounds(pulls: int, mean: float, variance: float, failure: float, low: float, high: float) -> Bounds:
     """Holds the mean: Hoeffding and empirical Bernstein (Theorem 4 of [Maurer09]), half of the failure for each."""
     reach = high - low
     width = reach * math.sqrt(math.log(4.0 / failure) / (2.0 * pulls))
@@ -24,7 +24,7 @@ def mean_bounds(
 
 
 @helper
-def variance_bounds(pulls: int, variance: float, failure: float, low: float, high: float) -> tuple[float, float]:
+def variance_bounds(pulls: int, variance: float, failure: float, low: float, high: float) -> Bounds:
     """Holds the variance: bounded differences (docs/theory.md) and Theorem 10 of [Maurer09], half of the failure each.
 
     The unbiased variance moves by at most reach²/n with a reward; the second is the better one for small variances.
@@ -42,9 +42,7 @@ def variance_bounds(pulls: int, variance: float, failure: float, low: float, hig
 
 
 @helper
-def distorted_bounds(
-    measure: Any, pulls: int, rewards: Array, failure: float, low: float, high: float
-) -> tuple[float, float]:
+def distorted_bounds(measure: Any, pulls: int, rewards: Array, failure: float, low: float, high: float) -> Bounds:
     """Holds −∫ x dg(F(x)), g = measure.distort, by the band F̂ ± √(ln(2/failure)/2n) of [Massart90] around F.
 
     The cost falls as rewards move up, so it is largest where F is: at the band's upper edge, with the mass below the

@@ -101,23 +101,21 @@ class Agent:
     ) -> None:
         policy = policies.make("Agent", policy)
         risk = served_risk(policy) if risk is None else risk
-        arms = [
-            ArmState(rewards=[] if remember else None) for _ in range(check_integer("Agent", "n_arms", n_arms, low=1))
-        ]
+        count = check_integer("Agent", "n_arms", n_arms, low=1)
+        arms = [ArmState(rewards=[] if remember else None) for _ in range(count)]
         sequence = np.random.SeedSequence(check_integer("Agent", "seed", seed, low=0))
         ends = (-math.inf, math.inf) if support is None else check_support("Agent", support)
         self._settle(State(policy, risk, horizon, ends, arms, np.random.Generator(np.random.PCG64(sequence))))
 
     def _settle(self, state: State) -> None:
         """Become the agent of this state, new or restored."""
-        policy, risk, horizon, support, self._arms, self._rng = state
-        self.policy = policy
+        self.policy, risk, horizon, support, self._arms, self._rng = state
         self.risk: RiskMeasure = risks.make("Agent", risk)
         self.horizon = None if horizon is None else check_integer("Agent", "horizon", horizon, low=1, high=2**53)
         self.support = check_support("Agent", support)
         self._ready = self._bound(self.arms)
         if all(map(math.isfinite, self.support)):
-            check_rewards(policy, self.support, live=True)
+            check_rewards(self.policy, self.support, live=True)
         for i, arm in enumerate(self._arms):
             if arm.rewards is None and (self._needs_rewards or not self.risk.by_moments):
                 if arm.pulls > 0:
@@ -170,12 +168,8 @@ class Agent:
 
     def estimates(self) -> list[Estimate]:
         """What is known about every arm, retired ones too, in the order of their numbers. Uses no random numbers."""
-        return [
-            Estimate(i, arm.pulls, arm.mean, arm.variance, self._cost(arm), arm.open_asks, arm.retired)
-            if arm.pulls > 0
-            else Estimate(i, 0, None, None, None, arm.open_asks, arm.retired)
-            for i, arm in enumerate(self._arms)
-        ]
+        arms = enumerate(self._arms)
+        return [Estimate(i, arm.pulls, *self._moments(arm), arm.open_asks, arm.retired) for i, arm in arms]
 
     def intervals(self, level: float = 0.95, quantile: float | None = None) -> list[Intervals]:
         """Confidence sequences (`confidence.always`) of every arm's mean, variance, cost, and a quantile if asked.
@@ -193,15 +187,14 @@ class Agent:
         if quantile is not None and self._arms[0].rewards is None:
             raise PrudentError("intervals: a quantile needs every reward; pass Agent(…, remember=True) from the start")
         if quantile is not None:
-            always.check_quantile(quantile)  # before the first reward too
+            always.quantile_ranks(1, quantile, 1.0 - level)  # checks it before the first reward too
         return [self._intervals(i, arm, quantile, 1.0 - level) for i, arm in enumerate(self._arms)]
 
     def add_arm(self) -> int:
         """Add a new arm and return its number. A policy with phases starts a new phase."""
         new = len(self._arms)
-        ready = self._bound([*self.arms, new])
+        self._restart([*self.arms, new])
         self._arms.append(ArmState(rewards=None if self._arms[0].rewards is None else []))
-        self._restart(ready)
         return new
 
     def retire(self, arm: int) -> None:
@@ -211,9 +204,8 @@ class Agent:
             raise PrudentError(f"retire: arm {arm} is retired already; in play are {self.arms}")
         if self.arms == [arm]:
             raise PrudentError(f"retire: arm {arm} is the last one in play; add another first")
-        ready = self._bound([i for i in self.arms if i != arm])
+        self._restart([i for i in self.arms if i != arm])
         self._arms[arm].retired = True
-        self._restart(ready)
 
     def to_json(self) -> str:
         """The whole state; `Agent.from_json` goes on from it as this agent would, bit for bit."""
@@ -246,9 +238,8 @@ class Agent:
     @property
     def _needs_rewards(self) -> bool:
         """Whether the policy asks for every reward of an arm."""
-        if hasattr(self._ready, "score"):
-            return "rewards" in score_inputs(type(self._ready))
-        return costs_need_rewards(self._ready)
+        scores = hasattr(self._ready, "score")
+        return "rewards" in score_inputs(type(self._ready)) if scores else costs_need_rewards(self._ready)
 
     def _by_score(self, available: list[int]) -> int:
         """The arm with the smallest score; one without a reward comes first. Among equals the arm with the fewest
@@ -274,8 +265,7 @@ class Agent:
             repeats = self._phase(self._ready, numbers, chosen, alive)
             for i, mark, living in zip(numbers, chosen.tolist(), alive.tolist(), strict=True):
                 self._arms[i].chosen, self._arms[i].alive, self._arms[i].due = mark, living, repeats if mark else 0
-        due = [i for i in available if self._arms[i].due > 0]
-        if due:
+        if due := [i for i in available if self._arms[i].due > 0]:
             arm = max(due, key=lambda i: self._arms[i].due)
             self._arms[arm].due -= 1
             return arm
@@ -287,7 +277,13 @@ class Agent:
 
     def _phase(self, ready: Any, numbers: list[int], chosen: NDArray[np.bool_], alive: NDArray[np.bool_]) -> int:
         """Ask the policy, ready for these arms, for a phase: it marks those chosen, and the repetitions return."""
-        seen = _seen([self._arms[i] for i in numbers], alive)
+        arms = [self._arms[i] for i in numbers]
+        rewards = np.full((len(arms), max(len(arm.rewards or ()) for arm in arms)), math.nan)
+        for row, arm in zip(rewards, arms, strict=True):
+            row[: len(arm.rewards or ())] = arm.rewards or ()
+        pulls, costs = np.array([arm.pulls for arm in arms], np.int64), np.full(len(arms), math.inf)
+        means, variances = np.array([(arm.mean, arm.variance) for arm in arms]).T
+        seen = Arms(pulls, means, variances, costs, alive, rewards)
         for i in np.flatnonzero(seen.pulls).tolist():
             seen.cost[i] = cost_of(ready, seen, i)
         repeats = int(ready.phase(seen, self._round, chosen, self._rng))
@@ -308,14 +304,17 @@ class Agent:
             policy = policy._replace(arm=numbers.index(arm))
         return bind(policy, Setting(len(numbers), self.risk, self.horizon, self.support))
 
-    def _restart(self, ready: Any) -> None:
-        """Go on with another set of arms."""
-        self._ready = ready
+    def _restart(self, numbers: list[int]) -> None:
+        """Go on with another set of arms, if the policy can be made ready for it."""
+        self._ready = self._bound(numbers)
         for arm in self._arms:
             arm.chosen, arm.alive, arm.due = True, True, 0
 
-    def _cost(self, arm: ArmState) -> float:
-        return float(self.risk.estimate(arm.mean, arm.variance, ordered(arm)))
+    def _moments(self, arm: ArmState) -> tuple[float | None, float | None, float | None]:
+        """Mean, variance and cost, as far as they are known."""
+        if arm.pulls == 0:
+            return None, None, None
+        return arm.mean, arm.variance, float(self.risk.estimate(arm.mean, arm.variance, ordered(arm)))
 
     def _intervals(self, number: int, arm: ArmState, quantile: float | None, failure: float) -> Intervals:
         """Each may miss, ever, with probability `failure`."""
@@ -343,13 +342,3 @@ class Agent:
         if not set(numbers) <= set(self.arms):
             raise PrudentError(f"ask: among must hold no retired arm, got {numbers}; in play are {self.arms}")
         return numbers
-
-
-def _seen(arms: Sequence[ArmState], alive: NDArray[np.bool_]) -> Arms:
-    """What a policy of phases is shown of some arms."""
-    rewards = np.full((len(arms), max((len(arm.rewards or ()) for arm in arms), default=0)), math.nan)
-    for row, arm in zip(rewards, arms, strict=True):
-        row[: len(arm.rewards or ())] = arm.rewards or ()
-    pulls, costs = np.array([arm.pulls for arm in arms], np.int64), np.full(len(arms), math.inf)
-    means, variances = np.array([arm.mean for arm in arms]), np.array([arm.variance for arm in arms])
-    return Arms(pulls, means, variances, costs, alive, rewards)

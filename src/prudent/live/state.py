@@ -7,7 +7,7 @@ import json
 import math
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +64,7 @@ def write(state: State) -> str:
         "policy": describe(state.policy),
         "risk": str(state.risk),
         "horizon": state.horizon,
-        "support": [_plain(end) for end in state.support],
+        "support": _plain(state.support),
         "arms": [asdict(arm) for arm in state.arms],
         "generator": {**large, "has_uint32": bits["has_uint32"], "uinteger": bits["uinteger"]},
     }
@@ -77,12 +77,12 @@ def read(text: str | bytes, policy: Policy | None) -> State:
         parts = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise PrudentError(f"cannot be read as JSON: {error}; is it cut short?") from None
-    if not (isinstance(parts, dict) and parts.get("format") == FORMAT):
+    if not (isinstance(parts, dict) and parts.pop("format", None) == FORMAT):
         raise PrudentError("not written by an agent; pass what to_json or save gave")
-    if parts.get("version") != VERSION:
-        raise PrudentError(f"version must be {VERSION}, got {parts.get('version')!r}; another version wrote it")
-    _, _, described, risk, horizon, support, arms, generator = _entries("state", parts, _STATE)
-    low, high = (_unplain(end) for end in support)
+    if (version := parts.pop("version", None)) != VERSION:
+        raise PrudentError(f"version must be {VERSION}, got {version!r}; another version wrote it")
+    described, risk, horizon, support, arms, generator = _entries("state", parts, _STATE)
+    low, high = _unplain(support)
     return State(_policy(described, policy), risk, horizon, (low, high), _arms(arms), _generator(generator))
 
 
@@ -92,32 +92,15 @@ def describe(policy: Any) -> dict[str, Any]:
     return {"name": name, "parameters": {key: _plain(value) for key, value in policy._asdict().items()}}
 
 
-_STATE: dict[str, Any] = {
-    "format": str,
-    "version": int,
-    "policy": dict,
-    "risk": str,
-    "horizon": int | None,
-    "support": list,
-    "arms": list,
-    "generator": dict,
-}
-_POLICY = {"name": str, "parameters": dict}
-_ARM: dict[str, Any] = {
-    "pulls": int,
-    "mean": int | float,
-    "variance": int | float,
-    "open_asks": int,
-    "retired": bool,
-    "chosen": bool,
-    "alive": bool,
-    "due": int,
-    "rewards": list | None,
-}
-_GENERATOR = {"state": str, "inc": str, "has_uint32": int, "uinteger": int}
+Shape: TypeAlias = dict[str, Any]
+_STATE: Shape = {"policy": dict, "risk": str, "horizon": int | None, "support": list, "arms": list, "generator": dict}
+_POLICY: Shape = {"name": str, "parameters": dict}
+_AS_JSON: dict[Any, Any] = {float: int | float, list[float] | None: list | None}
+_ARM: Shape = {name: _AS_JSON.get(kind, kind) for name, kind in get_type_hints(ArmState).items()}
+_GENERATOR: Shape = {"state": str, "inc": str, "has_uint32": int, "uinteger": int}
 
 
-def _entries(where: str, given: Any, shape: dict[str, Any]) -> list[Any]:
+def _entries(where: str, given: Any, shape: Shape) -> list[Any]:
     """The values of a JSON object that has exactly these names, with these types."""
     if not isinstance(given, dict) or given.keys() != shape.keys():
         got = ", ".join(given) if isinstance(given, dict) else repr(given)
@@ -135,18 +118,14 @@ def _policy(described: Any, given: Policy | None) -> Policy:
             factory = policies.get(name).factory
         except PrudentError as error:
             raise PrudentError(f"{error}; a policy of your own must be passed again: policy={name}(…)") from None
-        given = factory(**{key: _parameter(key, value) for key, value in parameters.items()})
+        known = {key: _unplain(value) for key, value in parameters.items()}
+        if isinstance(known.get("risk"), str):
+            known["risk"] = risks.parse(known["risk"])
+        given = factory(**known)
     # Not only for what was passed: a class of the user's own called UCB1 is not the registered ucb1.
     if describe(given) != described:
         raise PrudentError(f"saved with the policy {name} and {parameters}, got {spec(given)}; pass the same as policy")
     return given
-
-
-def _parameter(name: str, value: Any) -> Any:
-    """A policy's parameter from JSON. A tuple or an array comes back as a list, as a spec would give it."""
-    if name == "risk" and isinstance(value, str):
-        return risks.parse(value)
-    return _unplain(value)
 
 
 def _arms(given: list[Any]) -> list[ArmState]:
@@ -159,6 +138,7 @@ def _arms(given: list[Any]) -> list[ArmState]:
 
 
 def _arm(where: str, given: Any) -> ArmState:
+    """The arm, if its parts fit together: its rewards must be what its statistics are of."""
     arm = ArmState(*_entries(where, given, _ARM))
     for name in ("pulls", "open_asks", "due"):
         check_integer(where, name, getattr(arm, name), low=0)
@@ -168,14 +148,9 @@ def _arm(where: str, given: Any) -> ArmState:
         raise PrudentError(f"{where}: mean and variance must be 0 without pulls, got {arm.mean} and {arm.variance}")
     if arm.due > 0 and (arm.retired or not arm.chosen):
         raise PrudentError(f"{where}: due must be 0 for an arm retired or not chosen, got {arm.due}")
-    if arm.rewards is not None:
-        arm.rewards = _rewards(where, arm)
-    return arm
-
-
-def _rewards(where: str, arm: ArmState) -> list[float]:
-    """The arm's rewards, if they are what its statistics are of."""
-    rewards = [check_finite(where, "rewards", reward) for reward in arm.rewards or ()]
+    if arm.rewards is None:
+        return arm
+    arm.rewards = rewards = [check_finite(where, "rewards", reward) for reward in arm.rewards]
     if len(rewards) != arm.pulls:
         raise PrudentError(f"{where}: rewards must be one for each of {arm.pulls} pulls, got {len(rewards)}")
     if any(first > second for first, second in pairwise(rewards)):
@@ -185,22 +160,18 @@ def _rewards(where: str, arm: ArmState) -> list[float]:
         off_mean, off_variance = abs(arm.mean - np.mean(rewards)), abs(arm.variance - np.var(rewards))
         if off_mean > 1e-6 * scale or off_variance > 1e-6 * scale * scale:  # far more than rounding
             raise PrudentError(f"{where}: rewards must have the mean {arm.mean} and the variance {arm.variance}")
-    return rewards
+    return arm
 
 
 def _generator(given: Any) -> np.random.Generator:
-    state, inc, has_uint32, uinteger = _entries("generator", given, _GENERATOR)
-    bits = np.random.PCG64(0)
-    bits.state = {
-        "bit_generator": "PCG64",
-        "state": {
-            "state": check_integer("generator", "state", int(state), low=0, high=2**128 - 1),
-            "inc": check_integer("generator", "inc", int(inc), low=0, high=2**128 - 1),
-        },
-        "has_uint32": check_integer("generator", "has_uint32", has_uint32, low=0, high=1),
-        "uinteger": check_integer("generator", "uinteger", uinteger, low=0, high=2**32 - 1),
-    }
-    return np.random.Generator(bits)
+    state, inc, *half = _entries("generator", given, _GENERATOR)
+    whole = dict(zip(_GENERATOR, (int(state), int(inc), *half), strict=True))
+    for (name, value), bits in zip(whole.items(), (128, 128, 1, 32), strict=True):
+        check_integer("generator", name, value, low=0, high=2**bits - 1)
+    large = {name: whole.pop(name) for name in ("state", "inc")}
+    generator: Any = np.random.PCG64(0)
+    generator.state = {"bit_generator": "PCG64", "state": large, **whole}
+    return np.random.Generator(generator)
 
 
 def _plain(value: Any) -> Any:
@@ -214,6 +185,7 @@ def _plain(value: Any) -> Any:
 
 
 def _unplain(value: Any) -> Any:
+    """A value from JSON. A tuple or an array comes back as a list, as a spec would give it."""
     if isinstance(value, list):
         return [_unplain(part) for part in value]
     return float(value) if value in ("inf", "-inf") else value

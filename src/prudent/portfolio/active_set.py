@@ -39,21 +39,16 @@ def prepare(covariance: Any, mean: Any, rho: float, quadratic: Any, linear: Any)
 
     Shifting the means changes no minimiser and keeps a common large mean from drowning their differences.
     """
-    highest = mean.max()
     largest, widest = 0.0, 0.0
     for i in range(mean.size):
         for j in range(i + 1):
-            if not math.isfinite(covariance[i, j] + covariance[j, i] + mean[i]):
+            one, other = covariance[i, j], covariance[j, i]
+            if not math.isfinite(one + other + mean[i]):
                 return False
-            largest = max(largest, abs(covariance[i, j]), abs(covariance[j, i]))
-            widest = max(widest, abs(covariance[i, j] - covariance[j, i]))
-    scale = max(2.0 * largest, rho * (highest - mean.min()))
-    if scale == 0.0:
-        scale = 1.0
-    for i in range(mean.size):
-        linear[i] = rho * (highest - mean[i]) / scale
-        for j in range(mean.size):
-            quadratic[i, j] = (covariance[i, j] + covariance[j, i]) / scale
+            largest, widest = max(largest, abs(one), abs(other)), max(widest, abs(one - other))
+    scale = max(2.0 * largest, rho * (mean.max() - mean.min())) or 1.0
+    linear[:] = rho * (mean.max() - mean) / scale
+    quadratic[:] = (covariance + covariance.T) / scale
     return widest <= ASYMMETRY * largest and _factor(quadratic.copy(), 0.0)
 
 
@@ -86,9 +81,7 @@ def _exchange(quadratic: Any, linear: Any, low: Any, high: Any, x: Any) -> None:
         place = np.flatnonzero(free)
         if place.size == 0:
             return
-        move = _newton(quadratic, linear + quadratic @ x, x, place)
-        for a in range(place.size):
-            x[place[a]] += move[a]
+        x[place] += _newton(quadratic, linear + quadratic @ x, x, place)
         gradient = linear + quadratic @ x
         price = gradient[place[0]]
         changed = False
@@ -118,13 +111,11 @@ def _improve(quadratic: Any, linear: Any, low: Any, high: Any, x: Any) -> float:
         grow, shrink, excess = _pair(gradient, low, high, x)
         stuck = arrived and free[grow] and free[shrink] and excess > 0.5 * best
         if excess < best:
-            best = excess
-            best_x[:] = x
+            best, best_x = excess, x.copy()
         if excess <= PRECISION or stuck:
             break
         if arrived or not free.any():
-            free[grow] = True
-            free[shrink] = True
+            free[grow] = free[shrink] = True
         arrived = _step(quadratic, gradient, low, high, x, free)
     x[:] = best_x
     return max(best, 0.0) / 2.0 + abs(x.sum() - 1.0)
@@ -149,17 +140,13 @@ def _newton(quadratic: Any, gradient: Any, x: Any, place: Any) -> Any:
     A shift of every entry changes nothing for moves that sum to zero, and leaves the block singular only where such a
     move has no curvature.
     """
-    k = place.size
-    shift = np.diag(quadratic).max()
-    if shift == 0.0:
-        shift = 1.0
+    shift = np.diag(quadratic).max() or 1.0
     damping = DAMPING * shift
-    block, move, one = np.empty((k, k)), np.empty(k), np.ones(k)
+    block, move, one = np.empty((place.size, place.size)), -gradient[place], np.ones(place.size)
     while True:
-        for a in range(k):
-            move[a] = -gradient[place[a]]
+        for a, i in enumerate(place):
             for b in range(a + 1):
-                block[a, b] = quadratic[place[a], place[b]] + shift
+                block[a, b] = quadratic[i, place[b]] + shift
         if _factor(block, damping):
             break
         damping *= 100.0  # rounding may cost a singular block more than the damping gives
@@ -178,11 +165,9 @@ def _factor(a: Any, damping: float) -> bool:
         pivot = a[j, j] + damping
         if pivot <= least:
             return False
-        root = math.sqrt(pivot)
-        a[j, j] = root
+        root = a[j, j] = math.sqrt(pivot)
         for i in range(j + 1, n):
-            a[i, j] /= root
-            column[i] = a[i, j]
+            column[i] = a[i, j] = a[i, j] / root
         for i in range(j + 1, n):  # along rows and from a copy of the column, so that it vectorises
             factor = column[i]
             for k in range(j + 1, i + 1):
@@ -210,17 +195,14 @@ def _step(quadratic: Any, gradient: Any, low: Any, high: Any, x: Any, free: Any)
     place = np.flatnonzero(free)
     move = _newton(quadratic, gradient, x, place)
     length, blocking = 1.0, -1
-    for a in range(place.size):
-        i = place[a]
-        limit = low[i] if move[a] < 0.0 else high[i]
-        if move[a] != 0.0 and length * abs(move[a]) > abs(limit - x[i]):
-            length, blocking = (limit - x[i]) / move[a], a
-    for a in range(place.size):
-        i = place[a]
+    limit = np.where(move < 0.0, low[place], high[place])
+    for a, i in enumerate(place):
+        if move[a] != 0.0 and length * abs(move[a]) > abs(limit[a] - x[i]):
+            length, blocking = (limit[a] - x[i]) / move[a], a
+    for a, i in enumerate(place):
         x[i] = min(max(x[i] + length * move[a], low[i]), high[i])  # rounding may pass a limit that did not block
     if blocking >= 0:
-        i = place[blocking]
-        x[i] = low[i] if move[blocking] < 0.0 else high[i]
-        free[i] = False
+        x[place[blocking]] = limit[blocking]
+        free[place[blocking]] = False
     _balance(low, high, x, np.flatnonzero(free))  # a long move is rough, and so is its sum
     return blocking < 0

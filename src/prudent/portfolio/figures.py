@@ -1,13 +1,17 @@
 """Pictures of portfolios. A figure function takes data and an `ax`, returns the `ax`, saves nothing."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from prudent.figures import COLOURS, MARKERS
 from prudent.portfolio.bandit import Frontier, PortfolioBandit
-from prudent.portfolio.runs import PortfolioRuns
+from prudent.portfolio.simulation import PortfolioRuns
+
+BESIDE: dict[str, Any] = {"fontsize": 8, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+"""A legend on the right of its axes."""
 
 
 def plot_frontier(
@@ -25,22 +29,19 @@ def plot_frontier(
         near = np.sqrt(frontier.variance) <= reach
         ax.plot(np.sqrt(frontier.variance[near]), frontier.mean[near], color=COLOURS[i], label=label, zorder=2)
     ax.scatter(deviations, law.mean, color="0.5", s=14, zorder=1, label="single arms")
-    crowded = len(bandit) > 12
-    for name, x, y in zip(bandit.names, deviations, law.mean, strict=True):
-        if not crowded:
+    if len(bandit) <= 12:
+        for name, x, y in zip(bandit.names, deviations, law.mean, strict=True):
             ax.annotate(name, (x, y), xytext=(4, 2), textcoords="offset points", fontsize=7, color="0.4")
     if learned is not None:
         path = np.array([snapshot.weights[0] for snapshot in learned.history])
         x, y = np.sqrt(np.einsum("ki,ij,kj->k", path, law.covariance, path)), path @ law.mean
         ax.plot(x, y, color=COLOURS[6], linewidth=0.8, marker=".", markersize=4, label="learned, one run", zorder=3)
-        ax.annotate(
-            f"n = {learned.history[0].horizon:,}", (x[0], y[0]), xytext=(6, -10), textcoords="offset points", fontsize=8
-        )
+        first = f"n = {learned.history[0].horizon:,}"
+        ax.annotate(first, (x[0], y[0]), xytext=(6, -10), textcoords="offset points", fontsize=8)
         best = learned.best
         ax.plot(np.sqrt(best.variance), best.mean, "*", color=COLOURS[1], markersize=12, label="best mix", zorder=4)
-    ax.set_xlabel("standard deviation")
-    ax.set_ylabel("mean")
-    ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    ax.set(xlabel="standard deviation", ylabel="mean")
+    ax.legend(**BESIDE)
     return ax
 
 
@@ -53,35 +54,29 @@ def plot_weights(ax: Axes, runs: PortfolioRuns, most: int = 7) -> Axes:
         colour = COLOURS[i % len(COLOURS)]
         ax.plot(rounds, weights[:, arm], color=colour, marker=MARKERS[i % len(MARKERS)], label=runs.bandit.names[arm])
         ax.axhline(runs.best.weights[arm], color=colour, linestyle="--", linewidth=0.9)
-    ax.set_xscale("log")
-    ax.set_xlabel("rounds n")
-    ax.set_ylabel("weight (dashed: best mix)")
-    ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    ax.set(xscale="log", xlabel="rounds n", ylabel="weight (dashed: best mix)")
+    ax.legend(**BESIDE)
     return ax
 
 
 def plot_regret(ax: Axes, many: Sequence[PortfolioRuns], since: int = 1) -> Axes:
     """The mean regret against n with two standard errors, and the fitted slope with its 95 % band in the legend."""
-    logarithms = True
+    positive = []  # over a few short runs the mean regret may be below zero
     for i, runs in enumerate(many):
         shown = [snapshot for snapshot in runs.history if snapshot.horizon >= since]
         rounds = np.array([snapshot.horizon for snapshot in shown], dtype=float)
         values = np.array([snapshot.regret() for snapshot in shown])
         mean, margin = values.mean(1), 2.0 * values.std(1) / np.sqrt(values.shape[1])
         colour, label = COLOURS[i % len(COLOURS)], str(runs.policy)
-        logarithms &= bool(mean.min() > 0.0)  # over a few short runs the mean regret may be below zero
-        if len(shown) > 1 and mean.min() > 0.0:
+        positive.append(mean.min() > 0.0)
+        if len(shown) > 1 and positive[-1]:
             fit = runs.regret_slope(since=since)
             label += f": slope {fit}"
             line = np.exp(np.log(mean).mean() + fit.value * (np.log(rounds) - np.log(rounds).mean()))
             ax.plot(rounds, line, color=colour, linestyle="--", linewidth=0.8)
         ax.plot(rounds, mean, color=colour, marker=MARKERS[i % len(MARKERS)], label=label)
-        low = np.maximum(mean - margin, 1e-3 * mean) if mean.min() > 0.0 else mean - margin
+        low = np.maximum(mean - margin, 1e-3 * mean) if positive[-1] else mean - margin
         ax.fill_between(rounds, low, mean + margin, color=colour, alpha=0.2, lw=0)
-    ax.set_xscale("log")
-    if logarithms:
-        ax.set_yscale("log")
-    ax.set_xlabel("rounds n")
-    ax.set_ylabel("true regret per round")
+    ax.set(xscale="log", yscale="log" if all(positive) else "linear", xlabel="rounds n", ylabel="true regret per round")
     ax.legend(fontsize=8)
     return ax

@@ -5,19 +5,20 @@ same, so a block of a million rounds may cost no more than a block of a hundred.
 """
 
 import hashlib
+import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prudent.arrays import Array
+from prudent.arrays import Array, as_array
 from prudent.errors import PrudentError, check_number
 from prudent.files import read_columns
-from prudent.portfolio.program import check_covariance
+from prudent.portfolio.program import check_moments, moments
 
 PIECE = 4096
 """Rounds drawn one by one are summed in pieces of this many, so that memory stays small."""
@@ -49,9 +50,10 @@ NOTHING = Block(0, np.zeros(0), np.zeros((0, 0)))
 
 
 class JointLaw(ABC):
-    """A distribution of K rewards; `mean` and `covariance` are settled when it is made."""
+    """A distribution of K rewards; `mean` and `covariance` are settled when it is made, by all of its `content`."""
 
     name: ClassVar[str]
+    content: ClassVar[tuple[str, ...]] = ("mean", "covariance")
     mean: Array
     covariance: Array
 
@@ -61,20 +63,17 @@ class JointLaw(ABC):
 
     def block(self, rng: np.random.Generator, rounds: int) -> Block:
         """The mean and scatter of `rounds` independent rounds."""
-        done = _moments(self.sample(rng, min(rounds, PIECE)))
+        done = NOTHING
         while done.rounds < rounds:
             done = done.join(_moments(self.sample(rng, min(rounds - done.rounds, PIECE))))
         return done
 
     def __str__(self) -> str:
         """A name that tells this law from every other."""
-        parts = (np.ascontiguousarray(part).tobytes() for part in self._content())
+        parts = (np.ascontiguousarray(getattr(self, part)).tobytes() for part in self.content)
         return f"{self.name}({self.mean.size} arms, {hashlib.blake2b(b'|'.join(parts), digest_size=16).hexdigest()})"
 
     __repr__ = __str__
-
-    def _content(self) -> tuple[Array, ...]:
-        return self.mean, self.covariance
 
 
 class MultivariateGaussian(JointLaw):
@@ -104,7 +103,7 @@ class MultivariateGaussian(JointLaw):
 class MultivariateT(JointLaw):
     """Student's t with a common tail: mean + Z √(ν/χ²_ν), Z ~ N(0, scale); the covariance is scale·ν/(ν − 2)."""
 
-    name = "multivariate-t"
+    name, content = "multivariate-t", ("degrees", "mean", "scale")
 
     def __init__(self, degrees: float, mean: ArrayLike, scale: ArrayLike) -> None:
         hint = "with 2 degrees of freedom or fewer there is no covariance"
@@ -116,32 +115,26 @@ class MultivariateT(JointLaw):
     def sample(self, rng: np.random.Generator, size: int) -> Array:
         normal = rng.standard_normal((size, self.mean.size)) @ self._root.T
         tail = np.sqrt(self.degrees / rng.chisquare(self.degrees, size))
-        rewards: Array = self.mean + normal * tail[:, None]
-        return rewards
-
-    def _content(self) -> tuple[Array, ...]:
-        return np.array([self.degrees]), self.mean, self.scale
+        return np.asarray(self.mean + normal * tail[:, None])
 
 
 class EmpiricalJoint(JointLaw):
     """One of the observed rows, each equally likely: rows are resampled independently, keeping the arms' dependence
     within a round and ignoring any dependence from one round to the next. Covariances are divided by the rows."""
 
-    name = "empirical-joint"
+    name, content = "empirical-joint", ("rows",)
 
     def __init__(self, rows: ArrayLike, names: Sequence[str] | None = None) -> None:
-        table = _numbers(self.name, "rows", rows)
+        table = as_array(self.name, "rows", rows)
         if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 1:
             raise PrudentError(f"{self.name}: rows must be a table of 2 or more rounds × arms, got shape {table.shape}")
         self.names = tuple(names) if names is not None else tuple(f"arm {i + 1}" for i in range(table.shape[1]))
         if len(self.names) != table.shape[1]:
             raise PrudentError(f"{self.name}: names must be {table.shape[1]} names, one per column, got {self.names}")
-        broken = [name for name, column in zip(self.names, table.T, strict=True) if not np.isfinite(column).all()]
-        if broken:
-            raise PrudentError(f"{self.name}: values are missing or infinite in {', '.join(broken)}; drop those rows")
-        constant = [name for name, column in zip(self.names, table.T, strict=True) if np.ptp(column) == 0.0]
-        if constant:
-            raise PrudentError(f"{self.name}: constant column {', '.join(constant)}; is it a return? leave it out")
+        if broken := self._named(~np.isfinite(table).all(0)):
+            raise PrudentError(f"{self.name}: values are missing or infinite in {broken}; drop those rows")
+        if constant := self._named(table.min(0) == table.max(0)):
+            raise PrudentError(f"{self.name}: constant column {constant}; is it a return? leave it out")
         self.rows = _frozen(table)
         self.mean = _frozen(table.mean(0))
         self._centred = table - self.mean
@@ -152,6 +145,9 @@ class EmpiricalJoint(JointLaw):
         """The named columns of a CSV file with a header line; by default all that have a name and hold numbers."""
         found = read_columns(path, columns)
         return cls(np.transpose(list(found.values())), list(found))
+
+    def _named(self, marked: Any) -> str:
+        return ", ".join(itertools.compress(self.names, marked))
 
     def sample(self, rng: np.random.Generator, size: int) -> Array:
         return self.rows[rng.integers(len(self.rows), size=size)]
@@ -165,9 +161,6 @@ class EmpiricalJoint(JointLaw):
         scatter = (self._centred * counts[:, None]).T @ self._centred - rounds * np.outer(step, step)
         return Block(rounds, self.mean + step, scatter)
 
-    def _content(self) -> tuple[Array, ...]:
-        return (self.rows,)
-
 
 def _moments(rows: Array) -> Block:
     if len(rows) == 1:
@@ -180,26 +173,12 @@ def _moments(rows: Array) -> Block:
 def _root(covariance: Array) -> Array:
     """L with L Lᵀ = C, for singular C too."""
     values, vectors = np.linalg.eigh(covariance)
-    root: Array = vectors * np.sqrt(np.maximum(values, 0.0))
-    return root
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def _location_and_spread(owner: str, mean: ArrayLike, spread: ArrayLike, called: str) -> tuple[Array, Array]:
-    location, matrix = _numbers(owner, "mean", mean), _numbers(owner, called, spread)
-    if location.ndim != 1 or location.size == 0 or matrix.shape != (location.size, location.size):
-        shapes = f"{location.shape} and {matrix.shape}"
-        raise PrudentError(f"{owner}: mean must hold K numbers and {called} K × K, got shapes {shapes}")
-    for name, values in (("mean", location), (called, matrix)):
-        if not np.isfinite(values).all():
-            raise PrudentError(f"{owner}: {name} must be finite numbers, got NaN or infinity")
-    return _frozen(location), _frozen(check_covariance(owner, matrix)[0])
-
-
-def _numbers(owner: str, name: str, values: ArrayLike) -> Array:
-    try:
-        return np.array(values, dtype=float)
-    except (TypeError, ValueError):
-        raise PrudentError(f"{owner}: {name} must be numbers in rows of equal length, got {values!r}") from None
+    location, matrix = moments(owner, mean, called, spread)
+    return _frozen(location), _frozen(check_moments(owner, location, called, matrix)[0])
 
 
 def _frozen(values: Array) -> Array:

@@ -4,13 +4,14 @@ An active-set method solves it to rounding error. Every solution carries its KKT
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prudent.arrays import Array
-from prudent.errors import PrudentError, check_number
+from prudent.arrays import Array, as_array
+from prudent.errors import PrudentError
+from prudent.parameters import check_parameter
 from prudent.portfolio import active_set
 
 INDEFINITE = 1e-8
@@ -55,17 +56,14 @@ def solve(
     singular C is fine: one of the best mixes is returned. Short selling without limits is rejected where the cost has
     no minimum, and where the weights would be so large (some 1e7) that rounding keeps the KKT residual above 1e-8.
     """
-    c = np.ascontiguousarray(_array("covariance", covariance))
-    m = np.ascontiguousarray(_array("mean", mean))
-    if m.ndim != 1 or m.size == 0 or c.shape != (m.size, m.size):
-        raise PrudentError(f"solve: mean must hold K numbers and covariance K × K, got {m.shape} and {c.shape}")
+    m, c = map(np.ascontiguousarray, moments("solve", mean, "covariance", covariance))
     if type(rho) is not float or not rho >= 0.0:
-        rho = check_number("solve", "rho", rho, low=0.0, hint="ρ is a tolerance for risk; 0 leaves only the variance")
+        rho = check_parameter("solve", "rho", rho)
     low, high = limits(m.size, upper, short)
     endless, projected, weight = short and upper is None, 0.0, 0.0 if math.isinf(rho) else rho
     quadratic, linear, x = np.empty_like(c), np.empty_like(m), np.empty_like(m)
     if not active_set.prepare(c, m, weight, quadratic, linear):
-        c, projected = _repair(c, m)
+        c, projected = check_moments("solve", m, "covariance", c)
         active_set.prepare(c, m, weight, quadratic, linear)
         if endless:
             _check_minimum(quadratic, linear)
@@ -74,10 +72,9 @@ def solve(
     else:
         residual = active_set.minimise(quadratic, linear, low, high, x)
     if not residual <= RESIDUAL:
-        raise PrudentError(
-            f"solve: no mix with a KKT residual of at most {RESIDUAL:g}, got {residual:.1e} with weights up to"
-            f" {np.abs(x).max():.1e}; covariance is nearly singular for these rho and means; give upper limits"
-        )
+        got = f"{residual:.1e} with weights up to {np.abs(x).max():.1e}"
+        fix = "covariance is nearly singular for these rho and means; give upper limits"
+        raise PrudentError(f"solve: no mix with a KKT residual of at most {RESIDUAL:g}, got {got}; {fix}")
     mean_of, variance = float(x @ m), max(float(x @ c @ x), 0.0)
     cost = -mean_of if math.isinf(rho) else variance - rho * mean_of
     return Mix(x, cost, mean_of, variance, residual, projected)
@@ -88,7 +85,7 @@ def limits(arms: int, upper: ArrayLike | None, short: bool) -> tuple[Array, Arra
     low, high = np.full(arms, -np.inf if short else 0.0), np.full(arms, np.inf if short else 1.0)
     if upper is None:
         return low, high
-    given = _array("upper", upper)
+    given = as_array("solve", "upper", upper)
     if given.shape not in ((), (arms,)):
         raise PrudentError(f"solve: upper must be one number or {arms}, one per arm, got shape {given.shape}")
     high[:] = given
@@ -107,48 +104,48 @@ def positive_part(covariance: Array) -> tuple[Array, Array]:
     return (vectors * np.maximum(values, 0.0)) @ vectors.T, values
 
 
-def check_covariance(owner: str, covariance: Array) -> tuple[Array, float]:
+def moments(owner: str, mean: ArrayLike, called: str, spread: ArrayLike) -> tuple[Array, Array]:
+    """The K means and the K × K matrix `called` covariance or scale, as arrays."""
+    m, c = as_array(owner, "mean", mean), as_array(owner, called, spread)
+    if m.ndim != 1 or m.size == 0 or c.shape != (m.size, m.size):
+        raise PrudentError(f"{owner}: mean must hold K numbers and {called} K × K, got shapes {m.shape} and {c.shape}")
+    return m, c
+
+
+def check_moments(owner: str, mean: Array, called: str, covariance: Array) -> tuple[Array, float]:
     """The covariance with eigenvalues negative by rounding set to zero, and the smallest of those (0 if there is none).
 
-    Rejected if it is not symmetric or clearly not positive semi-definite.
+    Rejected if something is not finite, or the covariance not symmetric or clearly not positive semi-definite.
     """
+    for name, values in (("mean", mean), (called, covariance)):
+        if not (np.abs(values) < LARGE).all():
+            raise PrudentError(f"{owner}: {name} must be finite numbers, got NaN or infinity; drop incomplete rows")
     widest = np.abs(covariance - covariance.T)
     if widest.max() > active_set.ASYMMETRY * np.abs(covariance).max():
         i, j = (int(k) for k in np.unravel_index(widest.argmax(), widest.shape))
         pair = f"[{i}, {j}] = {covariance[i, j]:g} and [{j}, {i}] = {covariance[j, i]:g}"
-        raise PrudentError(
-            f"{owner}: covariance must be symmetric, got {pair}; pass (C + C.T) / 2 if they should agree"
-        )
+        fix = "pass (C + C.T) / 2 if they should agree"
+        raise PrudentError(f"{owner}: covariance must be symmetric, got {pair}; {fix}")
     projected, values = positive_part(covariance)
     smallest, largest = float(values[0]), float(np.abs(values).max())
     if smallest < -INDEFINITE * largest:
-        raise PrudentError(
-            f"{owner}: covariance must be positive semi-definite, got smallest eigenvalue {smallest:g} (largest"
-            f" {largest:g}); estimate it from complete rows, or project it with prudent.portfolio.positive_part"
-        )
+        got = f"smallest eigenvalue {smallest:g} (largest {largest:g})"
+        fix = "estimate it from complete rows, or project it with prudent.portfolio.positive_part"
+        raise PrudentError(f"{owner}: covariance must be positive semi-definite, got {got}; {fix}")
     return projected, min(smallest, 0.0)
-
-
-def _repair(covariance: Array, mean: Array) -> tuple[Array, float]:
-    for name, values in (("mean", mean), ("covariance", covariance)):
-        if not (np.abs(values) < LARGE).all():
-            raise PrudentError(f"solve: {name} must be finite numbers, got NaN or infinity; drop incomplete rows first")
-    return check_covariance("solve", covariance)
 
 
 def _check_minimum(quadratic: Array, linear: Array) -> None:
     """Reject a position that costs nothing, has no variance and earns: it could be taken without end."""
     values, vectors = np.linalg.eigh(quadratic)
     riskless = vectors[:, values <= NULL * max(values[-1], 0.0)]
-    price = riskless.sum(0)
-    gain = riskless.T @ linear
+    price, gain = riskless.sum(0), riskless.T @ linear
     if price @ price > NULL:
         gain = gain - price * (price @ gain) / (price @ price)
     if np.abs(gain).max(initial=0.0) > 1e-9:
-        raise PrudentError(
-            "solve: with short selling the cost has no minimum: covariance is singular and a position of no variance"
-            " and no price earns; give upper limits, or drop the arms that others replicate"
-        )
+        why = "covariance is singular and a position of no variance and no price earns"
+        fix = "give upper limits, or drop the arms that others replicate"
+        raise PrudentError(f"solve: with short selling the cost has no minimum: {why}; {fix}")
 
 
 def _best_mean(mean: Array, low: Array, high: Array, *, endless: bool) -> Array:
@@ -156,17 +153,9 @@ def _best_mean(mean: Array, low: Array, high: Array, *, endless: bool) -> Array:
     if endless and np.ptp(mean) > 0.0:
         raise PrudentError("solve: with short selling and rho = inf the mean has no maximum; give upper limits")
     order = np.argsort(-mean, kind="stable")
-    x = np.zeros(mean.size)
-    rest = 1.0
+    x, rest = np.zeros(mean.size), 1.0
     for i in order[:-1]:
         x[i] = min(rest, high[i]) if low[i] == 0.0 or endless else high[i]
         rest -= x[i]
     x[order[-1]] = min(rest, high[order[-1]])  # limits that sum to 1 leave it a rounding error too much
     return x
-
-
-def _array(name: str, values: Any) -> Array:
-    try:
-        return np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise PrudentError(f"solve: {name} must be numbers, got {values!r}") from None

@@ -1,10 +1,8 @@
 """What the command `portfolio` and the examples show: a mix being learned, the facts about it, and its figures."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
@@ -12,44 +10,32 @@ from prudent.errors import PrudentError, check_integer
 from prudent.figures import save, style
 from prudent.portfolio.bandit import PortfolioBandit
 from prudent.portfolio.figures import plot_frontier, plot_regret, plot_weights
-from prudent.portfolio.runs import PortfolioRuns
-from prudent.portfolio.simulation import simulate_portfolio, spaced
+from prudent.portfolio.simulation import PortfolioRuns, simulate_portfolio, spaced
 
 LEARNERS = {"full": "mc-empirical", "semi-bandit": "mc-ucb", "bandit": "mc-ete"}
 """The policy for each feedback."""
 
 
 def learn(bandit: PortfolioBandit, *, feedback: str = "full", horizon: int, **settings: Any) -> PortfolioRuns:
-    """Learn the mix with the policy for the feedback, with snapshots for the figures.
-
-    The settings are those of `simulate_portfolio`.
-    """
+    """Learn the mix with the policy for the feedback; the settings are those of `simulate_portfolio`."""
     if feedback not in LEARNERS:
         raise PrudentError(f"learn: feedback must be one of {', '.join(LEARNERS)}, got {feedback!r}")
     horizon = check_integer("learn", "horizon", horizon, low=1)
-    return simulate_portfolio(
-        bandit, LEARNERS[feedback], horizon=horizon, snapshots=spaced(100, horizon, 13), **settings
-    )
+    rounds = spaced(100, horizon, 13)
+    return simulate_portfolio(bandit, LEARNERS[feedback], horizon=horizon, snapshots=rounds, **settings)
 
 
 def facts(learned: PortfolioRuns, *, upper: ArrayLike | None = None, short: bool = False) -> dict[str, Any]:
     """The frontier, the best mix and the learned weights, by the arms' names, as JSON takes them."""
-    bandit, best, summary = learned.bandit, learned.best, learned.summary()
-    frontier = bandit.frontier(upper=upper, short=short)
+    names, best, summary = learned.bandit.names, learned.best, learned.summary()
+    frontier = learned.bandit.frontier(upper=upper, short=short)
+    settings = {"rho": learned.risk.rho, "horizon": learned.horizon, "runs": len(learned), "seed": learned.seed}
+    known = {name: getattr(best, name) for name in ("cost", "mean", "variance", "kkt_residual")}
     return {
-        "arms": list(bandit.names),
-        "rho": learned.risk.rho,
-        "horizon": learned.horizon,
-        "runs": len(learned),
-        "seed": learned.seed,
-        "best": {
-            "weights": dict(zip(bandit.names, best.weights.tolist(), strict=True)),
-            "cost": best.cost,
-            "mean": best.mean,
-            "variance": best.variance,
-            "kkt_residual": best.kkt_residual,
-        },
-        "learned": summary | {"weights": dict(zip(bandit.names, summary["weights"], strict=True))},
+        "arms": list(names),
+        **settings,
+        "best": {"weights": dict(zip(names, best.weights.tolist(), strict=True)), **known},
+        "learned": summary | {"weights": dict(zip(names, summary["weights"], strict=True))},
         "frontier": {name: values.tolist() for name, values in frontier._asdict().items()},
     }
 
@@ -61,15 +47,10 @@ def draw(learned: PortfolioRuns, out: Path, *, upper: ArrayLike | None = None, s
     if short or upper is not None:
         asked = ["short selling"] * short + ["upper limits"] * (upper is not None)
         frontiers.insert(0, ("with " + " and ".join(asked), bandit.frontier(upper=upper, short=short)))
-    plots: dict[str, Callable[[Axes], Axes]] = {
-        "frontier": lambda ax: plot_frontier(ax, bandit, frontiers, learned),
-        "weights": lambda ax: plot_weights(ax, learned),
-        "regret": lambda ax: plot_regret(ax, [learned]),
-    }
-    made = []
     with style():
-        for name, plot in plots.items():
-            figure = Figure(figsize=(6.4, 4.2))
-            plot(figure.subplots())
-            made += save(figure, out / name)
-    return made
+        figures = {name: Figure(figsize=(6.4, 4.2)) for name in ("frontier", "weights", "regret")}
+        frontier, weights, regret = (figure.subplots() for figure in figures.values())
+        plot_frontier(frontier, bandit, frontiers, learned)
+        plot_weights(weights, learned)
+        plot_regret(regret, [learned])
+        return [path for name, figure in figures.items() for path in save(figure, out / name)]

@@ -1,7 +1,8 @@
-"""simulate_portfolio(): many runs of a portfolio policy."""
+"""simulate_portfolio(): many runs of a portfolio policy, and what they leave: moments of the rewards, and weights."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +15,10 @@ from prudent.portfolio.bandit import PortfolioBandit
 from prudent.portfolio.laws import NOTHING, Block
 from prudent.portfolio.policies.base import Brief, Explore, Observation, Play, PortfolioPolicy, portfolio_policies
 from prudent.portfolio.program import Mix, limits
-from prudent.portfolio.runs import PortfolioRuns
+from prudent.rates import Band, bootstrap_slope
+from prudent.regret import PseudoRegretParts
 from prudent.risk.mean_variance import MeanVariance
+from prudent.runs import Rounds, averages
 
 FEEDBACKS = ("full", "semi-bandit", "bandit")
 
@@ -23,9 +26,27 @@ FEASIBLE = 1e-8
 """By how much a mix may miss its sum and its limits."""
 
 
-class Outcome(NamedTuple):
-    """The fields of `PortfolioRuns` that a run writes, (run, snapshot) each; weights have a third axis."""
+MOMENTS = ("reward_mean", "best_mean", "reward_variance", "best_variance", "exploration", "gap")
+MIXES = ("weights", "average_weights")
+"""The fields of `PortfolioRuns` that a run finds at each snapshot, in this order: one number, then one for each arm."""
 
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class PortfolioRuns(Rounds):
+    """Many runs of one policy on one portfolio bandit; arrays have one entry per run, weights one row.
+
+    `weights` is the mix a run held best at its end: the last it played other than to explore, and the even one before.
+
+    `best` is the best fixed mix x*. Its rewards x*ᵀr are taken on the very draws the policy met: unlike the arms of the
+    paper, which pay only when pulled, all arms pay each round whether seen or not, so no unobserved twins are needed.
+    The law of either sequence is the same as with independent draws, hence so is the expected regret; its noise is far
+    smaller.
+    """
+
+    bandit: PortfolioBandit
+    policy: PortfolioPolicy
+    risk: MeanVariance
+    best: Mix
     reward_mean: Array
     reward_variance: Array
     best_mean: Array
@@ -34,6 +55,50 @@ class Outcome(NamedTuple):
     exploration: Array
     weights: Array
     average_weights: Array
+
+    def __repr__(self) -> str:
+        return f"<PortfolioRuns: {self.policy}, {len(self)} × {self.horizon:,} rounds, seed {self.seed}>"
+
+    def cost(self) -> Array:
+        """The cost of the rewards received, as one sequence; variances are divided by n."""
+        return self.risk.stats_cost(self.reward_mean, self.reward_variance)
+
+    def regret(self) -> Array:
+        """The true regret: the cost of the rewards received minus that of the best fixed mix on the same draws."""
+        return self.cost() - self.risk.stats_cost(self.best_mean, self.best_variance)
+
+    def pseudo_regret(self) -> Array:
+        """The two parts of the expected regret together.
+
+        The regret's mean is lower by 2 E[m ε] + E[v − v*]/n, with m the mean of x_tᵀμ, ε of the noise x_tᵀ(r_t − μ)
+        and v of x_tᵀCx_t: O(1/n) up to logarithms for a learner whose mix settles, O(n^{−1/2}) at worst.
+        """
+        return self.gap + self.risk.variance_weight * self.exploration
+
+    def pseudo_regret_parts(self) -> PseudoRegretParts:
+        """(1/n) Σ_t (cost of x_t − cost of x*), and the variance over rounds of x_tᵀμ, both from the true moments."""
+        return PseudoRegretParts(self.gap, self.exploration)
+
+    def regret_slope(self, *, pseudo: bool = False, since: int = 1) -> Band:
+        """The slope of the mean regret against n, both in logarithms, over the snapshots from round `since` on.
+
+        The band is the middle 95 % over resamples of the runs; a policy's own snapshots move together, which
+        resampling whole runs respects.
+        """
+        rounds = [snapshot.horizon for snapshot in self.history if snapshot.horizon >= since]
+        values = [s.pseudo_regret() if pseudo else s.regret() for s in self.history if s.horizon >= since]
+        return bootstrap_slope(rounds, values)
+
+    def measures(self) -> dict[str, Array]:
+        """One value per run of everything that is measured."""
+        regrets = {"regret": self.regret(), "gap": self.gap, "exploration": self.exploration}
+        return regrets | {"reward_mean": self.reward_mean, "reward_variance": self.reward_variance}
+
+    def summary(self) -> dict[str, Any]:
+        """Means and standard errors, flat (`averages`), as the command line prints them."""
+        facts = {"policy": str(self.policy), "feedback": self.policy.feedback, "seconds": self.seconds}
+        mixes = averages({"weights": self.weights, "average_weights": self.average_weights})
+        return {**facts, **averages(self.measures()), **mixes}
 
 
 def simulate_portfolio(
@@ -77,48 +142,42 @@ def simulate_portfolio(
     """
     if not isinstance(bandit, PortfolioBandit):
         raise PrudentError(f"simulate_portfolio: bandit must be a PortfolioBandit, got {bandit!r}")
-    player = _checked(portfolio_policies.make("simulate_portfolio", policy))
+    player = portfolio_policies.make("simulate_portfolio", policy)
+    if player.feedback not in FEEDBACKS:
+        raise PrudentError(f"{player}: feedback must be one of {', '.join(FEEDBACKS)}, got {player.feedback!r}")
     risk = MeanVariance(rho)
     job = Job.checked("simulate_portfolio", runs, seed, workers, progress)
     rounds = rounds_of("simulate_portfolio", horizon, snapshots).tolist()
     brief = Brief(len(bandit), risk.rho, rounds[-1], upper, short)
     best = bandit.optimal(risk.rho, upper=upper, short=short)
-    shape = (job.runs, len(rounds))
-    outcome = Outcome(*(np.empty(shape) for _ in range(6)), *(np.empty((*shape, len(bandit))) for _ in range(2)))
+    fields = [(name, float, ()) for name in MOMENTS] + [(name, float, len(bandit)) for name in MIXES]
+    found = np.empty((job.runs, len(rounds)), fields)
 
     def play(part: slice, rng: np.random.Generator) -> int:
         for run in range(part.start, part.stop):
-            one_run(bandit, player, brief, best, rounds, Outcome(*(field[run] for field in outcome)), rng)
+            found[run] = list(one_run(bandit, player, brief, best, rounds, rng))
         return FINE
 
     cell = f"{bandit!r} | {risk} | {player} | {rounds} | {np.asarray(upper).tolist()} {short}"
     seconds = job.run(cell, str(player), play)
     facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": player, "best": best, "seed": job.seed}
-    return PortfolioRuns.at_snapshots(rounds, outcome._asdict(), seconds=seconds, **facts)
+    return PortfolioRuns.at_snapshots(rounds, {name: found[name] for name in MOMENTS + MIXES}, seconds=seconds, **facts)
 
 
 def one_run(
-    bandit: PortfolioBandit,
-    policy: PortfolioPolicy,
-    brief: Brief,
-    best: Mix,
-    snapshots: Sequence[int],
-    outcome: Outcome,
-    rng: np.random.Generator,
-) -> None:
-    """Play one run and write its outcome, one entry per snapshot."""
+    bandit: PortfolioBandit, policy: PortfolioPolicy, brief: Brief, best: Mix, ends: list[int], rng: np.random.Generator
+) -> Iterator[tuple[Any, ...]]:
+    """Play one run and yield what is found at the end of each snapshot: MOMENTS, then MIXES."""
     law, stretches = bandit.law, policy.play(brief)
-    ends = limits(brief.arms, brief.upper, brief.short)
-    mix, left, exploring = _decision(policy, stretches, None, *ends)
-    settled = brief.even() if exploring else mix
-    loss = bandit.cost(mix, brief.rho) - best.cost
-    t, gap, held = 0, 0.0, np.zeros(brief.arms)
+    within = limits(brief.arms, brief.upper, brief.short)
+    mix = settled = brief.even()
+    t, left, gap, held = 0, 0, 0.0, np.zeros(brief.arms)
     seen = received = NOTHING
-    for i, until in enumerate(snapshots):
+    for until in ends:
         while t < until:
             if left == 0:
-                shown = _observation(policy.feedback, seen, mix)
-                mix, left, exploring = _decision(policy, stretches, shown, *ends)
+                shown = _observation(policy.feedback, seen, mix) if t > 0 else None
+                mix, left, exploring = _decision(policy, stretches, shown, *within)
                 settled = settled if exploring else mix
                 loss, seen = bandit.cost(mix, brief.rho) - best.cost, NOTHING
             step = min(left, until - t)
@@ -128,10 +187,8 @@ def one_run(
             gap += step * loss
             held += step * mix
             t, left = t + step, left - step
-        outcome.reward_mean[i], outcome.best_mean[i], _ = received.mean
         variances = np.maximum(np.diag(received.scatter), 0.0) / t
-        outcome.reward_variance[i], outcome.best_variance[i], outcome.exploration[i] = variances
-        outcome.gap[i], outcome.weights[i], outcome.average_weights[i] = gap / t, settled, held / t
+        yield *received.mean[:2], *variances, gap / t, settled, held / t
 
 
 def spaced(first: int, last: int, count: int) -> list[int]:
@@ -140,19 +197,10 @@ def spaced(first: int, last: int, count: int) -> list[int]:
     return [int(n) for n in rounds]
 
 
-def _checked(policy: PortfolioPolicy) -> PortfolioPolicy:
-    if policy.feedback not in FEEDBACKS:
-        raise PrudentError(f"{policy}: feedback must be one of {', '.join(FEEDBACKS)}, got {policy.feedback!r}")
-    return policy
-
-
 def _decision(
     policy: PortfolioPolicy, stretches: Play, shown: Observation | None, low: Array, high: Array
 ) -> tuple[Array, int, bool]:
-    """The policy's next mix, for how many rounds, and whether only to explore.
-
-    Policies are open, so what they say is checked.
-    """
+    """The policy's next mix, for how many rounds, and whether only to explore; checked, since policies are open."""
     try:
         decision = next(stretches) if shown is None else stretches.send(shown)
     except StopIteration:

@@ -21,8 +21,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prudent.arms.base import Law, as_array
-from prudent.arrays import Array
+from prudent.arms.base import Law
+from prudent.arrays import Array, as_array
 from prudent.compiled import helper, tuple_form
 from prudent.errors import PrudentError
 from prudent.parameters import PARAMETERS, Parameter, check_parameter, check_support
@@ -145,10 +145,10 @@ def total(terms: Array) -> float:
 
 def check_sample(owner: str, rewards: ArrayLike, weights: ArrayLike | None) -> tuple[Array, Array]:
     """Rewards and weights as arrays; weights sum to 1."""
-    x = as_array(owner, "rewards", rewards)
+    x = as_array(owner, "rewards", rewards).ravel()
     if x.size == 0 or not np.isfinite(x).all():
         raise PrudentError(f"{owner}: rewards must be one or more finite numbers, got {x.size} values")
-    w = np.full(x.size, 1.0) if weights is None else as_array(owner, "weights", weights)
+    w = np.full(x.size, 1.0) if weights is None else as_array(owner, "weights", weights).ravel()
     if w.size != x.size or not np.isfinite(w).all() or w.min() < 0.0 or w.sum() <= 0.0:
         raise PrudentError(f"{owner}: weights must be {x.size} finite numbers ≥ 0, not all 0; give one per reward")
     return x, w / w.sum()

@@ -106,7 +106,7 @@ class ProportionalHazard(Spectral):
     r: float = 0.5
 
     own_parameters: ClassVar = {
-        "r": Parameter(0.0, 1.0, "low", "r = 1 is the mean, and a smaller r is more averse to risk")
+        "r": Parameter(0.0, 1.0, "low", "r = 1 is the mean, a smaller r is more averse to risk")
     }
 
     def distort(self, p: Array) -> Array:

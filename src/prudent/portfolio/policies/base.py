@@ -14,7 +14,7 @@ log(n)/growth solves.
 from abc import ABC, abstractmethod
 from collections.abc import Generator
 from dataclasses import fields
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,6 +83,44 @@ class PortfolioPolicy(ABC):
         return f"{self.name}({', '.join(shown)})" if shown else self.name
 
 
+class Learner(PortfolioPolicy):
+    """A policy that solves again when the rounds have grown by the share `growth`."""
+
+    growth: float
+
+    def __post_init__(self) -> None:
+        hint = "0 solves every round, 0.05 when rounds grew by 5 %"
+        check_number(self.name, "growth", self.growth, low=0.0, high=1.0, hint=hint)
+
+
+class Pairs:
+    """Moments of the rewards for each pair of arms, over the rounds that showed both; the diagonal is a single arm's.
+
+    `mean[i, j]` is arm i's mean over the rounds shared with j.
+    """
+
+    def __init__(self, arms: int) -> None:
+        self.rounds, self.means, self.scatter = np.zeros((3, arms, arms))
+
+    def add(self, seen: Observation) -> None:
+        where = np.ix_(seen.arms, seen.arms)
+        block, before = seen.block, self.rounds[where]
+        after = before + block.rounds
+        step = block.mean[:, None] - self.means[where]
+        self.scatter[where] += block.scatter + step * step.T * (before * block.rounds / after)
+        self.means[where] += step * (block.rounds / after)
+        self.rounds[where] = after
+
+    @property
+    def mean(self) -> Array:
+        return np.diag(self.means).copy()
+
+    @property
+    def covariance(self) -> Array:
+        """Divided by the rounds; a pair never seen together counts as uncorrelated."""
+        return np.asarray(self.scatter / np.maximum(self.rounds, 1.0))
+
+
 portfolio_policies: Registry[PortfolioPolicy] = Registry(
     "policy",
     "prudent.portfolio_policies",
@@ -91,8 +129,3 @@ portfolio_policies: Registry[PortfolioPolicy] = Registry(
     of=PortfolioPolicy,
     prepare=named,
 )
-
-
-def check_growth(owner: str, growth: Any) -> None:
-    """Reject a share of rounds that is none."""
-    check_number(owner, "growth", growth, low=0.0, high=1.0, hint="0 solves every round, 0.05 when rounds grew by 5 %")

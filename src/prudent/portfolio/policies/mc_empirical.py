@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 
-from prudent.portfolio.policies.base import Brief, Play, PortfolioPolicy, check_growth, portfolio_policies
-from prudent.portfolio.policies.pairs import Pairs
+from prudent.portfolio.policies.base import Brief, Learner, Pairs, Play, portfolio_policies
 
 
 @portfolio_policies.add("mc-empirical")
 @dataclass(frozen=True)
-class MCEmpirical(PortfolioPolicy):
+class MCEmpirical(Learner):
     """Follow the empirical optimum (MC-Empirical of [Du21], full information).
 
     Two rounds of the even mix come first, 10 + 2K where short selling makes a singular estimate useless. Differs from
@@ -18,9 +17,6 @@ class MCEmpirical(PortfolioPolicy):
     growth: float = 0.05
 
     feedback = "full"
-
-    def __post_init__(self) -> None:
-        check_growth(self.name, self.growth)
 
     def play(self, brief: Brief) -> Play:
         seen, mix, t = Pairs(brief.arms), brief.even(), 0

@@ -8,12 +8,12 @@ import numpy as np
 from prudent.arrays import Array
 from prudent.errors import PrudentError
 from prudent.portfolio.laws import NOTHING
-from prudent.portfolio.policies.base import Brief, Explore, Play, PortfolioPolicy, check_growth, portfolio_policies
+from prudent.portfolio.policies.base import Brief, Explore, Learner, Play, portfolio_policies
 
 
 @portfolio_policies.add("mc-ete")
 @dataclass(frozen=True)
-class MCETE(PortfolioPolicy):
+class MCETE(Learner):
     """Explore a design of mixes, then exploit (MC-ETE of [Du21], bandit feedback).
 
     The design holds each arm alone and each pair half and half, K(K + 1)/2 mixes, whose variances give all covariances:
@@ -25,9 +25,6 @@ class MCETE(PortfolioPolicy):
     growth: float = 0.05
 
     feedback = "bandit"
-
-    def __post_init__(self) -> None:
-        check_growth(self.name, self.growth)
 
     def play(self, brief: Brief) -> Play:
         if brief.upper is not None:

@@ -7,13 +7,12 @@ import numpy as np
 
 from prudent.arrays import Array
 from prudent.errors import PrudentError, check_finite
-from prudent.portfolio.policies.base import Brief, Play, PortfolioPolicy, check_growth, portfolio_policies
-from prudent.portfolio.policies.pairs import Pairs
+from prudent.portfolio.policies.base import Brief, Learner, Pairs, Play, portfolio_policies
 
 
 @portfolio_policies.add("mc-ucb")
 @dataclass(frozen=True)
-class MCUCB(PortfolioPolicy):
+class MCUCB(Learner):
     """Optimism in means and covariances, after MC-UCB of [Du21] (semi-bandit feedback).
 
     Minimises xᵀ(Ĉ − θ w wᵀ)x − ρ xᵀ(μ̂ + b) with b_i = c √(2 V̂_i log t / N_i) and w_i² = 2c V̂_i √(t log t) / N_i', where
@@ -34,7 +33,7 @@ class MCUCB(PortfolioPolicy):
 
     def __post_init__(self) -> None:
         check_finite(self.name, "c", self.c, low=0.0, hint="1 is √(2 log t) standard deviations of Gaussian moments")
-        check_growth(self.name, self.growth)
+        super().__post_init__()
 
     def play(self, brief: Brief) -> Play:
         if brief.short and brief.upper is None:

@@ -1,16 +1,43 @@
-"""A policy for single arms on the vertices of the simplex."""
+"""What learners are compared with: the even mix, one arm, and policies for single arms, which mix nothing."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from prudent.errors import PrudentError
+from prudent.errors import PrudentError, check_integer
 from prudent.policies.base import Arm, Setting, policies
 from prudent.policies.binding import bind
 from prudent.portfolio.laws import Block
-from prudent.portfolio.policies.base import Brief, Play, PortfolioPolicy, portfolio_policies
+from prudent.portfolio.policies.base import FOREVER, Brief, Play, PortfolioPolicy, portfolio_policies
 from prudent.risk.mean_variance import MeanVariance
+
+
+@portfolio_policies.add("even")
+@dataclass(frozen=True)
+class Even(PortfolioPolicy):
+    """The even mix in every round, a baseline."""
+
+    feedback = "bandit"
+
+    def play(self, brief: Brief) -> Play:
+        while True:
+            yield brief.even(), FOREVER
+
+
+@portfolio_policies.add("single-arm")
+@dataclass(frozen=True)
+class SingleArm(PortfolioPolicy):
+    """One arm in every round, a baseline; `PortfolioBandit.best_arm` knows the best."""
+
+    arm: int
+
+    feedback = "bandit"
+
+    def play(self, brief: Brief) -> Play:
+        arm = check_integer(self.name, "arm", self.arm, low=0, high=brief.arms - 1, hint="arms are numbered from 0")
+        while True:
+            yield np.eye(brief.arms)[arm], FOREVER
 
 
 @portfolio_policies.add("vertices")
