@@ -83,9 +83,10 @@ def next_phase(policy: Any, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
     The arms chosen before have new rewards, so their costs are estimated again. A policy that is done has its answer
     pulled to the end.
     """
+    pulls, cost = arms.pulls, arms.cost
     for i in range(len(chosen)):
-        if chosen[i] and arms.pulls[i] > 0:
-            arms.cost[i] = cost_of(policy, arms, i)
+        if chosen[i] and pulls[i] > 0:
+            cost[i] = cost_of(policy, arms, i)
     repeats = policy.phase(arms, t, chosen, rng)
     if repeats == 0:
         best = answer(arms)

@@ -23,10 +23,11 @@ def corner_bound(scorer: Any, low: Arm, high: Arm) -> float:
 @helper
 def cheapest(arms: Arms) -> int:
     """The arm of smallest estimated cost among those alive, ties to the lowest number; −1 if none is."""
+    cost, alive = arms.cost, arms.alive  # read from the tuple in the loop, they would count references every time
     best, best_cost = -1, math.inf
-    for i in range(len(arms.pulls)):
-        if arms.alive[i] and (best < 0 or arms.cost[i] < best_cost):
-            best, best_cost = i, arms.cost[i]
+    for i in range(len(cost)):
+        if alive[i] and (best < 0 or cost[i] < best_cost):
+            best, best_cost = i, cost[i]
     return best
 
 
