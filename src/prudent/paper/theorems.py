@@ -26,7 +26,7 @@ MEASURES: dict[str, Any] = {"pseudo_regret": {}, "regret": {"fillstyle": "none",
 """What is drawn of the measurements, and how."""
 
 FORMS = {"printed": "--", "corrected": "-"}
-RATES = {"$\\log n / n$": (0, (1, 1)), "$n^(−1/3)$": (0, (3, 1, 1, 1))}
+RATES = {"$\\log n / n$": (0, (1, 1)), "$n^{-1/3}$": (0, (3, 1, 1, 1))}
 VACUOUS: dict[str, Any] = {"color": "0.55", "linestyle": ":", "linewidth": 1.4}
 
 
