@@ -10,6 +10,7 @@ import inspect
 import math
 import pkgutil
 import re
+import threading
 import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -82,7 +83,7 @@ class Registry(Generic[T]):
         self._parts: Registry[Any] = self if parts is None else parts
         self._entries: dict[str, Entry] = {}
         self._of_factory: dict[Any, Entry] = {}
-        self._loaded = False
+        self._loaded, self._loading = False, threading.RLock()
 
     def add(self, name: str, **facts: Any) -> Callable[[F], F]:
         """Register the class or function below under `name`; a name is given once."""
@@ -200,20 +201,21 @@ class Registry(Generic[T]):
         raise PrudentError(f"cannot read {ast.unparse(node)!r} in {self.kind} {text!r}; use numbers, words or lists")
 
     def _load(self) -> None:
-        """Import the modules of the home package, then what other packages offer."""
-        if self._loaded:
-            return
-        self._loaded = True
-        if self._home:
-            home = import_module(self._home)
-            for module in pkgutil.iter_modules(home.__path__):
-                import_module(f"{self._home}.{module.name}")
-        for point in entry_points(group=self.group):
-            try:
-                self._put(_key(point.name), point.load(), {})
-            except Exception as error:
-                # One broken package must not take the others' names away.
-                warnings.warn(f"{self.kind} {point.name!r} from {point.value} is left out: {error}", stacklevel=4)
+        """Import the modules of the home package, then what other packages offer; other threads wait for it."""
+        with self._loading:
+            if self._loaded:
+                return
+            self._loaded = True  # before its time, for modules that ask while they are imported
+            if self._home:
+                home = import_module(self._home)
+                for module in pkgutil.iter_modules(home.__path__):
+                    import_module(f"{self._home}.{module.name}")
+            for point in entry_points(group=self.group):
+                try:
+                    self._put(_key(point.name), point.load(), {})
+                except Exception as error:
+                    # One broken package must not take the others' names away.
+                    warnings.warn(f"{self.kind} {point.name!r} from {point.value} is left out: {error}", stacklevel=4)
 
 
 def _key(name: str) -> str:

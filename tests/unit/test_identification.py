@@ -10,7 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from prudent import Bandit, Bernoulli, Beta, Deterministic, Gaussian, MeanVariance, PrudentError, Uniform, identify
+from prudent import (
+    Bandit,
+    Bernoulli,
+    Beta,
+    Deterministic,
+    Gaussian,
+    MeanVariance,
+    PrudentError,
+    RoundRobin,
+    Uniform,
+    identify,
+)
 from prudent.engine.streams import CHUNK
 from prudent.identification import kernel, simulation
 from prudent.identification.fixed_budget import UCBE, SuccessiveRejects
@@ -334,6 +345,8 @@ def test_what_confidence_cannot_do_is_refused(strategy, risk, arms, message) -> 
 def test_a_broken_strategy_is_named() -> None:
     with pytest.raises(PrudentError, match="Spendthrift: asks for more pulls than the budget, 10"):
         identify(THREE, Spendthrift(), risk=MEAN, budget=10, runs=1)
+    with pytest.raises(PrudentError, match="RoundRobin: asks for more pulls than the budget, 10"):
+        identify(THREE, RoundRobin(), risk=MEAN, budget=10, runs=1)  # a policy that never stops
     with pytest.raises(PrudentError, match="IdleStrategy: its phase chose no arm"):
         identify(THREE, IdleStrategy(), risk=MEAN, budget=10, runs=1)
 

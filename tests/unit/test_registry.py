@@ -1,6 +1,8 @@
 """Specs: their grammar, their hints, and names from other packages."""
 
 import math
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -243,3 +245,15 @@ def test_a_package_cannot_take_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.warns(UserWarning, match="is left out: thing 'pen' is registered twice"):
         registry.names()
     assert registry.get("pen").factory is remember
+
+
+def test_threads_that_ask_first_all_get_an_answer() -> None:
+    """In a fresh process, where the modules of the package are still to be imported."""
+    code = """
+from concurrent.futures import ThreadPoolExecutor
+from prudent.policies.base import policies
+with ThreadPoolExecutor(8) as pool:
+    print(len(set(pool.map(policies.parse, ["exp-exp"] * 8))))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1"]

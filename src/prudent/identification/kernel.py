@@ -55,7 +55,7 @@ def search(strategy: Any, risk: Any, keep: bool, laws: Laws, most_pulls: int, fo
                 break
             if repeats < 0 or not chosen.any():
                 return BAD_PHASE
-            total += repeats * chosen.sum()
+            total += min(repeats, most_pulls + 1) * chosen.sum()  # FOREVER times the arms would wrap around
             if total > most_pulls:
                 break
             if keep and rounds + repeats > arms.rewards.shape[1]:
