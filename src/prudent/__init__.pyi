@@ -55,7 +55,7 @@ from prudent.portfolio.bandit import PortfolioBandit as PortfolioBandit
 from prudent.portfolio.laws import EmpiricalJoint as EmpiricalJoint
 from prudent.portfolio.laws import MultivariateGaussian as MultivariateGaussian
 from prudent.portfolio.laws import MultivariateT as MultivariateT
-from prudent.portfolio.simulation import PortfolioRuns as PortfolioRuns
+from prudent.portfolio.runs import PortfolioRuns as PortfolioRuns
 from prudent.portfolio.simulation import simulate_portfolio as simulate_portfolio
 from prudent.risk.base import RiskMeasure as RiskMeasure
 from prudent.risk.distortion import Distortion as Distortion

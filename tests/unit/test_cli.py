@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from prudent.cli import main
-from prudent.study.cells import SUMMARY
+from prudent.study.schema import SUMMARY
 
 ARMS = ["--arm", "gaussian(1.0, 0.05)", "--arm", "gaussian(0.5, 0.25)"]
 SIMULATE = ["simulate", *ARMS, "--risk", "mean-variance(rho=0)", "--policy", "mv-lcb", "--runs", "30", "--seed", "7"]

@@ -14,7 +14,7 @@ import pytest
 from prudent import PrudentError, RiskMeasure, simulate
 from prudent.study import Store, Study, backends, forecast, run, timing
 from prudent.study import play as playing
-from prudent.study.cells import SUMMARY
+from prudent.study.schema import SUMMARY
 
 
 def study(**changes) -> Study:

@@ -17,7 +17,7 @@ from polars.testing import assert_frame_equal as assert_close
 
 from prudent import PrudentError, simulate
 from prudent.study import Labelled, Store, Study, run, store, timing
-from prudent.study.cells import STATISTICS, SUMMARY
+from prudent.study.schema import STATISTICS, SUMMARY
 
 CHILD = """
 import json, sys, time

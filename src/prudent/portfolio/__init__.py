@@ -21,6 +21,6 @@ from prudent.portfolio.policies.mc_ucb import MCUCB as MCUCB
 from prudent.portfolio.program import Mix as Mix
 from prudent.portfolio.program import positive_part as positive_part
 from prudent.portfolio.program import solve as solve
-from prudent.portfolio.simulation import PortfolioRuns as PortfolioRuns
+from prudent.portfolio.runs import PortfolioRuns as PortfolioRuns
 from prudent.portfolio.simulation import simulate_portfolio as simulate_portfolio
 from prudent.portfolio.simulation import spaced as spaced

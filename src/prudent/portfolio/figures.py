@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from prudent.figures import COLOURS, MARKERS
 from prudent.portfolio.bandit import Frontier, PortfolioBandit
-from prudent.portfolio.simulation import PortfolioRuns
+from prudent.portfolio.runs import PortfolioRuns
 
 BESIDE: dict[str, Any] = {"fontsize": 8, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
 """A legend on the right of its axes."""

@@ -10,7 +10,8 @@ from prudent.errors import PrudentError, check_integer
 from prudent.figures import save, style
 from prudent.portfolio.bandit import PortfolioBandit
 from prudent.portfolio.figures import plot_frontier, plot_regret, plot_weights
-from prudent.portfolio.simulation import PortfolioRuns, simulate_portfolio, spaced
+from prudent.portfolio.runs import PortfolioRuns
+from prudent.portfolio.simulation import simulate_portfolio, spaced
 
 LEARNERS = {"full": "mc-empirical", "semi-bandit": "mc-ucb", "bandit": "mc-ete"}
 """The policy for each feedback."""

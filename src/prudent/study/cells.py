@@ -1,4 +1,4 @@
-"""Cells: what is simulated, under which key, what can be wrong before, and the columns that their results have."""
+"""Cells: what is simulated, under which key, and what can be wrong before."""
 
 import hashlib
 import json
@@ -14,28 +14,10 @@ from prudent.compiled import fingerprint
 from prudent.errors import PrudentError
 from prudent.policies.base import Policy, spec
 from prudent.risk.base import RiskMeasure
-from prudent.runs import MEASURES
+from prudent.study.schema import COLUMNS
 
 Place = tuple[str | int, ...]
 """Where in a study something stands: ("policies", 2)."""
-
-KEEP = ("summary", "runs")
-"""What is stored of each cell: means and standard errors, or the statistics of every run as well."""
-
-FACTS: dict[str, Any] = {"cell": pl.String, "arms": pl.String, "risk": pl.String, "policy": pl.String}
-FACTS |= {"horizon": pl.Int64, "runs": pl.Int64, "seed": pl.Int64, "engine": pl.String}
-
-SUMMARY: dict[str, Any] = {name: pl.Float64 for measure in MEASURES for name in (measure, f"{measure}_se")}
-SUMMARY |= {"across_variance": pl.Float64, "pulls": pl.List(pl.Float64), "pulls_se": pl.List(pl.Float64)}
-"""`Runs.summary()`; null where the risk measure defines no such measure."""
-
-STATISTICS = ("pulls", "mean", "variance", "twin_mean", "twin_variance")
-"""What a run leaves of every arm, the arrays of `Runs`; stored as lists over runs of lists over arms."""
-
-BY_RUN: dict[str, Any] = {"regret_by_run": pl.List(pl.Float64), "pulls_by_run": pl.List(pl.List(pl.Int64))}
-BY_RUN |= {f"{name}_by_run": pl.List(pl.List(pl.Float64)) for name in STATISTICS[1:]}
-
-COLUMNS = (*FACTS, *SUMMARY, *BY_RUN)
 
 
 class Cell(NamedTuple):
@@ -104,11 +86,6 @@ class StudyError(PrudentError):
     def __init__(self, mistakes: Sequence[Mistake]) -> None:
         super().__init__("; ".join(map(str, mistakes)))
         self.mistakes = list(mistakes)
-
-
-def columns(keep: str) -> dict[str, Any]:
-    """The columns of a part; every part of a study has the same."""
-    return {**FACTS, **SUMMARY, **(BY_RUN if keep == "runs" else {})}
 
 
 def labels_table(cells: Sequence[Labelled]) -> pl.DataFrame:

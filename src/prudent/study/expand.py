@@ -16,8 +16,9 @@ from prudent.errors import PrudentError, check_integer, near
 from prudent.policies.base import Policy, Setting, policies
 from prudent.policies.binding import bind, check_rewards
 from prudent.risk.base import RiskMeasure, risks
-from prudent.study.cells import COLUMNS, KEEP, Cell, Labelled, Mistake, Place
+from prudent.study.cells import Cell, Labelled, Mistake, Place
 from prudent.study.ranges import filled, holes, values_of
+from prudent.study.schema import COLUMNS, KEEP
 
 MOST_CELLS = 1_000_000
 ENGINES = ("auto", "stepping", "leaping")

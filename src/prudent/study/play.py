@@ -11,7 +11,8 @@ from prudent.compiled import kernels_digest
 from prudent.engine.simulation import simulate
 from prudent.errors import PrudentError
 from prudent.runs import Runs
-from prudent.study.cells import BY_RUN, STATISTICS, Cell, columns
+from prudent.study.cells import Cell
+from prudent.study.schema import BY_RUN, STATISTICS, columns
 
 _warm: set[tuple[Any, ...]] = set()
 

@@ -31,8 +31,9 @@ from prudent.errors import PrudentError
 from prudent.policies.base import Setting
 from prudent.policies.binding import bind
 from prudent.runs import Runs
-from prudent.study.cells import KEEP, STATISTICS, Cell, Labelled, columns, labels_table
+from prudent.study.cells import Cell, Labelled, labels_table
 from prudent.study.play import code_version, to_bytes
+from prudent.study.schema import KEEP, STATISTICS, columns
 
 FORMAT = 2
 Complain = Callable[[str], Any]
