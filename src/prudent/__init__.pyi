@@ -63,14 +63,14 @@ from prudent.risk.distortion import ExponentialSpectrum as ExponentialSpectrum
 from prudent.risk.distortion import ProportionalHazard as ProportionalHazard
 from prudent.risk.distortion import Spectral as Spectral
 from prudent.risk.distortion import Wang as Wang
+from prudent.risk.entropic import Entropic as Entropic
 from prudent.risk.mean_variance import MeanVariance as MeanVariance
-from prudent.risk.mean_variance import Sharpe as Sharpe
 from prudent.risk.periods import period_cost as period_cost
+from prudent.risk.sharpe import Sharpe as Sharpe
 from prudent.risk.tails import CVaR as CVaR
 from prudent.risk.tails import MeanCVaR as MeanCVaR
 from prudent.risk.tails import Mixed as Mixed
 from prudent.risk.tails import VaR as VaR
-from prudent.risk.utility import Entropic as Entropic
 from prudent.risk.utility import ExpectedUtility as ExpectedUtility
 from prudent.risk.utility import ExponentialUtility as ExponentialUtility
 from prudent.risk.utility import LossAverse as LossAverse

@@ -14,10 +14,11 @@ from prudent.arms.mixture import Mixture
 from prudent.errors import PrudentError
 from prudent.risk import periods
 from prudent.risk.base import risks as registry
+from prudent.risk.entropic import Entropic
 from prudent.risk.mean_variance import MeanVariance
 from prudent.risk.periods import period_cost
 from prudent.risk.tails import CVaR, VaR
-from prudent.risk.utility import Entropic, Semivariance
+from prudent.risk.utility import Semivariance
 
 grids = st.lists(st.integers(-8, 8), min_size=1, max_size=12).map(lambda places: np.array(places) * 0.25)
 

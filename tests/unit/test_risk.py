@@ -18,9 +18,11 @@ from prudent.errors import PrudentError
 from prudent.risk.base import RiskMeasure
 from prudent.risk.base import risks as registry
 from prudent.risk.distortion import Distortion, ExponentialSpectrum, ProportionalHazard, Spectral, Wang
-from prudent.risk.mean_variance import MeanVariance, Sharpe
+from prudent.risk.entropic import Entropic
+from prudent.risk.mean_variance import MeanVariance
+from prudent.risk.sharpe import Sharpe
 from prudent.risk.tails import CVaR, MeanCVaR, Mixed, VaR
-from prudent.risk.utility import Entropic, ExpectedUtility, ExponentialUtility, LossAverse, Semivariance
+from prudent.risk.utility import ExpectedUtility, ExponentialUtility, LossAverse, Semivariance
 from prudent.testing import check_risk
 
 SPECS = {

@@ -72,7 +72,8 @@ class Agent:
         The random seed of a policy that draws.
     risk
         What prices the estimates, and gives its parameters to a policy without them. By default it is the measure that
-        the policy serves, with the policy's parameters.
+        the policy serves, with the policy's parameters and for the others the measure's own defaults (ρ = 1, α = 0.05,
+        λ = 1); `agent.risk` says which.
     support
         Where rewards lie, (low, high). A reward outside is an error, and so is a policy left with a shorter `range`.
     remember

@@ -1,4 +1,4 @@
-"""Expected utility, semivariance, which is an expected utility too, and entropic risk, a certainty equivalent."""
+"""Expected utility, and semivariance, which is one too."""
 
 import math
 from abc import abstractmethod
@@ -8,8 +8,6 @@ from typing import ClassVar
 import numpy as np
 
 from prudent.arms.base import Law
-from prudent.arms.continuous import Gaussian
-from prudent.arms.mixture import Mixture
 from prudent.arrays import Array
 from prudent.confidence.once import mean_bounds
 from prudent.parameters import Parameter
@@ -93,45 +91,3 @@ class Semivariance(ExpectedUtility):
 
     def utility(self, x: Array) -> Array:
         return -(np.maximum(self.target - x, 0.0) ** 2)
-
-
-@risks.add("entropic")
-@dataclass(frozen=True)
-class Entropic(RiskMeasure):
-    """λ⁻¹ log E e^(−λX), a cost [Follmer02]; near λ = 0 it is −μ + λσ²/2, as it is for every λ if rewards are Gaussian.
-
-    Intervals: Hoeffding and empirical Bernstein on e^(−λ(X − low)), which lies in [0, 1]. Assumes independent rewards
-    in [low, high]; `high` may be infinite.
-    """
-
-    lam: float = 1.0
-
-    additive = True
-
-    def cost(self, law: Law) -> float:
-        if isinstance(law, Gaussian):
-            return 0.5 * self.lam * law.variance - law.mean
-        if isinstance(law, Mixture):
-            live = [(self.cost(part), w) for w, part in law.live()]
-            largest = max(cost for cost, _ in live)
-            return largest + math.log(sum(w * math.exp(self.lam * (cost - largest)) for cost, w in live)) / self.lam
-        # Rewards are counted from one that is neither rare nor far, so that e^(−λX) stays within floats.
-        start = law.quantile(1e-3)
-        moment = law.expectation(lambda x: np.exp(-self.lam * (x - start)), f"exponential moment at −{self.lam:g}")
-        return math.log(moment) / self.lam - start
-
-    def weigh(self, values: Array, weights: Array) -> float:
-        there = weights > 0.0
-        x, w = values[there], weights[there]
-        return math.log(total(w * np.exp(-self.lam * (x - x[0])))) / self.lam - x[0]
-
-    def bounds(
-        self, pulls: int, mean: float, variance: float, rewards: Array, failure: float, low: float, high: float
-    ) -> tuple[float, float]:
-        if math.isinf(low):
-            return -high, -low
-        scaled = np.exp(-self.lam * (rewards - low))
-        floor = math.exp(-self.lam * (high - low))
-        least, most = mean_bounds(pulls, scaled.mean(), scaled.var(), failure, floor, 1.0)
-        cheapest = math.log(least) / self.lam - low if least > 0.0 else -high
-        return cheapest, math.log(most) / self.lam - low
