@@ -64,12 +64,10 @@ class Logged:
         self.blocks = [[] for _ in range(n_arms)]
         self.short = 0
 
-    def __call__(
-        self, policy, src, log_failure, i, level, wins_ties, budget, coarse, arms, scores, stacks, remember, rng
-    ):
+    def __call__(self, policy, src, log_failure, i, level, budget, coarse, arms, scores, stacks, remember, rng):
         self.take_back(i, arms.pulls[i])
         start = stacks.n_behind[i]
-        known = policy, src, log_failure, i, level, wins_ties, budget, coarse, arms, scores, stacks
+        known = policy, src, log_failure, i, level, budget, coarse, arms, scores, stacks
         made = passage.advance(*known, True, rng)
         self.short += scores[i] < level and made < budget
         self.blocks[i] += list(stacks.behind[i, start : stacks.n_behind[i]].copy())

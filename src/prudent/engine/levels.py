@@ -6,15 +6,19 @@ from typing import Any
 import numpy as np
 
 from prudent.arrays import Array, Counts
-from prudent.compiled import kernel
+from prudent.compiled import helper, kernel
 from prudent.engine.blocks import Sources
 from prudent.engine.passage import Stacks, advance, give_back
 from prudent.engine.record import Statistics, clear
 from prudent.policies.base import Arm
 from prudent.policies.scoring import score_of
+from prudent.policies.ties import arm_of, below, rounding
 
 COARSE, CLOSE = 32, 256
 """How near the two first levels are approached: until only one reward for so many pulls fits in below."""
+
+SMALLEST = 5e-324
+"""The smallest number there is: what a score of 0 must fall short of another of 0 to lose."""
 
 MOST_LEVELS = 60
 MOST_OVERSHOOTS = 4
@@ -76,9 +80,7 @@ def raise_level(
         for i in range(n_arms):
             if scores[i] <= guess and taken <= left and not full:
                 budget = left - taken + 1
-                taken += advance(
-                    policy, src, log_failure, i, guess, True, budget, coarse, arms, scores, stacks, True, rng
-                )
+                taken += advance(policy, src, log_failure, i, guess, budget, coarse, arms, scores, stacks, True, rng)
                 full = coarse == 0 and scores[i] <= guess and taken <= left
         if taken <= left and not full:
             near, sure = guess, coarse == 0
@@ -129,23 +131,32 @@ def play_out(
     ends it.
     """
     left = horizon - arms.pulls.sum()
-    n_arms = len(scores)
     lost = bool(np.isnan(scores).any())
     while left > 0 and not lost:
-        first, second = 0, -1
-        for i in range(1, n_arms):
-            if scores[i] < scores[first]:
-                first, second = i, first
-            elif second < 0 or scores[i] < scores[second]:
-                second = i
+        first, second = two_smallest(arms, scores)
         bar = scores[second] if second >= 0 else math.inf
+        if not math.isinf(bar):
+            # Of two equal scores the lower number is pulled, so it may rise above the other by what is mere rounding.
+            tie = 2.0 * rounding(bar, arm_of(arms, second)) + SMALLEST
+            bar += tie if first < second else -tie
         level = max(level, scores[first])
-        wins_ties = second < 0 or first < second
-        left -= advance(policy, src, log_failure, first, bar, wins_ties, left, 0, arms, scores, stacks, False, rng)
+        left -= advance(policy, src, log_failure, first, bar, left, 0, arms, scores, stacks, False, rng)
         lost = math.isnan(scores[first])
         if scores[first] < bar or left == 0:
             level = max(level, min(bar, scores[first]))
     return level
+
+
+@helper
+def two_smallest(arms: Statistics, scores: Array) -> tuple[int, int]:
+    """The arms of smallest and second smallest score, ties to the lowest number; the second is −1 if there is none."""
+    first, second = 0, -1
+    for i in range(1, len(scores)):
+        if below(scores[i], arm_of(arms, i), scores[first], arm_of(arms, first)):
+            first, second = i, first
+        elif second < 0 or below(scores[i], arm_of(arms, i), scores[second], arm_of(arms, second)):
+            second = i
+    return first, second
 
 
 @kernel

@@ -62,7 +62,6 @@ def advance(
     log_failure: float,
     i: int,
     level: float,
-    wins_ties: bool,
     budget: int,
     coarse: int,
     arms: Statistics,
@@ -136,8 +135,7 @@ def advance(
                 behind[trail, j] = ahead[at, j]
             trail += 1
         score = score_of(policy, Arm(pulls, mean, variance), 0, 0, 0)
-        passed = score > level or (score == level and not wins_ties)
-        if passed or left == 0 or math.isnan(score) or (remember and trail + top >= room):
+        if score > level or left == 0 or math.isnan(score) or (remember and trail + top >= room):
             break
     arms.pulls[i], arms.mean[i], arms.variance[i], scores[i] = pulls, mean, variance, score
     stacks.n_ahead[i], stacks.n_behind[i] = top, trail

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from prudent.arms.sampling import GAUSSIAN, Laws, draw, include
+from prudent.arms.sampling import BERNOULLI, GAUSSIAN, Laws, draw, include
 from prudent.arrays import Counts, Marks
 from prudent.compiled import helper, kernel
 from prudent.engine.record import BAD_PHASE, BAD_SCORE, FINE, Record, Statistics, clear, clear_arms, no_arms, write_down
 from prudent.policies.base import FOREVER, Arm, Arms
 from prudent.policies.helpers import answer, choose_only
 from prudent.policies.scoring import cost_of, insert, keep, rewards_of, score_of
+from prudent.policies.ties import CLEAR, lowest
 
 
 @kernel
@@ -35,8 +36,8 @@ def step_scores(
     Memory grows with what is kept.
     """
     n_runs, _, n_arms = record.pulls.shape
-    # In the loop, arrays go by name and Gaussian draws, the commonest, stand in line: passing the tuples on would
-    # count references in every round.
+    # In the loop, arrays go by name and the commonest draws stand in line: passing the tuples on would count
+    # references in every round.
     kind, start, table = laws.kind, laws.start, laws.table
     pulls, mean, variance = np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms)
     arms = Statistics(pulls, mean, variance)
@@ -56,12 +57,18 @@ def step_scores(
                             scores[i] = score_of(policy, Arm(pulls[i], mean[i], variance[i]), t, rng, rewards)
                             if math.isnan(scores[i]):
                                 return BAD_SCORE
-                pulled = 0
+                pulled, before = 0, 0
                 for i in range(1, n_arms):
                     if scores[i] < scores[pulled]:
-                        pulled = i
+                        pulled, before = i, pulled
+                # Only the smallest of the arms before it can share its score first.
+                near = CLEAR * (abs(scores[pulled]) + abs(mean[pulled]) + variance[pulled])
+                if pulled > 0 and scores[before] - scores[pulled] <= near:
+                    pulled = lowest(scores, arms)
                 if kind[pulled] == GAUSSIAN:
                     reward = table[start[pulled]] + table[start[pulled] + 1] * rng.standard_normal()
+                elif kind[pulled] == BERNOULLI:
+                    reward = 1.0 if rng.random() < table[start[pulled]] else 0.0
                 else:
                     reward = draw(laws, pulled, rng)
                 keep(policy, kept, pulled, pulls[pulled], reward)
@@ -121,6 +128,8 @@ def step_phases(policy: Any, room: int, laws: Laws, best: int, rounds: Counts, r
                     if chosen[i] and snapshot < len(rounds):
                         if kind[i] == GAUSSIAN:
                             reward = table[start[i]] + table[start[i] + 1] * rng.standard_normal()
+                        elif kind[i] == BERNOULLI:
+                            reward = 1.0 if rng.random() < table[start[i]] else 0.0
                         else:
                             reward = draw(laws, i, rng)
                         if room > 0:

@@ -14,6 +14,7 @@ from prudent.errors import PrudentError, check_finite, check_positive
 from prudent.identification import BUDGET
 from prudent.policies.base import UNSET, Arms, Setting, strategies
 from prudent.policies.helpers import choose_only, strike_worst
+from prudent.policies.ties import arm_of, below
 from prudent.risk.base import RiskMeasure
 
 ORACLE = "oracle"
@@ -155,7 +156,7 @@ class _UCBE(NamedTuple):
         best, best_score = 0, math.inf
         for i in range(len(arms.pulls)):
             score = arms.cost[i] - math.sqrt(self.a / arms.pulls[i])
-            if score < best_score:
+            if below(score, arm_of(arms, i), best_score, arm_of(arms, best)):
                 best, best_score = i, score
         choose_only(chosen, best)
         return int(arms.pulls.sum() < self.budget)

@@ -11,6 +11,7 @@ from prudent.errors import PrudentError, check_finite, pretty
 from prudent.identification import DELTA
 from prudent.policies.base import UNSET, Arms, Setting, strategies
 from prudent.policies.helpers import cheapest
+from prudent.policies.ties import arm_of, below
 from prudent.risk.base import RiskMeasure
 from prudent.risk.mean_variance import MeanVariance
 
@@ -60,7 +61,7 @@ class _LUCB(NamedTuple):
             )
             if i == leader:
                 most = high
-            elif rival < 0 or low < least:
+            elif rival < 0 or below(low, arm_of(arms, i), least, arm_of(arms, rival)):
                 rival, least = i, low
         chosen[leader] = True
         chosen[rival] = True
@@ -135,16 +136,18 @@ class VALUCB(NamedTuple):
             if variance - radius > self.limit:
                 alive[i] = False
                 continue
-            if leader < 0 or mean[i] > mean[leader]:
+            arm = arm_of(arms, i)
+            if leader < 0 or below(-mean[i], arm, -mean[leader], arm_of(arms, leader)):
                 leader = i
-            if variance + radius <= self.limit and (safe < 0 or mean[i] > mean[safe]):
+            better = safe < 0 or below(-mean[i], arm, -mean[safe], arm_of(arms, safe))
+            if variance + radius <= self.limit and better:
                 safe, safe_low = i, mean[i] - radius
         for i in range(n_arms):
             if alive[i]:
                 high = mean[i] + math.sqrt(log_term / (2.0 * pulls[i]))
                 if i != safe:
                     other_high = max(other_high, high)
-                if i != leader and high > rival_high:
+                if i != leader and below(-high, arm_of(arms, i), -rival_high, arm_of(arms, max(rival, 0))):
                     rival, rival_high = i, high
         if leader < 0 or (safe >= 0 and other_high < safe_low):
             return 0

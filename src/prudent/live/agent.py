@@ -26,6 +26,7 @@ from prudent.policies.base import FOREVER, Arm, Arms, Policy, Setting, policies,
 from prudent.policies.binding import bind, check_rewards, served_risk
 from prudent.policies.helpers import answer, choose_only
 from prudent.policies.scoring import cost_of, costs_need_rewards, score_inputs, score_of
+from prudent.policies.ties import below
 from prudent.risk.base import Interval, RiskMeasure, risks
 
 _include = inspect.unwrap(include)  # interpreted: a service starts without waiting for the compiler
@@ -246,7 +247,7 @@ class Agent:
         """The arm with the smallest score; one without a reward comes first. Among equals the arm with the fewest
         open asks is chosen, so that a first batch tries all new arms, and then the lowest number."""
         t = self._round
-        order: list[tuple[float, int, int]] = []
+        best, best_score, best_seen = -1, math.inf, Arm(0, 0.0, 0.0)
         for i in available:
             arm = self._arms[i]
             seen = Arm(arm.pulls, arm.mean, arm.variance)
@@ -254,8 +255,12 @@ class Agent:
             score = score_of(self._ready, seen, t, self._rng, rewards) if arm.pulls > 0 else -math.inf
             if math.isnan(score):
                 raise PrudentError(f"{spec(self.policy)}: its score of arm {i}, {seen}, is not a number (NaN)")
-            order.append((score, arm.open_asks, i))
-        return min(order)[-1]
+            less_busy = best < 0 or arm.open_asks < self._arms[best].open_asks
+            if below(score, seen, best_score, best_seen) or (
+                less_busy and not below(best_score, best_seen, score, seen)
+            ):
+                best, best_score, best_seen = i, score, seen
+        return best
 
     def _by_phase(self, available: list[int]) -> int:
         """The arms due in the phase, in turn: the one due most often, ties to the lowest number. An arm that was not

@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 from prudent.arrays import Marks
 from prudent.errors import check_positive
-from prudent.policies.base import FOREVER, UNSET, Arm, Arms, Setting, policies
+from prudent.policies.base import FOREVER, UNSET, Arms, Setting, policies
 from prudent.policies.helpers import choose_only, exploring_pulls, need_horizon
 from prudent.policies.mv_lcb import MVLCB, lower_bound
+from prudent.policies.ties import arm_of, below
 
 
 @policies.add("best-of-both", serves="mean-variance")
@@ -63,13 +64,13 @@ class _BudgetThenMostPulled(NamedTuple):
         lowest, lowest_score = 0, math.inf
         leader, leader_cost, second = 0, math.inf, 0
         for i in range(len(arms.pulls)):
-            arm = Arm(arms.pulls[i], arms.mean[i], arms.variance[i])
+            arm = arm_of(arms, i)
             score = lower_bound(arm, self.rho, self.width, True)
             cost = lower_bound(arm, self.rho, 0.0, True)
-            if score < lowest_score:
+            if below(score, arm, lowest_score, arm_of(arms, lowest)):
                 lowest, lowest_score = i, score
             ahead = arm.pulls - arms.pulls[leader]
-            if i == 0 or ahead > 0 or (ahead == 0 and cost < leader_cost):
+            if i == 0 or ahead > 0 or (ahead == 0 and below(cost, arm, leader_cost, arm_of(arms, leader))):
                 second = arms.pulls[leader] if i > 0 else 0
                 leader, leader_cost = i, cost
             else:

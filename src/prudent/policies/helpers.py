@@ -7,6 +7,7 @@ from prudent.arrays import Marks
 from prudent.compiled import helper
 from prudent.errors import PrudentError
 from prudent.policies.base import Arm, Arms, Setting
+from prudent.policies.ties import arm_of, below
 
 
 @helper
@@ -23,11 +24,14 @@ def corner_bound(scorer: Any, low: Arm, high: Arm) -> float:
 @helper
 def cheapest(arms: Arms) -> int:
     """The arm of smallest estimated cost among those alive, ties to the lowest number; −1 if none is."""
-    cost, alive = arms.cost, arms.alive  # read from the tuple in the loop, they would count references every time
-    best, best_cost = -1, math.inf
+    # By name, since reading them from the tuple in the loop would count references every time.
+    pulls, mean, variance, cost, alive = arms.pulls, arms.mean, arms.variance, arms.cost, arms.alive
+    best, best_cost, best_arm = -1, math.inf, Arm(0, 0.0, 0.0)
     for i in range(len(cost)):
-        if alive[i] and (best < 0 or cost[i] < best_cost):
-            best, best_cost = i, cost[i]
+        if alive[i]:
+            arm = Arm(pulls[i], mean[i], variance[i])
+            if best < 0 or below(cost[i], arm, best_cost, best_arm):
+                best, best_cost, best_arm = i, cost[i], arm
     return best
 
 
@@ -41,10 +45,12 @@ def answer(arms: Arms) -> int:
 @helper
 def strike_worst(arms: Arms) -> None:
     """Strike out the arm of largest estimated cost among those alive; of equal ones the highest number goes."""
-    worst, worst_cost = -1, -math.inf
+    worst, worst_cost, worst_arm = -1, -math.inf, Arm(0, 0.0, 0.0)
     for i in range(len(arms.pulls)):
-        if arms.alive[i] and arms.cost[i] >= worst_cost:
-            worst, worst_cost = i, arms.cost[i]
+        if arms.alive[i]:
+            arm = arm_of(arms, i)
+            if worst < 0 or not below(arms.cost[i], arm, worst_cost, worst_arm):
+                worst, worst_cost, worst_arm = i, arms.cost[i], arm
     arms.alive[worst] = False
 
 
