@@ -36,6 +36,7 @@ from prudent.policies.fixed_arm import FixedArm as FixedArm
 from prudent.policies.kl_ucb import KLUCB as KLUCB
 from prudent.policies.m_cvts import MCVTS as MCVTS
 from prudent.policies.marab import MaRaB as MaRaB
+from prudent.policies.mean_cvar_lcb import MeanCVaRLCB as MeanCVaRLCB
 from prudent.policies.mts import MTS as MTS
 from prudent.policies.mv_dsee import MVDSEE as MVDSEE
 from prudent.policies.mv_lcb import MVLCB as MVLCB
@@ -76,6 +77,13 @@ from prudent.risk.utility import ExponentialUtility as ExponentialUtility
 from prudent.risk.utility import LossAverse as LossAverse
 from prudent.risk.utility import Semivariance as Semivariance
 from prudent.runs import Runs as Runs
+from prudent.sequence import BestSequence as BestSequence
+from prudent.sequence import SequenceRegret as SequenceRegret
+from prudent.sequence import adaptive_cost as adaptive_cost
+from prudent.sequence import best_sequence as best_sequence
+from prudent.sequence import explore_then_sequence as explore_then_sequence
+from prudent.sequence import sequence_cost as sequence_cost
+from prudent.sequence import sequence_regret as sequence_regret
 
 from . import confidence as confidence
 from . import figures as figures

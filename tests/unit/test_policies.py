@@ -76,6 +76,7 @@ BOUNDED = {
     "kl-ucb": ["kl-ucb", "kl-ucb(c=3)"],
     "m-cvts": ["m-cvts(alpha=0.3)", "m-cvts(alpha=1, values=[0, 0.5, 1])"],
     "marab": ["marab(alpha=0.1)", "marab(alpha=1, c=0)"],
+    "mean-cvar-lcb": ["mean-cvar-lcb(alpha=0.2, weight=0.5)", "mean-cvar-lcb(alpha=1, weight=1, delta=0.1, range=5)"],
     "npts": ["npts", "npts(best=0)"],
     "quantile-ucb": ["quantile-ucb(alpha=0.25)", "quantile-ucb(alpha=1, delta=0.1)"],
     "rho-mts": ["rho-mts", "rho-mts(values=[0, 0.5, 1])"],

@@ -43,6 +43,7 @@ BOUNDED_HORIZON = 5_000
 BOUNDED_RISKS = {
     "mean-variance(rho=1)": ("mv-lcb(c=1, unbiased=True)", "best-of-both", "mvts"),
     "cvar(alpha=0.25)": (),
+    "mean-cvar(alpha=0.25, weight=0.5)": (),
     "entropic(lam=4)": (),
     "var(alpha=0.35)": (),
     "mean": ("ucb1", "ucb-v", "thompson"),

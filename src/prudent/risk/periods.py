@@ -1,13 +1,16 @@
-"""The risk of the sum of several rewards of one arm, which is rarely a multiple of the risk of one reward.
+"""The risk of the sum of several rewards, which is rarely the sum of their risks.
 
 Mean-variance and entropic risk are additive: the cost of n independent rewards is n times the cost of one, so the best
 arm stays the best. For other measures it may change, because the spread of a sum grows like √n and its mean like n.
+Which sequence of arms has the best sum is the question of prudent.sequence.
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import fft
 
 from prudent.arms.base import Law
@@ -57,33 +60,64 @@ def period_cost(law: Law, risk: RiskMeasure, periods: int, *, samples: int = 100
     rng, sums = np.random.default_rng(seed), np.zeros(samples)
     for _ in range(periods):
         sums += law.sample(rng, samples)
+    return sampled_cost(risk, sums)
+
+
+def sampled_cost(risk: RiskMeasure, sums: Array) -> PeriodCost:
+    """The cost of observed sums, and its standard error from the costs of parts of them."""
     parts = [risk.sample_cost(part) for part in np.array_split(sums, BATCHES)]
     return PeriodCost(risk.sample_cost(sums), float(np.std(parts, ddof=1) / math.sqrt(BATCHES)))
 
 
 def sum_on_lattice(law: Law, periods: int) -> tuple[Array, Array] | None:
     """Values and probabilities of the sum of `periods` rewards, None unless the law's values lie on a small lattice."""
-    if (atoms := law.atoms()) is None or (lattice := _lattice(*atoms)) is None:
+    lattice = shared_lattice([law], periods)
+    return None if lattice is None else lattice.total([periods])
+
+
+class Lattice(NamedTuple):
+    """Laws whose values are their start plus whole multiples of one step, ready to be added up."""
+
+    starts: Array
+    step: float
+    spectra: list[NDArray[np.complex128]]
+    length: int
+
+    def total(self, counts: Sequence[int]) -> tuple[Array, Array]:
+        """Values and probabilities of the sum of counts[i] independent rewards of law i, for every i."""
+        # A convolution is a product of transforms; the length leaves room for all rewards, so nothing wraps around.
+        product = np.ones(self.length // 2 + 1, complex)
+        for spectrum, count in zip(self.spectra, counts, strict=True):
+            if count > 0:
+                product *= spectrum**count
+        mass: Array = fft.irfft(product, self.length)
+        # Rounding leaves about 1e-17 everywhere, of either sign: no probability, yet a heavy tail to some measures.
+        mass[mass < 1e-15] = 0.0
+        there = np.flatnonzero(mass)
+        return float(self.starts @ counts) + self.step * there, mass[there] / mass.sum()
+
+
+def shared_lattice(laws: Sequence[Law], periods: int) -> Lattice | None:
+    """The lattice for sums of up to `periods` rewards; None if the laws share no small one."""
+    atoms = [found for law in laws if (found := law.atoms()) is not None]
+    if len(atoms) < len(laws):
         return None
-    start, step, mass = lattice
-    size = periods * (len(mass) - 1) + 1
+    rises = [values - values[0] for values, _ in atoms]
+    if (step := lattice_step(np.unique(np.concatenate(rises)))) is None:
+        return None
+    places = [np.rint(rise / step).astype(int) for rise in rises]
+    size = periods * max(int(each[-1]) for each in places) + 1
     if size > LARGEST:
         return None
-    # A convolution, periods times, is a power of the transform; long enough, nothing wraps around.
     length = fft.next_fast_len(size, real=True)
-    total: Array = fft.irfft(fft.rfft(mass, length) ** periods, length)[:size]
-    # Rounding leaves about 1e-17 everywhere, of either sign: no probability, yet a heavy tail to some measures.
-    total[total < 1e-15] = 0.0
-    there = np.flatnonzero(total).astype(float)
-    return periods * start + step * there, total[total > 0.0] / total.sum()
+    spectra = [fft.rfft(np.bincount(at, mass), length) for at, (_, mass) in zip(places, atoms, strict=True)]
+    return Lattice(np.array([values[0] for values, _ in atoms]), step, spectra, length)
 
 
-def _lattice(values: Array, probabilities: Array) -> tuple[float, float, Array] | None:
-    """Start, step, and the probability of every point of the coarsest lattice that holds the values."""
-    if len(values) == 1:
-        return float(values[0]), 0.0, np.ones(1)
-    reach, step = float(values[-1] - values[0]), 0.0
-    for gap in np.diff(values):
+def lattice_step(rises: Array) -> float | None:
+    """The largest number of which all rises (ascending from 0) are whole multiples; None if it is very small."""
+    reach, step = float(rises[-1]), 0.0
+    for gap in np.diff(rises)[np.diff(rises) > 1e-9 * reach]:
         # Euclid's algorithm; a remainder within rounding is none.
         step, rest = float(gap), step
         while rest > 1e-9 * reach:
@@ -91,8 +125,7 @@ def _lattice(values: Array, probabilities: Array) -> tuple[float, float, Array] 
             rest = 0.0 if step - rest <= 1e-9 * reach else rest
         if reach / step > LARGEST:
             return None
-    places = np.rint((values - values[0]) / step)
-    step = reach / places[-1]
-    if np.abs(values[0] + places * step - values).max() > 1e-9 * reach:
-        return None
-    return float(values[0]), step, np.bincount(places.astype(int), probabilities).astype(float)
+    if step == 0.0:  # constant rewards
+        return 1.0
+    step = reach / np.rint(reach / step)
+    return step if np.abs(np.rint(rises / step) * step - rises).max() <= 1e-9 * reach else None
