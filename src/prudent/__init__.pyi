@@ -77,13 +77,13 @@ from prudent.risk.utility import ExponentialUtility as ExponentialUtility
 from prudent.risk.utility import LossAverse as LossAverse
 from prudent.risk.utility import Semivariance as Semivariance
 from prudent.runs import Runs as Runs
-from prudent.sequence import BestSequence as BestSequence
-from prudent.sequence import SequenceRegret as SequenceRegret
-from prudent.sequence import adaptive_cost as adaptive_cost
-from prudent.sequence import best_sequence as best_sequence
-from prudent.sequence import explore_then_sequence as explore_then_sequence
-from prudent.sequence import sequence_cost as sequence_cost
-from prudent.sequence import sequence_regret as sequence_regret
+from prudent.sequence.adaptive import adaptive_cost as adaptive_cost
+from prudent.sequence.best import BestSequence as BestSequence
+from prudent.sequence.best import best_sequence as best_sequence
+from prudent.sequence.best import sequence_cost as sequence_cost
+from prudent.sequence.learning import SequenceRegret as SequenceRegret
+from prudent.sequence.learning import explore_then_sequence as explore_then_sequence
+from prudent.sequence.learning import sequence_regret as sequence_regret
 
 from . import confidence as confidence
 from . import figures as figures

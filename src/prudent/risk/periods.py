@@ -90,11 +90,11 @@ class Lattice(NamedTuple):
         for spectrum, count in zip(self.spectra, counts, strict=True):
             if count > 0:
                 product *= spectrum**count
-        mass: Array = fft.irfft(product, self.length)
+        mass: Array = np.asarray(fft.irfft(product, self.length))
         # Rounding leaves about 1e-17 everywhere, of either sign: no probability, yet a heavy tail to some measures.
         mass[mass < 1e-15] = 0.0
         there = np.flatnonzero(mass)
-        return float(self.starts @ counts) + self.step * there, mass[there] / mass.sum()
+        return float(self.starts @ counts) + self.step * there.astype(float), mass[there] / mass.sum()
 
 
 def shared_lattice(laws: Sequence[Law], periods: int) -> Lattice | None:

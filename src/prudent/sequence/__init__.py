@@ -1,0 +1,1 @@
+"""The multi-period problem: which sequence of arms has the sum of rewards with the least risk."""
