@@ -93,6 +93,7 @@ LEARNERS = [
     *((f"{name}(alpha=0.3)", BETAS, 300) for name in ("b-cvts", "cvar-ucb", "quantile-ucb")),
     ("m-cvts(alpha=0.5, values=[0, 0.5, 1])", STEPS, 300),
     ("u-ucb(alpha=0.3)", BETAS, 1_000),  # its width carries 1/α
+    *(("mean-cvar-lcb(alpha=0.5, weight=0.5)", bandit, 300) for bandit in (COINS, BETAS)),
     *(("entropic-lcb(lam=2)", bandit, 300) for bandit in (COINS, BETAS)),
 ]
 NO_LEARNERS = {"fixed-arm", "random-arm", "round-robin", "epsilon-greedy", "marab"}

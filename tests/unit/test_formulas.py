@@ -24,8 +24,10 @@ from prudent.policies.entropic_lcb import EntropicLCB
 from prudent.policies.kl_ucb import KLUCB, kl_upper
 from prudent.policies.m_cvts import MCVTS
 from prudent.policies.marab import MaRaB
+from prudent.policies.mean_cvar_lcb import MeanCVaRLCB
 from prudent.policies.mts import MTS
 from prudent.policies.mv_dsee import MVDSEE
+from prudent.policies.mv_lcb import MVLCB
 from prudent.policies.mv_ucb import MVUCB
 from prudent.policies.mvts import MVTS
 from prudent.policies.npts import NPTS
@@ -37,6 +39,7 @@ from prudent.policies.vts import VTS
 from prudent.risk.base import RiskMeasure
 from prudent.risk.base import risks as risk_registry
 from prudent.risk.mean_variance import MeanVariance
+from prudent.risk.tails import MeanCVaR
 from prudent.testing import check_policy
 
 INF = math.inf
@@ -220,6 +223,28 @@ def test_u_ucb(rewards: Any, alpha: float, t: int, b: float) -> None:
     assert score == pytest.approx(-tail_mean - b / alpha * math.sqrt(math.log(t) / s), abs=1e-9)
 
 
+@given(samples, levels, st.floats(0, 1), st.floats(1e-9, 0.9), st.floats(0.1, 10))
+def test_mean_cvar_lcb(rewards: Any, alpha: float, weight: float, delta: float, b: float) -> None:
+    s = len(rewards)
+    tail_mean = worst_fraction(rewards, np.full(s, 1 / s), alpha)
+    width = (weight / alpha + 1 - weight) * b * math.sqrt(math.log(1 / delta) / (2 * s))
+    score = bound(MeanCVaRLCB(alpha, weight, delta, b)).score(seen(rewards), rewards)
+    assert score == pytest.approx(-weight * tail_mean - (1 - weight) * rewards.mean() - width, abs=1e-9)
+
+
+def test_mean_cvar_lcb_by_hand() -> None:
+    """ρ = 3 is the weight ¼; of 0, 0.2, 0.4, 1 the worst half has the mean 0.1; δ = 1/n² = 1e-4."""
+    rewards = np.array([0.0, 0.2, 0.4, 1.0])
+    ready = bound(MeanCVaRLCB(), MeanCVaR(alpha=0.5, weight=0.25), horizon=100)
+    composition = -0.1 - 3.0 * 0.4 - (1 / 0.5 + 3.0) * math.sqrt(math.log(1e4) / 8.0)
+    assert 4.0 * ready.score(seen(rewards), rewards) == pytest.approx(composition)
+    # The CVaR alone is U-UCB with log n in place of log t, the mean alone is MV-LCB's.
+    tail = bound(MeanCVaRLCB(0.5, 1.0, range=2.0))
+    assert tail.score(seen(rewards), rewards) == pytest.approx(UUCB(0.5, 2.0).score(seen(rewards), 100, rewards))
+    mean = bound(MeanCVaRLCB(0.5, 0.0, range=2.0))
+    assert mean.score(seen(rewards), rewards) == pytest.approx(bound(MVLCB(INF, range=2.0)).score(seen(rewards)))
+
+
 @given(samples, levels, clocks, st.floats(0, 10))
 def test_marab_subtracts_its_bonus(rewards: Any, alpha: float, t: int, c: float) -> None:
     worst = math.ceil(alpha * len(rewards))
@@ -381,6 +406,9 @@ def test_values_survive_their_text() -> None:
         (lambda: UUCB(-0.1), "u-ucb: alpha"),
         (lambda: MaRaB(0.1, -1.0), "marab: c"),
         (lambda: MaRaB(2.0), "marab: alpha"),
+        (lambda: MeanCVaRLCB(0.1, 2.0), r"mean-cvar-lcb: weight must lie in \[0, 1\], got 2.0; .* pass 1/\(1 \+ ρ\)"),
+        (lambda: MeanCVaRLCB(0.0, 0.5), "mean-cvar-lcb: alpha"),
+        (lambda: MeanCVaRLCB(0.1, 0.5, range=0.0), "mean-cvar-lcb: range"),
         (lambda: EntropicLCB(0.0), "entropic-lcb: lam .* aversion to risk"),
         (lambda: EntropicLCB(1.0, 1.0, 1.0), "entropic-lcb: low must be below high, got 1 and 1"),
         (lambda: EntropicLCB(1.0, delta=1.0), "entropic-lcb: delta"),
@@ -401,7 +429,9 @@ def test_a_policy_names_the_risk_it_cannot_serve(name: str) -> None:
         bound(registry.parse(name), WorstHalf())
 
 
-@pytest.mark.parametrize("policy", [BCVTS(), MCVTS(), CVaRUCB(), UUCB(), MaRaB(), EntropicLCB(), QuantileUCB()])
+@pytest.mark.parametrize(
+    "policy", [BCVTS(), MCVTS(), CVaRUCB(), UUCB(), MaRaB(), MeanCVaRLCB(), EntropicLCB(), QuantileUCB()]
+)
 def test_a_policy_of_another_risk_asks_for_its_level(policy: Any) -> None:
     field = policy._fields[0]
     assert getattr(policy, field) is UNSET
@@ -415,7 +445,7 @@ def test_npts_keeps_the_contract_for_other_risks(risk: str) -> None:
     check_policy(NPTS(), risk=risk_registry.parse(risk), rewards=(0.0, 1.0))
 
 
-@pytest.mark.parametrize("policy", [CVaRUCB(0.1), EntropicLCB(1.0), QuantileUCB(0.1)])
+@pytest.mark.parametrize("policy", [CVaRUCB(0.1), MeanCVaRLCB(0.1, 0.5), EntropicLCB(1.0), QuantileUCB(0.1)])
 def test_a_failure_rate_or_a_horizon_is_needed(policy: Any) -> None:
     with pytest.raises(PrudentError, match="needs the horizon"):
         bound(policy, horizon=None)

@@ -14,7 +14,7 @@ from prudent.report import Section, render
 
 FIGURES = (
     "fig2-left", "fig2-right", "heatmaps", "configurations", "frontiers",
-    "discussion", "worst-case", "theorems", "beyond",
+    "discussion", "worst-case", "theorems", "periods", "beyond",
 )  # fmt: skip
 EXTRAS = ("leaderboard",)
 """Made by name only: they take longer than the rest together."""
