@@ -112,7 +112,7 @@ def test_no_reference_is_written_out_by_hand():
 
 ENTRY_POINTS = (
     "simulate", "identify", "simulate_portfolio", "Bandit", "PortfolioBandit", "Agent", "Law", "RiskMeasure",
-    "study.Study", "study.run", "plan.advise", "testing.check_policy",
+    "best_sequence", "study.Study", "study.run", "plan.advise", "testing.check_policy",
 )  # fmt: skip
 
 

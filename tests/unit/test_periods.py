@@ -109,6 +109,14 @@ def test_values_off_any_small_lattice_are_drawn():
     assert mass == pytest.approx([1.0 / 3.0] * 3)
 
 
+def test_values_that_differ_by_rounding_are_one():
+    law = Empirical([0.3, 0.1 + 0.2, 1.0])
+    assert len(np.unique(law.values)) == 3
+    values, mass = periods.sum_on_lattice(law, 2)
+    assert values == pytest.approx([0.6, 1.3, 2.0])
+    assert mass == pytest.approx([4.0 / 9.0, 4.0 / 9.0, 1.0 / 9.0])
+
+
 def test_the_best_arm_changes_with_the_periods():
     safe, bold, risk = Gaussian(0.5, 0.01), Gaussian(1.0, 1.0), CVaR(0.05)
     assert period_cost(safe, risk, 1) < period_cost(bold, risk, 1)

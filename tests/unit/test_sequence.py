@@ -150,6 +150,14 @@ def test_a_mix_beats_every_single_arm_under_a_coherent_risk():
     assert best_sequence(LOSSES, "cvar(alpha=0.05)", 4) == found
 
 
+def test_of_equal_sequences_a_single_arm_is_preferred():
+    """Losing 1 with probability 0.06 is no loss to the 10 % quantile once, but twice; never is as good as once."""
+    bandit = Bandit([Empirical([-1.0] * 6 + [0.0] * 94), Deterministic(0.0)])
+    costs = [sequence_cost(bandit, VaR(0.1), counts) for counts in ((2, 0), (1, 1), (0, 2))]
+    assert costs == pytest.approx([1.0, 0.0, 0.0], abs=1e-12)
+    assert best_sequence(bandit, VaR(0.1), 2).counts == (0, 2)
+
+
 def test_all_counts_are_listed_once():
     for arms, periods in ((1, 3), (2, 4), (3, 5), (4, 3)):
         assert sorted(sequences(arms, periods)) == sorted(everything(arms, periods))
@@ -327,12 +335,13 @@ def test_regret_of_sure_totals_is_exact():
 
 def test_the_best_sequence_has_no_regret_and_a_single_arm_has_its_own():
     """Within 6 standard errors, which chance leaves once in 500 million times."""
-    rng, risk, n = np.random.default_rng(5), CVaR(0.2), 40_000
+    rng, risk, n = np.random.default_rng(5), CVaR(0.05), 40_000
     drawn = [law.sample(rng, 4 * n).reshape(n, 4) for law in LOSSES.arms]
     known = best_sequence(LOSSES, risk, 4)
+    assert known.counts == (2, 2)
     mixed = sum(x[:, :count].sum(1) for x, count in zip(drawn, known.counts, strict=True))
     regret = sequence_regret(mixed, LOSSES, risk, 4)
-    assert 0.0 < regret.se < 0.05
+    assert 0.0 < regret.se < 0.1
     assert abs(regret.value) < 6.0 * regret.se
     alone = sequence_regret(drawn[1].sum(1), LOSSES, risk, 4)
     assert abs(alone.value - (sequence_cost(LOSSES, risk, (0, 4)) - known.cost) / 4.0) < 6.0 * alone.se

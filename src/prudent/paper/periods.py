@@ -3,6 +3,8 @@
 Everything but the learner's regret is exact: costs of sums come from convolutions (prudent.sequence).
 """
 
+from typing import Any
+
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -89,8 +91,8 @@ def plot_shares(ax: Axes, data: pl.DataFrame) -> Axes:
 
 def plot_learning(ax: Axes, data: pl.DataFrame) -> Axes:
     """Regret per period against the number of periods."""
-    error = {"yerr": 2.0 * data["regret_se"], "capsize": 3.0}
-    ax.errorbar(data["periods"], data["regret"], **error, color=COLOURS[0], marker="o", label="explore, then sequence")
+    bars: dict[str, Any] = {"yerr": 2.0 * data["regret_se"], "capsize": 3.0, "label": "explore, then sequence"}
+    ax.errorbar(data["periods"], data["regret"], **bars, color=COLOURS[0], marker="o")
     ax.plot(data["periods"], data["single arm"], color=COLOURS[1], marker="s", label="best single arm, known")
     ax.plot(data["periods"], data["adaptive"], color="black", linestyle="--", linewidth=1.0, label="adaptive, known")
     ax.axhline(0.0, color="grey", linewidth=0.8)
@@ -104,18 +106,18 @@ def plot_learning(ax: Axes, data: pl.DataFrame) -> Axes:
 
 def findings(tables: Tables) -> str:
     """The best of all sequences, the learner's regret at both ends, and what a mix can save over a long horizon."""
-    shares, data = tables["periods-shares"], tables["periods-learning"].rows(named=True)
-    costs, adaptive = shares["cost"], shares["adaptive"][0]
-    alone, best = min(costs[0], costs[-1]), costs.min()
+    shares, data = tables["periods-shares"].rows(named=True), tables["periods-learning"].rows(named=True)
+    best = min(shares, key=lambda row: row["cost"])
+    alone = min(shares[0]["cost"], shares[-1]["cost"])
     first, last = data[0], data[-1]
     far = best_sequence(GAMES, GAMES_RISK, LONG)
     return (
-        f"Left: the best sequence pulls the first arm {costs.arg_min()} times of {PERIODS} and costs {best:.2f}. The "
-        f"best single arm costs {alone:.2f}, and choosing by the sum so far {adaptive:.2f}. Right: the learner's regret is "
-        f"{first['regret']:.4f} ± {first['regret_se']:.4f} at n = {first['periods']} and {last['regret']:.4f} ± "
-        f"{last['regret_se']:.4f} at n = {last['periods']}. The best single arm loses {first['single arm']:.4f} and "
-        f"{last['single arm']:.4f}. Over {LONG:,} periods no mix saves more than "
-        f"{(far.cost - far.least) / LONG:.5f} per period, by the bound."
+        f"Left: the best sequence pulls the first arm {best['pulls of arm 1']} times of {PERIODS} and costs "
+        f"{best['cost']:.2f}. The best single arm costs {alone:.2f}, and choosing by the sum so far "
+        f"{best['adaptive']:.2f}. Right: the learner's regret is {first['regret']:.4f} ± {first['regret_se']:.4f} at "
+        f"n = {first['periods']} and {last['regret']:.4f} ± {last['regret_se']:.4f} at n = {last['periods']}. The best "
+        f"single arm loses {first['single arm']:.4f} and {last['single arm']:.4f}. Over {LONG:,} periods no mix saves "
+        f"more than {(far.cost - far.least) / LONG:.5f} per period, by the bound."
     )
 
 
