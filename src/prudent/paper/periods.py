@@ -126,7 +126,9 @@ def in_words(bandit: Bandit) -> str:
     parts = []
     for name, law in zip(bandit.names, bandit.arms, strict=True):
         values, masses = law.atoms() or ([], [])
-        chances = ", ".join(f"{value:g} with probability {mass:g}" for value, mass in zip(values, masses, strict=True))
+        chances = ", ".join(
+            f"{value:g} with probability {mass:g}".replace("-", "−") for value, mass in zip(values, masses, strict=True)
+        )
         parts.append(f"{name}: {chances}")
     return "; ".join(parts)
 
