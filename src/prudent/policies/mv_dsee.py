@@ -20,9 +20,9 @@ class MVDSEE(NamedTuple):
     O(n^{2/3}) on every problem; f(t) = a log t (`rule="log"`) has O(log n) if `a` is large enough for the gaps of the
     problem, which are usually unknown.
 
-    When to explore depends only on t, so exploitation is one phase as long as f allows, and a run leaps in O(K f(n)).
-    The paper estimates from the rounds of exploration only; here all rewards count. Assumes rewards with light tails
-    (sub-Gaussian, as their squares less their mean must be sub-exponential).
+    When to explore depends only on t, so exploitation is one phase as long as f allows, with the arm that was best when
+    it began, and a run leaps in O(K f(n)). The paper estimates from the rounds of exploration only; here all rewards
+    count. Assumes rewards with light tails (sub-Gaussian, as their squares less their mean must be sub-exponential).
     """
 
     rho: float = UNSET

@@ -5,10 +5,10 @@ rewards are the same, or whose scores are equal as fractions, differ by rounding
 such a tie by chance. So a score is below another only if it is by more than rounding can account for.
 
 How much that is: a recursion over s rewards errs by about u√s of the mean's size and, in the variance, of
-σ(σ + |μ|), with u = 2⁻⁵³ (docs/conventions.md has the measurements). Eight times that is allowed for. It is right for
-every law. If an arm's rewards take finitely many values, then scores which differ, differ by far more, unless there are
-some 10⁷ rewards of an arm. If they do not, ties have probability 0, and so have scores so close together, up to about
-10⁻¹⁵ s: the spread of a score is σ/√s or σ²/√s.
+σ(σ + |μ|), with u = 2⁻⁵³; eight times that is allowed for. This is right for every law. Where rewards take finitely
+many values, scores that differ do so by far more, up to some 10⁷ rewards of an arm. Where they do not, ties have
+probability 0, and scores that are so close together hardly any: those of two arms differ by σ/√s or σ²/√s, which is
+10¹⁵/s times as much as the allowance. docs/conventions.md says where a tie can still be missed.
 """
 
 import math
