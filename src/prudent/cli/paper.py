@@ -29,8 +29,9 @@ def paper(name: str | None, out: Path, quick: bool, **options: Any) -> None:
     options["runs"] = 50 if quick else check_integer("paper", "runs", options["runs"], low=2, hint="for error bars")
     settings, started = Settings(out, **options), time.perf_counter()
     if name == "claims":
-        rows = check(settings).drop("how it was checked")
-        print_rows(f"{len(rows)} claims of the paper", rows.to_dicts(), left=rows.columns, lines=True)
+        for title, table in check(settings).tables().items():
+            rows = table.drop("how it was checked")
+            print_rows(title, rows.to_dicts(), left=rows.columns, lines=True)
         return
     sections = []
     for figure in [whole.figure(each) for each in ([name] if name else whole.FIGURES)]:
@@ -45,9 +46,9 @@ def paper(name: str | None, out: Path, quick: bool, **options: Any) -> None:
 
 
 def check(settings: Any) -> Any:
-    """The table of all claims."""
+    """The ledger of claims, filled in."""
     from prudent.paper import claims
-    from prudent.paper.claims.ledger import check_claims, count_cells
+    from prudent.paper.claims.ledger import check_ledger, count_cells
 
-    with progress_bar("claims", count_cells(claims.CLAIMS)) as advance:
-        return check_claims(replace(settings, progress=advance), claims.CLAIMS)
+    with progress_bar("claims", count_cells([*claims.CLAIMS, *claims.REMARKS])) as advance:
+        return check_ledger(replace(settings, progress=advance), claims.CLAIMS, claims.REMARKS)

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from prudent import PrudentError, files
 from prudent.paper.making import PaperFigure, Settings
 from prudent.report import Section, render
+
+if TYPE_CHECKING:
+    from prudent.paper.claims.ledger import Ledger
 
 FIGURES = (
     "fig2-left", "fig2-right", "heatmaps", "configurations", "frontiers",
@@ -30,13 +32,13 @@ def figure(name: str) -> PaperFigure:
     return found
 
 
-def write_report(settings: Settings, sections: Sequence[Section], claims: pl.DataFrame | None, seconds: float) -> Path:
+def write_report(settings: Settings, sections: Sequence[Section], ledger: "Ledger | None", seconds: float) -> Path:
     """The report as it stands; sections still to come are simply not in it yet."""
     from prudent.paper.claims.ledger import VERDICTS, count_verdicts
 
     facts = {
         "figures": f"{len(sections)} of {len(FIGURES)}",
-        "claims checked": "not yet" if claims is None else count_verdicts(claims),
+        "claims checked": "not yet" if ledger is None else count_verdicts(ledger.claims),
         "runs per point": f"{settings.runs:,}",
         "random seed": str(settings.seed),
         "time taken": f"{seconds:.0f} s",
@@ -44,9 +46,12 @@ def write_report(settings: Settings, sections: Sequence[Section], claims: pl.Dat
         "numba, numpy": f"{version('numba')}, {version('numpy')}",
         "python": platform.python_version(),
     }
-    marks = {verdict: colour for verdict, (_, colour) in VERDICTS.items()}
-    if claims is not None:
-        tables = {f"{len(claims)} claims of the paper": claims}
-        sections = [*sections, Section("claims", "All claims", tables=tables, again="prudent paper claims")]
+    marks = {verdict: meant.colour for verdict, meant in VERDICTS.items()}
+    if ledger is not None:
+        meanings = {f"“{verdict[0].upper()}{verdict[1:]}” means": meant.meaning for verdict, meant in VERDICTS.items()}
+        sections = [
+            *sections,
+            Section("claims", "All claims", tables=ledger.tables(), notes=meanings, again="prudent paper claims"),
+        ]
     page = render("The paper, executed", facts, sections, settings.out, THE_PAPER, marks)
     return files.write(settings.out / "report.html", page)

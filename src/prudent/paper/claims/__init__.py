@@ -1,6 +1,10 @@
-"""The claims ledger of the paper; importing it files every claim."""
+"""The ledger of the paper's claims; importing it files all of them, in the order of the paper."""
 
-from prudent.paper.claims import definitions as definitions
-from prudent.paper.claims import experiments as experiments
-from prudent.paper.claims import theorems as theorems
+from importlib import import_module
+
 from prudent.paper.claims.ledger import CLAIMS as CLAIMS
+from prudent.paper.claims.ledger import REMARKS as REMARKS
+
+PARTS = ("definitions", "mv_lcb", "exp_exp", "experiments", "conclusions", "remarks")
+for _part in PARTS:
+    import_module(f"prudent.paper.claims.{_part}")

@@ -1,13 +1,14 @@
-"""The claims ledger: every checkable statement of the paper, how it is checked, what was measured, and the verdict.
+"""The ledger of the paper's claims: every statement that can be checked, how, what was measured, and the verdict.
 
-A check is a function of the runs of its cells that returns `Evidence`; the verdict follows from what it measured, never
-from a literal. `claim` files it under its place in the paper, `on` says which cells it needs. The cells of all claims
-are one grid, so that a cell that several claims need is simulated once.
+A check is a function of the runs of its cells that returns `Evidence`; verdict and text follow from what it computed,
+never from a literal. `claim` files it under its place in the paper, `on` says which cells it needs. The cells of all
+claims are one grid, so that a cell that several claims need is simulated once. `remark` files what is worth checking
+and yet no claim of the paper: sentences that its source keeps as comments, and steps that it leaves to the reader.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,17 +21,36 @@ from prudent.runs import averages
 from prudent.study import Labelled
 
 HOLDS = "holds"
+LATER = "holds for larger n"
+PART = "holds in part"
 CORRECTED = "holds with a corrected constant"
-OUTSIDE = "outside its assumptions"
 FAILS = "does not hold"
 
+
+class Verdict(NamedTuple):
+    """How a verdict is said of several claims, its colour in the report, and what it means."""
+
+    plural: str
+    colour: str
+    meaning: str
+
+
 VERDICTS = {
-    HOLDS: ("hold", "good"),
-    CORRECTED: ("hold with a corrected constant", "fair"),
-    OUTSIDE: ("are outside their assumptions", "weak"),
-    FAILS: ("do not hold", "bad"),
+    HOLDS: Verdict("hold", "good", "it is true as printed; a bound may be larger than it need be"),
+    LATER: Verdict(
+        "hold for larger n", "fair", "it is false at horizons that the paper shows, and true from some n on"
+    ),
+    PART: Verdict("hold in part", "weak", "it is true of some of the cases that it speaks of, and false of others"),
+    CORRECTED: Verdict("hold with a corrected constant", "fair", "it is false as printed; another constant mends it"),
+    FAILS: Verdict("do not hold", "bad", "it is false, and no constant mends it"),
 }
-"""Every verdict: how it is said of several claims, and its colour in the report."""
+REMARKS_TITLE = "Remarks: what is not a claim of the paper"
+SCHEMA = dict.fromkeys(("place", "claim", "how it was checked", "verdict", "evidence"), pl.String)
+SHARE = "share"
+"""The label of cells that take long: one in so many of the runs asked for is enough for them."""
+
+FEWEST_RUNS = 5
+"""They take at least so many, unless fewer are asked for."""
 
 
 class Evidence(NamedTuple):
@@ -41,37 +61,75 @@ class Evidence(NamedTuple):
 
 
 class Check(NamedTuple):
-    """How a claim is checked: on the runs of cells, on samples that it draws itself, or by computing alone."""
+    """How a claim is checked: on the runs of cells, or by computing alone."""
 
     function: Callable[..., Evidence]
     cells: tuple[Labelled, ...] = ()
-    samples: bool = False
 
 
 class Claim(NamedTuple):
-    """One statement of the paper, in our words, and its check."""
+    """One statement, in our words, and its check."""
 
     place: str
     statement: str
     check: Check
 
+    @property
+    def name(self) -> str:
+        """The name of the check."""
+        return self.check.function.__name__
+
+
+class Ledger(NamedTuple):
+    """What was found, a row for each claim and for each remark."""
+
+    claims: pl.DataFrame
+    remarks: pl.DataFrame
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Both by their titles."""
+        remarks = self.remarks.rename({"claim": "remark"})
+        return {f"{len(self.claims)} claims of the paper": self.claims, REMARKS_TITLE: remarks}
+
 
 CLAIMS: list[Claim] = []
+REMARKS: list[Claim] = []
+Found = Mapping[tuple[str, int], Runs]
+"""Runs by the key of their cell and its share of the runs."""
+
+
+def file_in(claims: list[Claim], place: str, statement: str) -> Callable[[Check | Callable[..., Evidence]], None]:
+    """Add a check to a list; its docstring says how it is made."""
+    return lambda check: claims.append(Claim(place, statement, check if isinstance(check, Check) else Check(check)))
 
 
 def claim(place: str, statement: str) -> Callable[[Check | Callable[..., Evidence]], None]:
-    """File a check in the ledger; its docstring says how the claim is checked."""
-    return lambda check: CLAIMS.append(Claim(place, statement, check if isinstance(check, Check) else Check(check)))
+    """File the check of a statement that the paper makes."""
+    return file_in(CLAIMS, place, statement)
 
 
-def on(*cells: Labelled, samples: bool = False) -> Callable[[Callable[..., Evidence]], Check]:
-    """Call the check with the `Runs` of the cells, in their order; with `samples`, with their number and a seed."""
-    return lambda function: Check(function, cells, samples)
+def remark(place: str, statement: str) -> Callable[[Check | Callable[..., Evidence]], None]:
+    """File the check of a statement that the paper does not make."""
+    return file_in(REMARKS, place, statement)
 
 
-def judged(as_printed: bool, text: str, corrected: bool = False) -> Evidence:
-    """Holds as printed, or only as corrected, or not at all."""
-    return Evidence(HOLDS if as_printed else CORRECTED if corrected else FAILS, text)
+def on(*cells: Labelled) -> Callable[[Callable[..., Evidence]], Check]:
+    """Call the check with the `Runs` of the cells, in their order."""
+    return lambda function: Check(function, cells)
+
+
+def judged(holds: bool, text: str, *, later: bool = False, part: bool = False, corrected: bool = False) -> Evidence:
+    """The verdict is the first of these that is true, and "does not hold" if none is."""
+    cases = {HOLDS: holds, LATER: later, PART: part, CORRECTED: corrected}
+    return Evidence(next((verdict for verdict, case in cases.items() if case), FAILS), text)
+
+
+def judged_over(horizons: Sequence[int], true_at: Sequence[bool], text: str) -> Evidence:
+    """The verdict on what may begin to be true at some n: it holds if it is true at all of the horizons, and for
+    larger n if from one of them on; the text goes on to say which."""
+    start = len(true_at) - next((i for i, true in enumerate(reversed(true_at)) if not true), len(true_at))
+    begins = f"true from n = {horizons[start]:,} on" if start < len(horizons) else f"not true at n = {horizons[-1]:,}"
+    return judged(start == 0, f"{text}; {begins}", later=start < len(horizons))
 
 
 def mean_se(values: Array) -> tuple[float, float]:
@@ -91,27 +149,56 @@ def regrets(found: Sequence[Runs]) -> Array:
     return np.array([runs.regret().mean() for runs in found])
 
 
+def listed(values: Sequence[float] | Array, digits: int = 3) -> str:
+    """`0.07, 0.0032 and 0.00043`."""
+    shown = [f"{value:.{digits}g}" for value in values]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
+
+
+def place_of(cell: Labelled) -> tuple[str, int]:
+    """The key of a cell, and its share of the runs."""
+    return cell.key, int(cell.labels.get(SHARE, 1))
+
+
 def count_cells(claims: Sequence[Claim]) -> int:
     """How many simulations the claims take."""
-    return len({each.key for claim in claims for each in claim.check.cells})
+    return len({place_of(cell) for each in claims for cell in each.check.cells})
 
 
-def check_claims(settings: Settings, claims: Sequence[Claim]) -> pl.DataFrame:
-    """One row per claim: place, claim, how it was checked, verdict and evidence."""
-    asked = [each for claim in claims for each in claim.check.cells]
-    found: Iterator[Runs] = iter(())
-    if asked:
-        cells, store = simulate_cells(asked, settings, keep="runs")
-        found = iter(store.runs(cells))
-    rows = []
-    for place, statement, (function, own, samples) in claims:
-        evidence = function(settings.runs, settings.seed) if samples else function(*islice(found, len(own)))
-        rows.append((place, statement, (function.__doc__ or "").strip(), *evidence))
-    return pl.DataFrame(rows, ["place", "claim", "how it was checked", "verdict", "evidence"], orient="row")
+def simulate_claims(settings: Settings, claims: Sequence[Claim]) -> Found:
+    """The runs of all cells of the claims."""
+    asked: dict[int, dict[str, Labelled]] = {}
+    for cell in [cell for each in claims for cell in each.check.cells]:
+        key, share = place_of(cell)
+        asked.setdefault(share, {})[key] = cell
+    found: dict[tuple[str, int], Runs] = {}
+    for share, own in asked.items():
+        runs = max(settings.runs // share, min(FEWEST_RUNS, settings.runs))
+        cells, store = simulate_cells(list(own.values()), replace(settings, runs=runs), keep="runs")
+        found |= {(key, share): each for key, each in zip(own, store.runs(cells), strict=True)}
+    return found
+
+
+def judge(claim: Claim, found: Found) -> Evidence:
+    """What the check says of these runs."""
+    return claim.check.function(*[found[place_of(cell)] for cell in claim.check.cells])
+
+
+def check_ledger(settings: Settings, claims: Sequence[Claim], remarks: Sequence[Claim] = ()) -> Ledger:
+    """Check all of them: place, claim, how it was checked, verdict and evidence."""
+    found = simulate_claims(settings, [*claims, *remarks])
+    return Ledger(
+        *[pl.DataFrame([_row(each, found) for each in some], SCHEMA, orient="row") for some in (claims, remarks)]
+    )
+
+
+def _row(claim: Claim, found: Found) -> tuple[str, ...]:
+    how = " ".join((claim.check.function.__doc__ or "").split())
+    return claim.place, claim.statement, how, *judge(claim, found)
 
 
 def count_verdicts(rows: pl.DataFrame) -> str:
-    """`48: 35 hold, 7 do not hold, …`."""
+    """`70: 55 hold, 6 hold in part, …`."""
     counts = Counter(rows["verdict"]).most_common()
-    parts = [f"{count} {verdict if count == 1 else VERDICTS[verdict][0]}" for verdict, count in counts]
+    parts = [f"{count} {verdict if count == 1 else VERDICTS[verdict].plural}" for verdict, count in counts]
     return f"{len(rows)}: {', '.join(parts)}"

@@ -1,0 +1,197 @@
+"""Claims of sections 6 and 7: the discussion of risk within and across runs, and the conclusions."""
+
+import math
+
+import numpy as np
+from scipy.stats import binom
+
+from prudent import (
+    MVLCB,
+    Bernoulli,
+    CVaR,
+    Empirical,
+    Gaussian,
+    MeanVariance,
+    RandomArm,
+    RoundRobin,
+    Runs,
+    Semivariance,
+    VaR,
+    period_cost,
+    theory,
+)
+from prudent.arrays import Array
+from prudent.paper.claims.definitions import GAUSSIAN, agreement
+from prudent.paper.claims.experiments import near_the_worst
+from prudent.paper.claims.ledger import Evidence, claim, judged, listed, on, regrets
+from prudent.paper.making import point
+from prudent.paper.problems import FIGURE_2, ZERO_ONE
+from prudent.rates import end_slope
+from prudent.risk.base import RiskMeasure
+
+IN_TURN = point(ZERO_ONE, RoundRobin(), 0.0, 1_000)
+PAIRS = 300
+
+
+@claim("section 6", "A₁ (arms in turn) has high variability and regret within a run, and no variance across runs.")
+@on(IN_TURN)
+def in_turn(runs: Runs) -> Evidence:
+    """Variance within and across runs, arms 0 and 1, n = 1,000; the regret beside the largest possible."""
+    within, across, regret = float(runs.reward_variance().min()), runs.across_variance(), float(runs.regret().min())
+    most = theory.largest_regret(0.0)
+    ok = within == regret == most and across == 0.0
+    return judged(ok, f"within {within}, across {across}, regret {regret} of at most {most}")
+
+
+@claim("section 6", "A₂ (one random arm for good) has none within a run, no regret, and high variance across runs.")
+@on(point(ZERO_ONE, RandomArm(), 0.0, 1_000))
+def one_arm(runs: Runs) -> Evidence:
+    """Variance within and across runs, deterministic arms 0 and 1, n = 1,000."""
+    within, across = float(runs.reward_variance().max()), runs.across_variance()
+    ok = within == 0.0 and across > 0.2 and bool((runs.regret() == 0.0).all())
+    return judged(ok, f"within {within}, across {across:.3f}, largest regret {np.abs(runs.regret()).max()}")
+
+
+@claim("section 6", "A₁ has a very small standard regret.")
+@on(IN_TURN)
+def small_standard_regret(runs: Runs) -> Evidence:
+    """n (largest mean − mean reward), against √n; no algorithm has more than n."""
+    n = runs.horizon
+    loss = n * (float(runs.bandit.means.max()) - float(runs.reward_mean().mean()))
+    return judged(loss <= math.sqrt(n), f"it is {loss:g} of n = {n:,}")
+
+
+@claim("section 7", "On easy problems MV-LCB has a regret of order O(√(K/n)).")
+@on(*[point(FIGURE_2, MVLCB(), 0.0, n) for n in (10**7, 10**8, 10**9)])
+def conclusions_rate(*found: Runs) -> Evidence:
+    """Regret times √(n/K), n = 10⁷, 10⁸ and 10⁹, Figure 2's arms: it must not grow; and the slope on log-log axes."""
+    values, n = regrets(found), np.array([runs.horizon for runs in found])
+    scaled, slope = values * np.sqrt(n / 2.0), end_slope(n, values)
+    return judged(
+        bool((np.diff(scaled) <= 0.0).all()), f"√(n/K) R is {listed(scaled, 2)}; sharper, R falls as n^{slope:.2f}"
+    )
+
+
+@claim("section 7", "ExpExp achieves the same worst-case rate K/n^(1/3) over all problems.")
+@on(*near_the_worst((10**4, 10**8), (0.0, 0.25, 0.5, 1.0, 2.0)))
+def exp_exp_rate(*found: Runs) -> Evidence:
+    """The slope of its worst regret over gaps of order n^(−1/3), from n = 10⁴ to 10⁸."""
+    slope = end_slope((10**4, 10**8), regrets(found).reshape(2, 5).max(1))
+    return judged(abs(slope + 1 / 3) < 0.03, f"slope {slope:.3f}")
+
+
+def skewed(mean: float, variance: float) -> Empirical:
+    """One value in ten far above the others, with this mean and variance."""
+    low = math.sqrt(variance / 9.0)
+    return Empirical([mean - low] * 9 + [mean + 9.0 * low])
+
+
+@claim("section 7", "By expected utility the mean-variance is justified only if arms are Gaussian.")
+def gaussianity() -> Evidence:
+    """1,000 pairs of arms of random means and variances: the share that the mean-variance orders as an exponential
+    utility with absolute risk aversion 2/ρ does, ρ = 0.5; Gaussian arms, and arms with one value in ten far above."""
+    law = skewed(0.0, 1.0)
+    gaussian, other = (agreement(shape, 0.5, 4.0) for shape in (GAUSSIAN, (law.values, np.ones(10))))
+    return judged(gaussian == 1.0 and other < 0.95, f"{gaussian:.1%} of Gaussian pairs, {other:.1%} of skewed ones")
+
+
+@claim("section 7", "The mean-variance violates monotonicity: it is not a coherent measure of risk.")
+def not_monotone() -> Evidence:
+    """A reward that is never smaller and yet costs more, ρ = 1."""
+    risk = MeanVariance(1.0)
+    sure, better = risk.cost(ZERO_ONE.arms[0]), risk.cost(Empirical([0.0, 4.0]))
+    return judged(better > sure, f"always 0 costs {sure:g}; 0 or 4 by a fair coin costs {better:g}")
+
+
+@claim("section 7", "The variance is symmetric: it counts deviations above the mean like those below.")
+def symmetric() -> Evidence:
+    """Rewards with one value far above the others, and their mirror image: variances, and semivariances below 0."""
+    up = skewed(0.0, 1.0)
+    down = Empirical(-up.values)
+    (v_up, v_down), (s_up, s_down) = ([r.cost(up), r.cost(down)] for r in (MeanVariance(0.0), Semivariance(0.0)))
+    text = f"variance {v_up:g} and {v_down:g}; semivariance {s_up:.3f} and {s_down:.3f}"
+    return judged(abs(v_up - v_down) < 1e-12 and s_down > 2.0 * s_up, text)
+
+
+@claim("section 7", "The distribution function can be reliably estimated, the quantile with more difficulty.")
+def quantile_is_harder() -> Evidence:
+    """n = 101 and 10,001 fair coins, exact: the error of the distribution function that is exceeded with probability
+    0.05, beside Massart's bound for every law, and the probability that the estimated median is off by 1."""
+    errors, bounds, off = [], [], []
+    for n in (101, 10_001):
+        ones = np.arange(n + 1)
+        error, mass = np.abs(ones / n - 0.5), binom.pmf(ones, n, 0.5)
+        order = np.argsort(error)
+        errors.append(float(error[order][np.searchsorted(mass[order].cumsum(), 0.95)]))
+        bounds.append(math.sqrt(math.log(2.0 / 0.05) / (2.0 * n)))
+        # The median of this law is 0 by definition; the sample's is 1 as soon as most coins are.
+        true = Bernoulli(0.5).quantile(0.5)
+        off.append(float(mass[np.abs((ones > n / 2) - true) == 1.0].sum()))
+    ok = all(e <= b for e, b in zip(errors, bounds, strict=True)) and errors[1] < 0.2 * errors[0] and min(off) > 0.4
+    return judged(ok, f"error {listed(errors, 2)}, bound {listed(bounds, 2)}; median off with {listed(off, 2)}")
+
+
+@claim("section 7", "The value at risk violates the rules of a coherent measure.")
+def var_not_coherent() -> Evidence:
+    """Two independent loans, each lost with probability 0.04: the value at risk at 5 % of each and of both together,
+    from the law of their sum; subadditivity asks that both together cost no more than the sum."""
+    risk = VaR(0.05)
+    one = risk.cost(Bernoulli(0.96)) + 1.0  # counted from the promised 1, and 2 for both
+    both = risk.weigh(np.array([0.0, 1.0, 2.0]), np.array([0.04**2, 2 * 0.04 * 0.96, 0.96**2])) + 2.0
+    return judged(both > 2.0 * one + 1e-12, f"each {one:g}, both {both:g}")
+
+
+def axioms(risk: RiskMeasure) -> dict[str, float]:
+    """By how much each axiom of coherence is violated at most, on pairs of rewards on 12 common states."""
+    rng = np.random.default_rng(7)
+    worst = dict.fromkeys(("translation", "homogeneity", "monotonicity", "subadditivity"), -math.inf)
+    for _ in range(PAIRS):
+        weights, x, y = rng.dirichlet(np.ones(12)), rng.normal(size=12).round(1), rng.standard_t(3, 12).round(1)
+
+        def cost(values: Array, weights: Array = weights) -> float:
+            return risk.sample_cost(values, weights)
+
+        found = {
+            "translation": abs(cost(x + 0.7) - (cost(x) - 0.7)),
+            "homogeneity": abs(cost(3.0 * x) - 3.0 * cost(x)),
+            "monotonicity": cost(np.maximum(x, y)) - cost(x),
+            "subadditivity": cost(x + y) - cost(x) - cost(y),
+        }
+        worst = {name: max(worst[name], value) for name, value in found.items()}
+    return worst
+
+
+@claim("section 7", "The conditional value at risk is a coherent measure of risk.")
+def cvar_coherent() -> Evidence:
+    """The four axioms on 300 pairs of rewards with 12 common states, α = 0.05, 0.25 and 0.6: by how much each is
+    violated at most; the same of the value at risk."""
+    worst = [axioms(CVaR(alpha)) for alpha in (0.05, 0.25, 0.6)]
+    largest = {name: max(found[name] for found in worst) for name in worst[0]}
+    other = max(axioms(VaR(0.25)).values())
+    text = ", ".join(f"{name} {value:.1g}" for name, value in largest.items())
+    return judged(max(largest.values()) < 1e-12, f"{text}; the value at risk up to {other:.2g}")
+
+
+@claim("section 7", "Over n rounds the variance of the sum is n times one round's; the value at risk is not.")
+def multi_period() -> Evidence:
+    """100 rewards of an arm with values 1, 2 and 5: the law of their sum by convolution, its variance and its value at
+    risk at 5 % over those of one reward."""
+    one, n = np.array([0.0, 0.3, 0.5, 0.0, 0.0, 0.2]), 100
+    many = np.ones(1)
+    for _ in range(n):
+        many = np.convolve(many, one)
+    ratios = []
+    for risk in (MeanVariance(0.0), VaR(0.05)):
+        whole, single = (risk.weigh(np.arange(len(law), dtype=float), law) for law in (many, one))
+        ratios.append(whole / single)
+    ok = abs(ratios[0] - n) < 1e-9 and abs(ratios[1] - n) > 1.0
+    return judged(ok, f"variance × {ratios[0]:.6g}, value at risk × {ratios[1]:.6g}")
+
+
+@claim("section 7", "The arm of smallest one-round risk may not be the best over n rounds.")
+def best_over_rounds() -> Evidence:
+    """Two Gaussian arms, the value at risk at 5 % of one reward and of the sum of 100."""
+    arms, risk = (Gaussian(0.0, 0.01), Gaussian(0.5, 1.0)), VaR(0.05)
+    one, many = ([period_cost(law, risk, n).cost for law in arms] for n in (1, 100))
+    ok = one[0] < one[1] and many[0] > many[1]
+    return judged(ok, f"one round: {one[0]:.2f} and {one[1]:.2f}; a hundred: {many[0]:.1f} and {many[1]:.1f}")

@@ -1,0 +1,67 @@
+"""What is no claim of the paper and yet worth checking: sentences its source keeps as comments, steps it leaves out."""
+
+import math
+
+import numpy as np
+from scipy.stats import binom
+
+from prudent import Bandit, Bernoulli, BernsteinMVLCB, Deterministic, MeanVariance, Runs, theory
+from prudent.paper.claims import printed
+from prudent.paper.claims.ledger import Evidence, judged, listed, on, remark
+from prudent.paper.claims.mv_lcb import HORIZON, LONG, PLACES, telling
+from prudent.policies.base import Arm
+from prudent.policies.exp_exp import RULES
+
+
+@remark("section 3, commented out", "An index with (σ̂ + √(log(1/δ)/2s))² is a lower bound on the mean-variance.")
+def commented_bernstein() -> Evidence:
+    """The exact probability that it exceeds the mean-variance of a Bernoulli arm of success 1/2, ρ = 0, δ = 0.01,
+    50 rewards; and that of `BernsteinMVLCB`, which subtracts where this index adds."""
+    delta, s, cost = 0.01, 50, 0.25
+    ones = np.arange(s + 1)
+    mean, mass = ones / s, binom.pmf(ones, s, 0.5)
+    variance = mean * (1.0 - mean)
+    said = printed.commented_index(np.sqrt(variance * s / (s - 1)), mean, s, 0.0, delta)
+    index = BernsteinMVLCB(rho=0.0, delta=delta)
+    ours = np.array([index.score(Arm(s, m, v)) for m, v in zip(mean, variance, strict=True)])
+    above, mended = (float(mass[scores > cost].sum()) for scores in (said, ours))
+    text = f"above it with probability {above:.2g}, allowed {2.0 * delta:g}; corrected {mended:.1g}"
+    return judged(above <= 2.0 * delta, text, corrected=False)
+
+
+@remark("section 3, commented out", "A worse arm is pulled at most b² log(1/δ)/Δ² + 1 times, b = 2(5+ρ).")
+@on(*LONG)
+def commented_pulls(*found: Runs) -> Evidence:
+    """The most pulls of worse arms over runs of MV-LCB, n = 10⁷, on two [0, 1] arms, ρ = 0, and on three, ρ = 1; and
+    how many times the bound of the proof that is."""
+    shares, ratios = [], []
+    for runs, (bandit, risk) in zip(found, PLACES, strict=True):
+        for arm in set(range(len(bandit))) - {bandit.best(risk)}:
+            bound = theory.pulls_bound(bandit, risk, HORIZON, arm=arm)
+            above, proved = bound.printed or 1.0, bound.corrected or 1.0
+            shares.append(int(runs.pulls[:, arm].max()) / above if telling(bound) else math.inf)
+            ratios.append(above / proved)
+    return judged(max(shares) <= 1.0, f"{listed(shares, 2)} of it; it is {listed(ratios)} times the bound of the proof")
+
+
+@remark("section 3, commented out", "As ρ → ∞ the bound of MV-LCB coincides with the average regret bound of UCB.")
+def comparison_with_ucb() -> Evidence:
+    """Theorem 1 over ρ at ρ = 10⁶, for arms of means 1 and 1/2: what log n is multiplied by, from n = 10⁷ to 10⁹, and
+    the 8/Δ of UCB1, Δ a difference of means."""
+    bandit, rho, ends = Bandit([Deterministic(1.0), Bernoulli(0.5)]), 1e6, (10**7, 10**9)
+    bounds = [(theory.theorem1_expectation(bandit, MeanVariance(rho), n).printed or 0.0) * n / rho for n in ends]
+    slope, ucb = (bounds[1] - bounds[0]) / math.log(ends[1] / ends[0]), 8.0 / float(np.ptp(bandit.means))
+    return judged(abs(slope / ucb - 1.0) < 1e-3, f"{slope:.4f} and {ucb:g}")
+
+
+@remark("Theorem 2", "Its constant 2 follows from the appendix's bound with τ = K(n/14)^(2/3).")
+def constant_of_theorem_2() -> Evidence:
+    """2τ/n + K^(3/2)/√τ at that τ, in units of K/n^(1/3), K = 5, n = 10⁶; with the τ of the appendix; and the corrected
+    Theorem 2 at ρ = 0."""
+    n, k = 10**6, 5
+    units = n ** (1 / 3) / k
+    constants = [printed.worst_regret(k * (n / rule) ** (2 / 3), k, n) * units for rule in RULES.values()]
+    bound = theory.theorem2(Bandit([Bernoulli(0.5), *[Bernoulli(0.9)] * (k - 1)]), MeanVariance(0.0), n)
+    proved = (bound.corrected or math.inf) * units
+    text = f"it gives {constants[0]:.2f}, {constants[1]:.2f} with the appendix's τ; a repaired proof gives {proved:.2f}"
+    return judged(constants[0] <= 2.0, text)
