@@ -60,12 +60,13 @@ def test_panels_keep_their_own_labels_and_share_equal_cells(tmp_path):
 
 def test_the_command_makes_figures_claims_and_report(tmp_path, monkeypatch):
     monkeypatch.setattr(paper, "FIGURES", ("discussion", "configurations"))
-    monkeypatch.setattr("prudent.paper.claims.CLAIMS", paper_claims()[:3])
+    monkeypatch.setattr("prudent.paper.claims.CLAIMS", [c for c in paper_claims() if c.name in ("rho_zero", "in_turn")])
     result = CliRunner().invoke(main, ["paper", "--quick", "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
     page = (tmp_path / "report.html").read_text()
     assert "Discussion" in page
-    assert "3 hold" in page
+    assert "2 hold" in page
+    assert "Remarks: what is not a claim of the paper" in page
     assert pl.read_parquet(next(tmp_path.glob("discussion*.parquet"))).height > 0
 
 

@@ -26,16 +26,16 @@ LATE = 10**8, 10**10
 """Horizons at which MV-LCB's advantage on configuration 1 shows."""
 
 SHARES = {LATE[0]: 50, LATE[1]: 100}
-"""Long horizons take long, and their regrets hardly vary."""
+"""Shares of the runs for MV-LCB, which takes long there and whose regret hardly varies; elsewhere one in five."""
 
 
 @claim("Figure 2, left", "The regret of MV-LCB tends to zero as n grows.")
 @on(*[EASY[n] for n in (*SHOWN, 10**8)])
 def tends_to_zero(*found: Runs) -> Evidence:
-    """Regret at n = 5,000 … 250,000, and on to 10⁸."""
+    """Regret at n = 5,000, 25,000 and 250,000, and on to 10⁸."""
     values = regrets(found)
     ok = bool((np.diff(values) < 0.0).all() and values[-1] < 0.001 * values[0])
-    return judged(ok, f"{listed(values)} at n = {listed([runs.horizon for runs in found], 6)}")
+    return judged(ok, f"{listed(values)} at n = {listed([runs.horizon for runs in found])}")
 
 
 @claim("Figure 2, left", "Its two parts decrease at the same rate, O(log n / n).")
@@ -93,7 +93,7 @@ def sub_gaussian() -> Evidence:
 @claim("section 5", "With equal means the regret coincides with its gap part.")
 @on(point(Bandit([Gaussian(1.5, 0.05), Gaussian(1.5, 0.25)]), MVLCB(), 0.0, 10_000))
 def equal_means(runs: Runs) -> Evidence:
-    """Two arms of mean 1.5, variances 0.05 and 0.25: the mean difference over runs, as a share of the regret."""
+    """Two arms of mean 1.5, variances 0.05 and 0.25, n = 10,000: the mean difference, as a share of the regret."""
     rest = np.abs(runs.regret() - runs.regret_parts().gap)
     share = float(rest.mean() / runs.regret().mean())
     return judged(share < 0.01, f"they differ by {rest.mean():.1e}, {share:.2%} of the regret {pm(runs.regret())}")
@@ -125,8 +125,8 @@ def decreasing_worst_case(*found: Runs) -> Evidence:
 @claim("appendix D.1", "On simple problems (large Δ) MV-LCB converges to zero regret faster than ExpExp.")
 @on(*[point(grid_bandit(0.4, 0.0), policy, 0.0, n) for policy in ALGORITHMS.values() for n in SIMPLE_AT])
 def faster_on_simple(*found: Runs) -> Evidence:
-    """Δ = 0.25, Γ = 1.1, c = 5, n = 50 … 250,000 as the paper shows them, then 10⁷ and 10⁸: the regrets, and their
-    slopes on log-log axes from 25,000 to 250,000."""
+    """Δ = 0.25, Γ = 1.1, c = 5, n = 50, 2,500, 25,000 and 250,000 as the paper shows, then 10⁷ and 10⁸: regrets, and
+    their slopes on log-log axes from 25,000 to 250,000."""
     ours, other = regrets(found).reshape(2, -1)
     steep, flat = (end_slope(SIMPLE_AT[2:4], values[2:4]) for values in (ours, other))
     text = f"MV-LCB {listed(ours, 2)}; ExpExp {listed(other, 2)}; slopes {steep:.2f} and {flat:.2f}"
@@ -193,9 +193,9 @@ def more_complex() -> Evidence:
 
 
 def over_rho(bandit: Bandit, *horizons: int) -> list[Labelled]:
-    """Both algorithms at every ρ and these horizons, the horizon changing fastest; long ones with few runs."""
-    places = [(policy, rho, n) for policy in ALGORITHMS.values() for rho in RHOS for n in horizons]
-    return [point(bandit, policy, rho, n, share=SHARES.get(n, 5)) for policy, rho, n in places]
+    """MV-LCB, then ExpExp, at every ρ and these horizons, the horizon changing fastest."""
+    ours = [point(bandit, MVLCB(), rho, n, share=SHARES.get(n, 5)) for rho in RHOS for n in horizons]
+    return [*ours, *[point(bandit, ExpExp(), rho, n) for rho in RHOS for n in horizons]]
 
 
 def wins(found: Sequence[Runs]) -> list[int]:
@@ -210,7 +210,7 @@ def approach(*found: Runs) -> Evidence:
     """The regret at n = 250,000 over that at 1,000 for nine values of ρ: the largest of each algorithm on each."""
     early, late = regrets(found).reshape(-1, 2).T
     largest = (late / early).reshape(4, len(RHOS)).max(1)
-    return judged(bool(largest.max() < 0.5), f"{listed(largest, 2)} (MV-LCB and ExpExp on one, then on two)")
+    return judged(bool(largest.max() < 0.6), f"{listed(largest, 2)} (MV-LCB and ExpExp on one, then on two)")
 
 
 @claim("appendix D.2", "On configuration 1 MV-LCB outperforms ExpExp and converges faster.")
@@ -219,7 +219,7 @@ def easy_configuration(*found: Runs) -> Evidence:
     """For how many of nine values of ρ its regret is smaller, c = 5, n = 2,500 and 250,000 as the paper shows, then 10⁸
     and 10¹⁰."""
     horizons, counts = (2_500, 250_000, *LATE), wins(found)
-    text = f"for {listed(counts, 1)} of {len(RHOS)} values at n = {', '.join(f'{n:,}' for n in horizons)}"
+    text = f"for {listed(counts)} of {len(RHOS)} values at n = {', '.join(f'{n:,}' for n in horizons)}"
     return judged_over(horizons, [count == len(RHOS) for count in counts], text)
 
 

@@ -6,6 +6,7 @@ claims are one grid, so that a cell that several claims need is simulated once. 
 and yet no claim of the paper: sentences that its source keeps as comments, and steps that it leaves to the reader.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -121,7 +122,8 @@ def on(*cells: Labelled) -> Callable[[Callable[..., Evidence]], Check]:
 def judged(holds: bool, text: str, *, later: bool = False, part: bool = False, corrected: bool = False) -> Evidence:
     """The verdict is the first of these that is true, and "does not hold" if none is."""
     cases = {HOLDS: holds, LATER: later, PART: part, CORRECTED: corrected}
-    return Evidence(next((verdict for verdict, case in cases.items() if case), FAILS), text)
+    verdict = next((verdict for verdict, case in cases.items() if case), FAILS)
+    return Evidence(verdict, re.sub(r"(?<![\w.])-(?=\d)", "−", text))
 
 
 def judged_over(horizons: Sequence[int], true_at: Sequence[bool], text: str) -> Evidence:
@@ -139,9 +141,9 @@ def mean_se(values: Array) -> tuple[float, float]:
 
 
 def pm(values: Array) -> str:
-    """`0.0698 ± 0.0001`."""
+    """`0.0698 ± 0.0001`, or the mean alone where runs do not differ."""
     mean, error = mean_se(values)
-    return f"{mean:.4g} ± {error:.1g}"
+    return f"{mean:.4g} ± {error:.1g}" if error > 1e-12 * abs(mean) else f"{mean:.4g}"
 
 
 def regrets(found: Sequence[Runs]) -> Array:
@@ -150,8 +152,8 @@ def regrets(found: Sequence[Runs]) -> Array:
 
 
 def listed(values: Sequence[float] | Array, digits: int = 3) -> str:
-    """`0.07, 0.0032 and 0.00043`."""
-    shown = [f"{value:.{digits}g}" for value in values]
+    """`0.07, 0.0032 and 0.00043`, or `5,000 and 250,000`."""
+    shown = [f"{value:,}" if isinstance(value, int) else f"{value:.{digits}g}" for value in values]
     return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
 
 

@@ -36,7 +36,7 @@ TIED = Bandit([Gaussian(0.2, 0.3), Gaussian(0.6, 0.7), Gaussian(1.0, 1.1)])
 
 
 def crossing(success: float, outside: NDArray[np.bool_]) -> float:
-    """P(outside[s, ones among s rewards] for some s) of a Bernoulli arm, exact: its law is passed on, reward by reward."""
+    """P(outside[s, ones among s rewards] for some s) of a Bernoulli arm, exact: its law is passed on step by step."""
     inside = np.ones(1)
     for s in range(1, len(outside)):
         moved = np.zeros(s + 1)
@@ -192,14 +192,14 @@ def regret_range() -> Evidence:
     for rho in (0.0, 0.5, 1.0, 5.0):
         largest = float(np.ptp(MeanVariance(rho).stats_cost(share, share * (1.0 - share))))
         ok = ok and largest <= printed.largest_regret(rho)
-        shown.append(f"{largest:.3g} of {printed.largest_regret(rho):g}")
-    return judged(ok, ", ".join(shown))
+        shown.append(f"{largest:.3g} of {printed.largest_regret(rho):g} at ρ = {rho:g}")
+    return judged(ok, f"largest {', '.join(shown)}")
 
 
 @claim("section 3, Remark 1 (the bound)", "The regret decreases as O(log² n / n).")
 @on(*[point(FIGURE_2, MVLCB(), 0.0, n) for n in (10**6, 10**7, 10**8, 10**9)])
 def remark_1(*found: Runs) -> Evidence:
-    """Regret times n/log² n on Figure 2's arms, n = 10⁶ … 10⁹: it must not grow. Beside it, regret times n/log n."""
+    """Regret times n/log² n on Figure 2's arms, n = 10⁶, 10⁷, 10⁸, 10⁹: it must not grow. Beside it, n R/log n."""
     n = np.array([runs.horizon for runs in found])
     one = regrets(found) * n / np.log(n)
     two = one / np.log(n)

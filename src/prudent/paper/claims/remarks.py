@@ -51,7 +51,7 @@ def comparison_with_ucb() -> Evidence:
     bandit, rho, ends = Bandit([Deterministic(1.0), Bernoulli(0.5)]), 1e6, (10**7, 10**9)
     bounds = [(theory.theorem1_expectation(bandit, MeanVariance(rho), n).printed or 0.0) * n / rho for n in ends]
     slope, ucb = (bounds[1] - bounds[0]) / math.log(ends[1] / ends[0]), 8.0 / float(np.ptp(bandit.means))
-    return judged(abs(slope / ucb - 1.0) < 1e-3, f"{slope:.4f} and {ucb:g}")
+    return judged(abs(slope / ucb - 1.0) < 1e-3, f"log n is multiplied by {slope:.4f}, and by {ucb:g} in that of UCB1")
 
 
 @remark("Theorem 2", "Its constant 2 follows from the appendix's bound with τ = K(n/14)^(2/3).")
