@@ -6,7 +6,7 @@ LEDGER: dict[str, tuple[str, str]] = {
     "inverse_of_aversion": (PART, "ρ + 1; 2ρ; −ρ; σ for σ²"),
     "rho_zero": (HOLDS, "ρ + 1"),
     "rho_infinite": (HOLDS, "ρ + 1; 2ρ; −ρ; σ for σ²; configurations"),
-    "decomposition": (HOLDS, "twins added; regret = gap; regret = 0.1; mean = best mean; σ for σ²"),
+    "decomposition": (HOLDS, "twins added; regret = gap; regret = 0.1; regret × n^−0.1; mean = best mean; σ for σ²"),
     "twins_negative": (HOLDS, "worst arm; twins added; exploration × −1"),
     "twins_rate": (HOLDS, "A₁: one arm; twins added; exploration × 2; exploration × −1"),
     "exploration_is_variance": (HOLDS, "exploration × 2; exploration × −1"),
@@ -28,20 +28,23 @@ LEDGER: dict[str, tuple[str, str]] = {
     "pseudo_regret_range": (HOLDS, "2ρ; 2 + ρ / 2"),
     "regret_range": (HOLDS, "ρ + 1; 2ρ; σ for σ²; 1/4 + ρ / 2"),
     "remark_1": (HOLDS, "worst arm; in turn; width / 20; exploration × −1; regret = 0.1"),
-    "equal_means_bound": (HOLDS, "bounds / 20; bounds × 100; ρ + 1; σ for σ²"),
-    "remark_2": (HOLDS, "worst arm; exploration × 2; exploration × −1; regret = gap; regret = 0.1; ρ + 1; σ for σ²"),
-    "remark_2_index": (CORRECTED, "lemma 2 / 2; event / 3; index adds"),
+    "equal_means_bound": (HOLDS, "bounds / 20; bounds × 100; bounds × 1.1; ρ + 1; σ for σ²"),
+    "remark_2": (
+        HOLDS,
+        "worst arm; exploration × 2; exploration × −1; regret = gap; regret = 0.1; regret × n^−0.1; ρ + 1; σ for σ²",
+    ),
+    "remark_2_index": (CORRECTED, "lemma 2 / 2; lemma 2 × 0.9; index as corrected; event / 3; index adds"),
     "remark_2_many": (
         HOLDS,
         "worst arm; width / 20; gap ↔ exploration; exploration × 2; exploration × −1; regret = gap; regret = "
-        "0.1; mean = best mean; ρ + 1; 2ρ; −ρ; σ for σ²",
+        "0.1; regret × n^−0.1; mean = best mean; ρ + 1; 2ρ; −ρ; σ for σ²",
     ),
-    "ucb_worst_case": (HOLDS, "worst arm; width / 20; ρ + 1; 2ρ; −ρ; σ for σ²"),
+    "ucb_worst_case": (HOLDS, "worst arm; width / 20; regret × n^−0.1; ρ + 1; 2ρ; −ρ; σ for σ²"),
     "theorem_2": (HOLDS, "exp-exp: in turn; exp-exp: mv-lcb; bounds / 20; bounds × 100; ρ + 1"),
     "theorem_2_any_rho": (
         CORRECTED,
         "exp-exp: worst arm; exp-exp: in turn; exp-exp: mv-lcb; exploration × −1; forms alike; pseudo-regret "
-        "= regret; bounds / 20; bounds × 100; corrected / 20; −ρ",
+        "= regret; bounds / 20; bounds × 100; bounds × 1.1; corrected / 20; −ρ",
     ),
     "tau_and_gap": (
         HOLDS,
@@ -57,7 +60,7 @@ LEDGER: dict[str, tuple[str, str]] = {
         "worst arm; in turn; width / 20; width × 3; exp-exp: worst arm; exp-exp: in turn; exploration × −1; "
         "regret = 0.1",
     ),
-    "log_rate": (HOLDS, "worst arm; in turn; width / 20; width × 3; regret = 0.1"),
+    "log_rate": (HOLDS, "worst arm; in turn; width / 20; width × 3; regret = 0.1; regret × n^−0.1"),
     "better_exploration": (
         HOLDS,
         "exp-exp: worst arm; exp-exp: in turn; exp-exp: no options; exp-exp: mv-lcb; regret = 0.1; ρ + 1; 2ρ",
@@ -76,10 +79,11 @@ LEDGER: dict[str, tuple[str, str]] = {
     "same_rate": (HOLDS, "in turn; width / 20; width × 3"),
     "figure_2_arms": (HOLDS, "worst arm; in turn; bounds / 20; bounds × 100; ρ + 1; event / 3; failure / 1,000"),
     "sub_gaussian": (CORRECTED, "event / 3; failure / 1,000"),
-    "equal_means": (HOLDS, "width / 20; gap ↔ exploration; regret = 0.1; σ for σ²"),
+    "equal_means": (HOLDS, "width / 20; gap ↔ exploration; regret = 0.1; regret × n^−0.1; σ for σ²"),
     "constant_worst_case": (
         HOLDS,
-        "worst arm; width / 20; exploration × 2; exploration × −1; regret = gap; regret = 0.1; ρ + 1; σ for σ²",
+        "worst arm; width / 20; exploration × 2; exploration × −1; regret = gap; regret = 0.1; regret × "
+        "n^−0.1; ρ + 1; σ for σ²",
     ),
     "decreasing_worst_case": (HOLDS, "exp-exp: in turn; exp-exp: mv-lcb; exploration × −1; regret = 0.1; ρ + 1"),
     "faster_on_simple": (
@@ -88,7 +92,8 @@ LEDGER: dict[str, tuple[str, str]] = {
     ),
     "equivalent_arms": (
         HOLDS,
-        "worst arm; width / 20; exp-exp: worst arm; exp-exp: in turn; exp-exp: mv-lcb; regret = 0.1; ρ + 1",
+        "worst arm; width / 20; exp-exp: worst arm; exp-exp: in turn; exp-exp: mv-lcb; regret = 0.1; regret × "
+        "n^−0.1; ρ + 1",
     ),
     "dominated": (HOLDS, "configurations"),
     "more_complex": (FAILS, "configurations"),
@@ -105,13 +110,13 @@ LEDGER: dict[str, tuple[str, str]] = {
     "hard_configuration": (HOLDS, "worst arm; in turn; width × 3; exp-exp: worst arm; exp-exp: in turn; regret = 0.1"),
     "in_turn": (
         HOLDS,
-        "A₁: one arm; exploration × 2; exploration × −1; regret = gap; regret = 0.1; largest regret / 2; ρ + "
-        "1; σ for σ²",
+        "A₁: one arm; exploration × 2; exploration × −1; regret = gap; regret = 0.1; regret × n^−0.1; largest "
+        "regret / 2; ρ + 1; σ for σ²",
     ),
     "one_arm": (HOLDS, "A₂: in turn; regret = 0.1; mean = best mean; ρ + 1"),
     "small_standard_regret": (FAILS, "mean = best mean"),
     "conclusions_rate": (HOLDS, "worst arm; in turn; exploration × −1; regret = 0.1"),
-    "exp_exp_rate": (HOLDS, "exp-exp: in turn; exp-exp: mv-lcb; regret = 0.1; ρ + 1"),
+    "exp_exp_rate": (HOLDS, "exp-exp: in turn; exp-exp: mv-lcb; regret = 0.1; regret × n^−0.1; ρ + 1"),
     "gaussianity": (HOLDS, "ρ + 1; 2ρ; −ρ; σ for σ²"),
     "not_monotone": (HOLDS, "ρ + 1; 2ρ; σ for σ²"),
     "symmetric": (HOLDS, "semivariance = variance"),
@@ -122,6 +127,6 @@ LEDGER: dict[str, tuple[str, str]] = {
     "best_over_rounds": (HOLDS, "periods add up"),
     "commented_bernstein": (FAILS, "comment subtracts"),
     "commented_pulls": (HOLDS, "worst arm; in turn; width × 3; bounds / 20; ρ + 1; −ρ"),
-    "comparison_with_ucb": (HOLDS, "bounds / 20; bounds × 100; 2ρ"),
+    "comparison_with_ucb": (HOLDS, "bounds / 20; bounds × 100; bounds × 1.1; 2ρ"),
     "constant_of_theorem_2": (FAILS, "worst regret × 0.7"),
 }

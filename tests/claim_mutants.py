@@ -189,9 +189,13 @@ PATCHES: dict[str, Patch] = {
     "pseudo-regret = regret": on_runs("pseudo_regret", Runs.regret),
     "regret = gap": on_runs("regret", lambda self: self.regret_parts().gap),
     "regret = 0.1": on_runs("regret", lambda self: np.full(len(self), 0.1)),
+    "regret × n^−0.1": lambda patch: patch.setattr(
+        Runs, "regret", lambda self, honest=Runs.regret: honest(self) * self.horizon**-0.1
+    ),
     "mean = best mean": on_runs("reward_mean", lambda self: np.full(len(self), self.bandit.means.max())),
     "bounds / 20": bounds_times(0.05, "printed", "corrected"),
     "bounds × 100": bounds_times(100.0, "printed", "corrected"),
+    "bounds × 1.1": bounds_times(1.1, "printed", "corrected"),
     "corrected / 20": bounds_times(0.05, "corrected"),
     "largest regret / 2": times(theory, "largest_regret", 0.5),
     "ρ + 1": mean_variance(lambda mean, variance, rho: variance - (rho + 1.0) * mean),
@@ -204,6 +208,10 @@ PATCHES: dict[str, Patch] = {
     "quantile = 1/2": lambda patch: patch.setattr(Bernoulli, "quantile", lambda self, _: 0.5),
     "periods add up": periods_are_additive,
     "lemma 2 / 2": times(printed, "lemma_2_width", 0.5),
+    "lemma 2 × 0.9": times(printed, "lemma_2_width", 0.9),
+    "index as corrected": lambda patch: patch.setattr(
+        printed, "worst_case_index", lambda delta, s: -float(printed.lemma_2_width(0.0, delta, s))
+    ),
     "event / 3": times(printed, "event_width", 1.0 / 3.0),
     "failure / 1,000": times(printed, "failure", 0.001),
     "index adds": index_adds,

@@ -19,7 +19,7 @@ import pytest
 from claim_ledger import LEDGER
 from claim_mutants import PATCHES, POLICIES
 from prudent import simulate
-from prudent.paper.claims import CLAIMS, REMARKS
+from prudent.paper.claims import CLAIMS, REMARKS, printed
 from prudent.paper.claims.ledger import (
     CORRECTED,
     FAILS,
@@ -160,6 +160,23 @@ def test_how_it_was_checked_names_every_horizon(claim):
     assert how
     found = set(re.findall(r"\d[\d,]*\d(?:·10)?[⁰¹²³⁴⁵⁶⁷⁸⁹]*|\d·10[⁰¹²³⁴⁵⁶⁷⁸⁹]+", how))
     assert all(written(horizon) & found for horizon in {each.cell.horizon for each in claim.check.cells})
+
+
+def test_formulas_are_those_of_the_paper():
+    root = np.sqrt(np.log(100.0) / 20.0)  # √(log(1/δ)/2s) with δ = 0.01, s = 10
+    assert printed.event_width(0.01, [10, 40]) == pytest.approx([root, root / 2.0])
+    assert printed.lemma_2_width(2.0, 0.01, 10) == pytest.approx(7.0 * root)
+    assert printed.worst_case_index(0.01, 10) == pytest.approx(np.sqrt(2.0) * root)
+    assert printed.failure(100, 3, 0.001) == pytest.approx(1.8)
+    assert (printed.largest_regret(3.0), printed.largest_pseudo_regret(3.0)) == (3.25, 5.0)
+    assert printed.wrong_arm(50, [0.0, 0.2]) == pytest.approx([2.0, 2.0 * np.exp(-2.0)])
+    assert printed.exploring(50, 1_000) == pytest.approx(0.1)
+    assert printed.worst_gap(200, 4) == pytest.approx(0.1)
+    assert printed.worst_regret(100, 4, 1_000) == pytest.approx(0.2 + 0.8)
+    assert printed.best_tau(4_000, 5) == pytest.approx(500.0)
+    lower = printed.commented_index(np.array([0.4]), np.array([0.5]), 10, 2.0, 0.01)
+    level = 2.0 * root**2
+    assert lower == pytest.approx((0.4 + root) ** 2 - 2.0 * (0.5 + 0.4 * np.sqrt(level) + level))
 
 
 def test_the_first_case_that_is_true_is_the_verdict():

@@ -55,7 +55,7 @@ def test_notes_and_verdicts_are_shown(report):
     assert "<h3>The paper says</h3><p>It says.</p>" in page
     assert '<td class="bad">does not hold</td>' in page
     assert "5: 1 holds, 1 holds for larger n" in page
-    assert "<h3>“Holds in part” means</h3>" in page
+    assert "<h3>The verdicts</h3><p>“Holds”: it is true" in page
     assert page.index("5 claims of the paper") < page.index("Remarks: what is not a claim of the paper")
 
 

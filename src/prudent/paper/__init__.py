@@ -48,10 +48,11 @@ def write_report(settings: Settings, sections: Sequence[Section], ledger: "Ledge
     }
     marks = {verdict: meant.colour for verdict, meant in VERDICTS.items()}
     if ledger is not None:
-        meanings = {f"“{verdict[0].upper()}{verdict[1:]}” means": meant.meaning for verdict, meant in VERDICTS.items()}
-        sections = [
-            *sections,
-            Section("claims", "All claims", tables=ledger.tables(), notes=meanings, again="prudent paper claims"),
-        ]
+        meanings = " ".join(
+            f"“{verdict[0].upper()}{verdict[1:]}”: {meant.meaning}." for verdict, meant in VERDICTS.items()
+        )
+        notes = {"The verdicts": meanings}
+        claims = Section("claims", "All claims", tables=ledger.tables(), notes=notes, again="prudent paper claims")
+        sections = [*sections, claims]
     page = render("The paper, executed", facts, sections, settings.out, THE_PAPER, marks)
     return files.write(settings.out / "report.html", page)

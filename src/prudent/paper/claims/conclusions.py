@@ -135,9 +135,9 @@ def quantile_is_harder() -> Evidence:
 def var_not_coherent() -> Evidence:
     """Two independent loans, each lost with probability 0.04: the value at risk at 5 % of each and of both together,
     from the law of their sum; subadditivity asks that both together cost no more than the sum."""
-    risk = VaR(0.05)
-    one = risk.cost(Bernoulli(0.96)) + 1.0  # counted from the promised 1, and 2 for both
-    both = risk.weigh(np.array([0.0, 1.0, 2.0]), np.array([0.04**2, 2 * 0.04 * 0.96, 0.96**2])) + 2.0
+    risk, lost = VaR(0.05), 0.04
+    one = risk.cost(Bernoulli(1.0 - lost)) + 1.0  # counted from the promised 1, and 2 for both
+    both = risk.weigh(np.arange(3.0), np.array([lost**2, 2.0 * lost * (1.0 - lost), (1.0 - lost) ** 2])) + 2.0
     return judged(both > 2.0 * one + 1e-12, f"each {one:g}, both {both:g}")
 
 

@@ -61,17 +61,21 @@ def inverse_of_aversion() -> Evidence:
 @claim("section 2", "With ρ = 0 the best arm is the one of smallest variance.")
 def rho_zero() -> Evidence:
     """The best arm of both configurations and of Figure 2 at ρ = 0, computed from the laws."""
-    pairs = [(b.best(MeanVariance(0.0)), int(b.variances.argmin())) for b in (*BOTH, FIGURE_2)]
-    return judged(all(a == b for a, b in pairs), f"best arm and arm of smallest variance: {pairs}")
+    pairs = [(b.names[b.best(MeanVariance(0.0))], b.names[b.variances.argmin()]) for b in (*BOTH, FIGURE_2)]
+    shown = "; ".join(f"{best} and {least}" for best, least in pairs)
+    return judged(all(best == least for best, least in pairs), f"best arm and arm of smallest variance: {shown}")
 
 
 @claim("section 2", "As ρ → ∞ the problem becomes that of the largest mean.")
 def rho_infinite() -> Evidence:
     """The best arm at ρ = 10⁶ and at ρ = ∞ against the largest mean, and cost/ρ against −μ."""
-    best = [(b.best(MeanVariance(1e6)), b.best(MeanVariance(np.inf)), int(b.means.argmax())) for b in BOTH]
+    rhos, names = (1e6, np.inf), []
+    for b in BOTH:
+        names.append([b.names[i] for i in (*[b.best(MeanVariance(rho)) for rho in rhos], int(b.means.argmax()))])
     far = max(float(np.abs(b.costs(MeanVariance(1e6)) / 1e6 + b.means).max()) for b in BOTH)
-    ok = all(len(set(three)) == 1 for three in best) and far < 1e-6
-    return judged(ok, f"best arms (ρ = 10⁶, ρ = ∞, largest mean): {best}; |cost/ρ + μ| ≤ {far:.1e}")
+    ok = all(len(set(three)) == 1 for three in names) and far < 1e-6
+    shown = "; ".join(", ".join(three) for three in names)
+    return judged(ok, f"best at ρ = 10⁶, at ρ = ∞, of largest mean: {shown}; |cost/ρ + μ| ≤ {far:.1e}")
 
 
 @claim("eq. regret2", "The regret is exactly gap + exploration − twins.")
@@ -113,7 +117,7 @@ def pair_form(pulls: Counts, means: Array) -> Array:
 
 @claim("section 2", "The exploration risk is a weighted variance of the arms' means.")
 def exploration_is_variance() -> Evidence:
-    """1,000 random allocations to four arms: the variance of the means, weighted by pulls, and `exploration_risk`."""
+    """1,000 random allocations to four arms: the variance of the means, weighted by pulls, and the exploration risk."""
     pulls, means = np.random.default_rng(0).integers(1, 1_000, (1_000, 4)), np.array([0.0, 0.2, 0.9, 1.0])
     weighted = np.array([np.cov(means, fweights=own, ddof=0) for own in pulls])
     far = max(

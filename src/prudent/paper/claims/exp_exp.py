@@ -127,7 +127,7 @@ def wrong_arm() -> Evidence:
     """The exact probability that the worse of two Bernoulli arms has the smaller or an equal variance after m = 20, 80
     and 320 rewards of each, for all pairs from 50 successes where the bound is below 1: how many times the printed
     exponent it has at least."""
-    ps, least = np.linspace(0.01, 0.5, 50), math.inf
+    ps, least = np.linspace(0.01, 0.99, 50), math.inf
     gap = (ps * (1.0 - ps)) - (ps * (1.0 - ps))[:, None]
     for each in (20, 80, 320):
         ones = np.arange(each + 1)

@@ -41,7 +41,7 @@ VERDICTS = {
     LATER: Verdict(
         "hold for larger n", "fair", "it is false at horizons that the paper shows, and true from some n on"
     ),
-    PART: Verdict("hold in part", "weak", "it is true of some of the cases that it speaks of, and false of others"),
+    PART: Verdict("hold in part", "fair", "it is true of some of the cases that it speaks of, and false of others"),
     CORRECTED: Verdict("hold with a corrected constant", "fair", "it is false as printed; another constant mends it"),
     FAILS: Verdict("do not hold", "bad", "it is false, and no constant mends it"),
 }
