@@ -90,7 +90,7 @@ def decomposition(*found: Runs) -> Evidence:
 @claim("section 2", "The last term of eq. regret2 is always negative.")
 @on(FIFTEEN)
 def twins_negative(runs: Runs) -> Evidence:
-    """The largest value of the term over runs of MV-LCB on configuration 1, n = 5,000."""
+    """The largest value of the term over runs of MV-LCB on configuration 1, ρ = 1, n = 5,000."""
     twins = runs.regret_parts().twins
     return judged(bool(twins.max() < 0.0), f"between {twins.min():.1e} and {twins.max():.1e} in {len(runs):,} runs")
 
@@ -155,8 +155,8 @@ def exploration_peak() -> Evidence:
 @claim("eq. regret3", "The regret is at most gap plus (1/n²) Σ T_i T_j Γ̂_ij².")
 @on(FIFTEEN)
 def regret3(runs: Runs) -> Evidence:
-    """The largest regret minus right-hand side over runs of MV-LCB on configuration 1, n = 5,000; the exploration term
-    there against the exact one."""
+    """The largest regret minus right-hand side over runs of MV-LCB on configuration 1, ρ = 1, n = 5,000; the
+    exploration term there against the exact one."""
     excess = float((runs.regret() - runs.regret_bound()).max())
     ratio = float((runs.exploration_risk("eq-regret3") / runs.exploration_risk()).mean())
     text = (
