@@ -105,6 +105,13 @@ def add_twins(patch):
     patch.setattr(Runs, "regret_parts", lambda self: honest(self)._replace(twins=-honest(self).twins))
 
 
+def faster_gap(patch):
+    """A gap part that falls faster than the exploration part."""
+    honest = Runs.regret_parts
+    wrong = lambda self: honest(self)._replace(gap=honest(self).gap * self.horizon**-0.1)  # noqa: E731
+    patch.setattr(Runs, "regret_parts", wrong)
+
+
 def larger_gap(patch):
     honest = Runs.pseudo_regret_parts
     patch.setattr(
@@ -180,6 +187,7 @@ def configurations(patch):
 
 PATCHES: dict[str, Patch] = {
     "gap ↔ exploration": swap_parts,
+    "gap × n^−0.1": faster_gap,
     "twins added": add_twins,
     "exploration × 2": factors(1.0, 2.0, 4.0),
     "exploration × −1": factors(-0.5, -1.0, -2.0),
@@ -194,6 +202,7 @@ PATCHES: dict[str, Patch] = {
     ),
     "mean = best mean": on_runs("reward_mean", lambda self: np.full(len(self), self.bandit.means.max())),
     "bounds / 20": bounds_times(0.05, "printed", "corrected"),
+    "bounds / 5": bounds_times(0.2, "printed", "corrected"),
     "bounds × 100": bounds_times(100.0, "printed", "corrected"),
     "bounds × 1.1": bounds_times(1.1, "printed", "corrected"),
     "corrected / 20": bounds_times(0.05, "corrected"),
@@ -222,6 +231,7 @@ PATCHES: dict[str, Patch] = {
     "2τ/n × 2": times(printed, "exploring", 2.0),
     "worst gap × 2": times(printed, "worst_gap", 2.0),
     "worst regret × 0.7": times(printed, "worst_regret", 0.7),
+    "worst regret × 1.4": times(printed, "worst_regret", 1.4),
     "best τ × 2": times(printed, "best_tau", 2.0),
     "τ with 4 for 14": lambda patch: patch.setitem(RULES, "theorem", 4.0),
     "comment subtracts": commented_subtracts,
