@@ -135,4 +135,5 @@ LEDGER: dict[str, tuple[str, str]] = {
     "commented_pulls": (HOLDS, "worst arm; in turn; width × 3; bounds / 20; ρ + 1; −ρ"),
     "comparison_with_ucb": (HOLDS, "bounds / 20; bounds / 5; bounds × 100; bounds × 1.1; 2ρ"),
     "constant_of_theorem_2": (FAILS, "worst regret × 0.7"),
+    "best_sequences": (HOLDS, "sequences add up; sequences are squares"),
 }

@@ -28,7 +28,7 @@ from prudent import (
 )  # fmt: skip
 from prudent import regret as definitions
 from prudent.paper import problems
-from prudent.paper.claims import conclusions, printed
+from prudent.paper.claims import conclusions, printed, remarks
 from prudent.policies.base import Policy
 from prudent.policies.exp_exp import RULES
 from prudent.policies.mv_lcb import MVIndex
@@ -178,6 +178,15 @@ def periods_are_additive(patch):
     patch.setattr(conclusions, "period_cost", wrong)
 
 
+def sequences_cost(price):
+    """Sequences priced by their counts and the costs of their arms alone."""
+
+    def wrong(bandit, risk, counts):
+        return float(price(np.array(counts), bandit.costs(risk)))
+
+    return lambda patch: patch.setattr(remarks, "sequence_cost", wrong)
+
+
 def configurations(patch):
     """One in which an arm is best for every ρ, by far, and one in which every arm is best for some ρ."""
     ladder, frontier = ([(0.5, 0.5 * i) for i in range(1, 16)], [(i / 100, i * i / 1000) for i in range(1, 16)])
@@ -235,5 +244,7 @@ PATCHES: dict[str, Patch] = {
     "best τ × 2": times(printed, "best_tau", 2.0),
     "τ with 4 for 14": lambda patch: patch.setitem(RULES, "theorem", 4.0),
     "comment subtracts": commented_subtracts,
+    "sequences add up": sequences_cost(lambda counts, costs: counts @ costs),
+    "sequences are squares": sequences_cost(lambda counts, costs: counts**2 @ costs),
     "configurations": configurations,
 }

@@ -5,7 +5,18 @@ import math
 import numpy as np
 from scipy.stats import binom
 
-from prudent import Bandit, Bernoulli, BernsteinMVLCB, Deterministic, MeanVariance, Runs, theory
+from prudent import (
+    Bandit,
+    Bernoulli,
+    BernsteinMVLCB,
+    CVaR,
+    Deterministic,
+    Empirical,
+    MeanVariance,
+    Runs,
+    sequence_cost,
+    theory,
+)  # fmt: skip
 from prudent.paper.claims import printed
 from prudent.paper.claims.ledger import Evidence, judged, listed, on, remark
 from prudent.paper.claims.mv_lcb import HORIZON, LONG, PLACES, telling
@@ -65,3 +76,19 @@ def constant_of_theorem_2() -> Evidence:
     proved = (bound.corrected or math.inf) * units
     text = f"it gives {constants[0]:.2f}, {constants[1]:.2f} with the appendix's τ; a repaired proof gives {proved:.2f}"
     return judged(constants[0] <= 2.0, text)
+
+
+@remark(
+    "section 7, commented out", "By the mean-variance the best sequence of arms is a single arm; else it may be none."
+)
+def best_sequences() -> Evidence:
+    """The costs of all sequences of four rewards of two arms, −10 or else 7 nine times as likely, −5 or else 8 three
+    times as likely, by convolution: the mean-variance at ρ = 0, 1 and 10, and the CVaR at 5 %."""
+    arms = Bandit([Empirical([-10.0] + [7.0] * 9), Empirical([-5.0] + [8.0] * 3)])
+    lost, shown = [], []
+    for risk in (*map(MeanVariance, (0.0, 1.0, 10.0)), CVaR(0.05)):
+        costs = [sequence_cost(arms, risk, (k, 4 - k)) for k in range(5)]
+        lost.append(min(costs[0], costs[4]) - min(costs))
+        shown.append(f"{lost[-1]:.3g}")
+    together = f"the best arm alone costs {', '.join(shown[:-1])} more by the mean-variance, {shown[-1]} by the CVaR"
+    return judged(max(lost[:-1]) < 1e-9 and lost[-1] > 1.0, together)
