@@ -4,12 +4,12 @@ from prudent.arms.continuous import Beta as Beta
 from prudent.arms.continuous import Exponential as Exponential
 from prudent.arms.continuous import Gaussian as Gaussian
 from prudent.arms.continuous import StudentT as StudentT
-from prudent.arms.continuous import TruncatedGaussian as TruncatedGaussian
 from prudent.arms.continuous import Uniform as Uniform
 from prudent.arms.discrete import Bernoulli as Bernoulli
 from prudent.arms.discrete import Deterministic as Deterministic
 from prudent.arms.discrete import Empirical as Empirical
 from prudent.arms.mixture import Mixture as Mixture
+from prudent.arms.truncated import TruncatedGaussian as TruncatedGaussian
 from prudent.bandit import Bandit as Bandit
 from prudent.engine.simulation import simulate as simulate
 from prudent.errors import PrudentError as PrudentError

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from prudent import registry as module
 from prudent.arms.base import arms
-from prudent.arms.continuous import Gaussian, TruncatedGaussian
+from prudent.arms.continuous import Gaussian
 from prudent.arms.mixture import Mixture
+from prudent.arms.truncated import TruncatedGaussian
 from prudent.errors import PrudentError
 from prudent.parameters import checked
 from prudent.policies.base import policies

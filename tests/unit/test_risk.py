@@ -11,9 +11,10 @@ from scipy import stats
 
 from prudent import Bandit, EpsilonGreedy, simulate
 from prudent.arms.base import Law
-from prudent.arms.continuous import Beta, Exponential, Gaussian, StudentT, TruncatedGaussian, Uniform
+from prudent.arms.continuous import Beta, Exponential, Gaussian, StudentT, Uniform
 from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
 from prudent.arms.mixture import Mixture
+from prudent.arms.truncated import TruncatedGaussian
 from prudent.errors import PrudentError
 from prudent.risk.base import RiskMeasure
 from prudent.risk.base import risks as registry

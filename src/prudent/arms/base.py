@@ -4,6 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -57,33 +58,100 @@ class Law(ABC):
         q = self.quantile(alpha)
         if alpha == 1.0:
             return self.mean
-        return q + (self.partial_mean(q) - q * self.cdf(q)) / alpha
+        part, level = self.partial_mean(q), self.cdf(q)
+        # Without an atom at q the level is α but for rounding, and a tail far smaller than q keeps its digits.
+        return q + (part - q * level) / alpha if level > alpha * (1.0 + 1e-9) else (part + q * (alpha - level)) / alpha
+
+    def upper_tail_mean(self, alpha: float) -> float:
+        """Mean of the best α-fraction of rewards; a law of one's own loses digits here as α nears 0."""
+        if (atoms := self.atoms()) is not None:
+            values, weights = atoms[0][::-1], atoms[1][::-1]
+            shares = np.clip(self._level(alpha) - (np.cumsum(weights) - weights), 0.0, weights)
+            return float(shares @ values / shares.sum())
+        if (worse := 1.0 - self._level(alpha)) == 0.0:
+            return self.mean
+        return (self.mean - worse * self.lower_tail_mean(worse)) / alpha
 
     def atoms(self) -> tuple[Array, Array] | None:
         """The values of a law on finitely many, ascending, and their probabilities; None for other laws."""
         return None
 
+    # What integrals over a law ask for. A law of one's own need not write these four.
+
+    reach: tuple[float, float] = (300.0, 34.0)
+    """The largest s for which quantiles at e^−s, and at 1 − e^−s, are known to most of their digits."""
+
+    def tail(self, levels: Array, *, upper: bool = False) -> Array:
+        """The quantiles at levels up to ½, or at 1 minus these; a law keeps digits that 1 minus a level has not."""
+        return np.array([self.quantile(float(u)) for u in (1.0 - levels if upper else levels)])
+
+    def masses(self, x: Array) -> tuple[Array, Array]:
+        """P(X ≤ x) and P(X > x), each to all its digits if the law can."""
+        if (atoms := self.atoms()) is not None:
+            place, sums = np.searchsorted(atoms[0], x, side="right"), np.cumsum(atoms[1])
+            below, above = np.append(0.0, sums), np.append(np.cumsum(atoms[1][::-1])[::-1], 0.0)
+            return np.minimum(below[place], 1.0), np.minimum(above[place], 1.0)
+        below = np.array([self.cdf(float(value)) for value in x])
+        return below, 1.0 - below
+
+    def panels(self, *, upper: bool = False) -> Array:
+        """The s, ascending from log 2, between which the quantiles at e^−s, or at 1 − e^−s, are smooth."""
+        return quadrature.levels(self.reach[upper])
+
     def edges(self) -> Array:
-        """Points, ascending, that hold all rewards but the rarest (1e-130 below, 1e-16 above), cdf smooth between."""
-        atoms = self.atoms()
-        return np.unique([self.quantile(float(u)) for u in quadrature.LEVELS]) if atoms is None else atoms[0]
+        """Points, ascending, that hold all rewards but the rarest, cdf smooth between them."""
+        if (atoms := self.atoms()) is not None:
+            return atoms[0]
+        ends = [end for end in self.support if math.isfinite(end)]
+        tails = [self.tail(np.exp(-self.panels(upper=upper)), upper=upper) for upper in (False, True)]
+        return np.unique(np.concatenate([ends, *tails]))
 
     def expectation(self, function: Callable[[Array], Array], moment: str = "expectation of this function") -> float:
         """E function(X), for a function of arrays; an infinite one is an error that names the `moment`."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            pieces = self._pieces(function)
-            size = np.abs(pieces).sum()
-        # Where the integral exists, the outermost pieces add nothing that can be seen.
-        endless = self.atoms() is None and np.abs(pieces[[0, -1]]).max() > 1e-4 * size
-        if endless or not math.isfinite(size):
-            raise PrudentError(f"{self}: its {moment} is infinite; take a risk measure that needs less, such as var")
-        return float(pieces.sum())
-
-    def _pieces(self, function: Callable[[Array], Array]) -> Array:
-        """Terms that add up to E function(X), in the order of rewards: of atoms, or integrals over quantiles."""
         if (atoms := self.atoms()) is not None:
-            return atoms[1] * function(atoms[0])
-        return np.concatenate([quadrature.half(self.quantile, function, upper=upper) for upper in (False, True)])
+            there = atoms[1] > 0.0
+            return self._sum(atoms[1][there] * function(atoms[0][there]), [], moment)
+        terms, tails = [], []
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            for upper in (False, True):
+                density, edges = partial(self._density, function, upper), self.panels(upper=upper)
+                terms.append(quadrature.integrals(density, edges))
+                tails.append(quadrature.beyond(density, float(edges[-1])))
+        return self._sum(np.concatenate(terms), tails, moment)
+
+    def log_laplace(self, lam: float) -> float:
+        """log E e^(−λX), for λ > 0; an infinite one is an error."""
+        moment, start = f"exponential moment at −{lam:g}", self.quantile(0.5)
+        if (atoms := self.atoms()) is not None:
+            return log_mean_exp(-lam * atoms[0], atoms[1])
+        if lam * (self.quantile(0.99) - self.quantile(0.01)) < 1.0:
+            return math.log1p(self.expectation(lambda x: np.expm1(-lam * (x - start)), moment)) - lam * start
+        # Rewards are counted from those that matter most, so that e^(−λX) stays within floats.
+        s = self.panels()
+        top = float((-lam * self.tail(np.exp(-s)) - s).max())
+        return math.log(self.expectation(lambda x: np.exp(-lam * x - top), moment)) + top
+
+    def _density(self, function: Callable[[Array], Array], upper: bool, s: Array) -> Array:
+        """What the level e^−s, or 1 − e^−s, adds to E function(X)."""
+        x = self.tail(np.exp(-s), upper=upper)
+        values = function(x)
+        if np.isnan(values).any():
+            where = np.isnan(x).any()
+            bad = (
+                f"quantile({math.exp(-s[np.isnan(x)][0]):.3g})" if where else f"function at {x[np.isnan(values)][0]:g}"
+            )
+            raise PrudentError(f"{self}: its {bad} is not a number; it must be one at every level and reward")
+        return values * np.exp(-s)
+
+    def _sum(self, terms: Array, tails: list[quadrature.Tail], moment: str) -> float:
+        """The sum of all, unless it is infinite or unknown."""
+        size = float(np.abs(terms).sum()) + sum(abs(tail.rest) for tail in tails)
+        if not math.isfinite(size):
+            raise PrudentError(f"{self}: its {moment} is infinite; take a risk measure that needs less, such as var")
+        if sum(tail.doubt for tail in tails) > quadrature.DOUBT * size:
+            why = "rests on rewards too rare for floats"
+            raise PrudentError(f"{self}: its {moment} {why}; take a risk measure that needs less, such as var")
+        return math.fsum([*terms, *(tail.rest for tail in tails)])
 
     def sample(self, rng: np.random.Generator, size: int) -> Array:
         """`size` independent rewards."""
@@ -111,6 +179,20 @@ class Law(ABC):
 arms: Registry[Law] = Registry(
     "arm", "prudent.arms", "prudent.arms", wanted="a law such as Gaussian(1.0, 0.05)", of=Law, prepare=named
 )
+
+
+def log_mean_exp(values: Array, weights: Array) -> float:
+    """log Σ weights e^values, for weights that sum to 1: exact for tiny values as for large ones."""
+    top = float(values[weights > 0.0].max())
+    with np.errstate(over="ignore", invalid="ignore"):
+        shift = np.where(weights > 0.0, values - top, 0.0)
+    below = math.fsum(weights * np.expm1(shift))
+    return top + (math.log1p(below) if below > -0.5 else math.log(math.fsum(weights * np.exp(shift))))
+
+
+def reached(level: Array | float, alpha: float) -> Any:
+    """Whether a distribution function reaches α, up to the rounding of sums of weights and of 1 minus them."""
+    return level >= alpha - min(4e-16, 1e-12 * alpha)
 
 
 def encode(laws: Sequence[Law]) -> sampling.Laws:

@@ -1,7 +1,6 @@
-"""Laws with a density: Gaussian, truncated Gaussian, beta, uniform, exponential, Student's t."""
+"""Laws with a density: Gaussian, beta, uniform, exponential, Student's t."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -9,15 +8,33 @@ from typing import ClassVar
 import numpy as np
 from scipy import special
 
-from prudent.arms import quadrature, sampling
+from prudent.arms import functions, sampling
 from prudent.arms.base import Law, arms
 from prudent.arrays import Array
 from prudent.errors import PrudentError, as_float, check_finite, check_number, check_positive
 
 
+class Continuous(Law):
+    """A law that knows both of its tails to all digits: the one above is the lower one of its mirror image."""
+
+    reach = (700.0, 700.0)
+
+    def quantile(self, alpha: float) -> float:
+        alpha = self._level(alpha)
+        upper = alpha > 0.5
+        return float(self.tail(np.array([1.0 - alpha if upper else alpha]), upper=upper)[0])
+
+    def cdf(self, x: float) -> float:
+        return float(self.masses(np.asarray(x, float))[0])
+
+
+NEAR = np.exp(-np.geomspace(0.02, 745.0, 40))
+"""Distances from an end of [0, 1], down to the smallest float."""
+
+
 @arms.add("gaussian")
 @dataclass(frozen=True)
-class Gaussian(Law):
+class Gaussian(Continuous):
     """N(mean, variance); variance 0 is the constant `mean`."""
 
     mean: float
@@ -33,68 +50,38 @@ class Gaussian(Law):
         support = (-math.inf, math.inf) if variance > 0.0 else (mean, mean)
         self._settle(mean=mean, variance=variance, deviation=math.sqrt(variance), support=support)
 
-    def cdf(self, x: float) -> float:
-        return float(x >= self.mean) if self.variance == 0.0 else float(special.ndtr((x - self.mean) / self.deviation))
+    def masses(self, x: Array) -> tuple[Array, Array]:
+        if self.variance == 0.0:
+            return (x >= self.mean).astype(float), (x < self.mean).astype(float)
+        z = (x - self.mean) / self.deviation
+        return special.ndtr(z), special.ndtr(-z)
 
-    def quantile(self, alpha: float) -> float:
-        alpha = self._level(alpha)
-        return self.mean if self.variance == 0.0 else self.mean + self.deviation * float(special.ndtri(alpha))
+    def tail(self, levels: Array, *, upper: bool = False) -> Array:
+        if self.variance == 0.0:
+            return np.full(len(levels), self.mean)
+        below: Array = self.deviation * special.ndtri(levels)
+        return self.mean - below if upper else self.mean + below
 
     def partial_mean(self, x: float) -> float:
         below = self.deviation * _density((x - self.mean) / self.deviation) if self.variance > 0.0 else 0.0
         return self.mean * self.cdf(x) - below
 
+    def upper_tail_mean(self, alpha: float) -> float:
+        return 2.0 * self.mean - self.lower_tail_mean(alpha)
+
+    def log_laplace(self, lam: float) -> float:
+        return lam * (0.5 * lam * self.variance - self.mean)
+
+    def atoms(self) -> tuple[Array, Array] | None:
+        return (np.array([self.mean]), np.ones(1)) if self.variance == 0.0 else None
+
     def parameters(self) -> tuple[float, ...]:
         return self.mean, self.deviation
 
 
-@arms.add("truncated-gaussian")
-@dataclass(frozen=True)
-class TruncatedGaussian(Law):
-    """N(center, scale²) given that it lies in [low, high]; `mean` and `variance` are those after truncation."""
-
-    center: float
-    scale: float
-    low: float
-    high: float
-
-    kind = sampling.TRUNCATED
-    ends: ClassVar[tuple[float, float]]
-
-    def __post_init__(self) -> None:
-        center, scale = check_finite(self.name, "center", self.center), check_positive(self.name, "scale", self.scale)
-        low, high = _interval(self.name, self.low, self.high)
-        a, b = ends = (low - center) / scale, (high - center) / scale
-        if _mass(a, b) < 1e-250:
-            raise PrudentError(f"{self.name}: [{low:g}, {high:g}] is too far from center {center:g}; move it closer")
-        mean, variance = _truncated_moments(a, b)
-        self._settle(center=center, scale=scale, low=low, high=high, support=(low, high), ends=ends)
-        self._settle(mean=center + scale * mean, variance=scale * scale * variance)
-
-    def cdf(self, x: float) -> float:
-        a, b = self.ends
-        return _mass(a, min(max((x - self.center) / self.scale, a), b)) / _mass(a, b)
-
-    def quantile(self, alpha: float) -> float:
-        alpha = self._level(alpha)
-        a, b = self.ends
-        # Work from the nearer tail, where the distribution function keeps its digits.
-        sign = -1.0 if a > 0.0 else 1.0
-        z = sign * float(special.ndtri(special.ndtr(sign * a) * (1.0 - alpha) + special.ndtr(sign * b) * alpha))
-        return self.center + self.scale * min(max(z, a), b)
-
-    def partial_mean(self, x: float) -> float:
-        a, b = self.ends
-        z = min(max((x - self.center) / self.scale, a), b)
-        return self.center * self.cdf(x) + self.scale * (_density(a) - _density(z)) / _mass(a, b)
-
-    def parameters(self) -> tuple[float, ...]:
-        return self.center, self.scale, *self.ends
-
-
 @arms.add("beta")
 @dataclass(frozen=True)
-class Beta(Law):
+class Beta(Continuous):
     """Beta(a, b) on [0, 1]."""
 
     a: float
@@ -117,19 +104,45 @@ class Beta(Law):
         share = a / (a + b)
         self._settle(a=a, b=b, mean=share, variance=share * (1.0 - share) / (a + b + 1.0), support=(0.0, 1.0))
 
-    def cdf(self, x: float) -> float:
-        return float(special.betainc(self.a, self.b, min(max(x, 0.0), 1.0)))
+    def masses(self, x: Array) -> tuple[Array, Array]:
+        x = np.minimum(np.maximum(x, 0.0), 1.0)
+        below, above = special.betainc(self.a, self.b, x), special.betaincc(self.a, self.b, x)
+        # The smaller one has all its digits; SciPy's Beta(½, ½) loses half of them in the larger.
+        return np.where(below < above, below, 1.0 - above), np.where(below < above, 1.0 - below, above)
 
-    def quantile(self, alpha: float) -> float:
-        return float(special.betaincinv(self.a, self.b, self._level(alpha)))
+    def tail(self, levels: Array, *, upper: bool = False) -> Array:
+        return (
+            1.0 - functions.beta_quantiles(self.b, self.a, levels)
+            if upper
+            else functions.beta_quantiles(self.a, self.b, levels)
+        )
+
+    def panels(self, *, upper: bool = False) -> Array:
+        s = super().panels(upper=upper)
+        if min(self.a, self.b) > 0.5:
+            return s
+        # Nearly all rewards are close to 0 or 1. Rewards that are not lie between few levels, so these are added.
+        a, b = (self.b, self.a) if upper else (self.a, self.b)
+        with np.errstate(divide="ignore"):
+            more = -np.log(np.concatenate([special.betainc(a, b, NEAR), special.betaincc(b, a, NEAR)]))
+        return np.unique(np.concatenate([s, more[(more > s[0]) & (more < s[-1])]]))
+
+    def edges(self) -> Array:
+        return np.unique(np.concatenate([super().edges(), NEAR, 1.0 - NEAR]))
 
     def partial_mean(self, x: float) -> float:
         return self.mean * float(special.betainc(self.a + 1.0, self.b, min(max(x, 0.0), 1.0)))
 
+    def upper_tail_mean(self, alpha: float) -> float:
+        return 1.0 - Beta(self.b, self.a).lower_tail_mean(alpha)
+
+    def log_laplace(self, lam: float) -> float:
+        return super().log_laplace(lam) if lam < 1.0 else functions.log_beta_laplace(self.a, self.b, lam)
+
 
 @arms.add("uniform")
 @dataclass(frozen=True)
-class Uniform(Law):
+class Uniform(Continuous):
     """Uniform on [low, high]."""
 
     low: float
@@ -138,23 +151,38 @@ class Uniform(Law):
     kind = sampling.UNIFORM
 
     def __post_init__(self) -> None:
-        low, high = _interval(self.name, *(check_finite(self.name, end, getattr(self, end)) for end in ("low", "high")))
+        low, high = interval(self.name, *(check_finite(self.name, end, getattr(self, end)) for end in ("low", "high")))
         variance = (high - low) * ((high - low) / 12.0)
         self._settle(low=low, high=high, mean=0.5 * (low + high), variance=variance, support=(low, high))
 
-    def cdf(self, x: float) -> float:
-        return min(max((x - self.low) / (self.high - self.low), 0.0), 1.0)
+    def masses(self, x: Array) -> tuple[Array, Array]:
+        x, reach = np.minimum(np.maximum(x, self.low), self.high), self.high - self.low
+        return (x - self.low) / reach, (self.high - x) / reach
 
-    def quantile(self, alpha: float) -> float:
-        return self.low + self._level(alpha) * (self.high - self.low)
+    def tail(self, levels: Array, *, upper: bool = False) -> Array:
+        reach = self.high - self.low
+        return self.high - levels * reach if upper else self.low + levels * reach
 
     def partial_mean(self, x: float) -> float:
         return self.cdf(x) * 0.5 * (self.low + min(max(x, self.low), self.high))
 
+    def upper_tail_mean(self, alpha: float) -> float:
+        return self.high - 0.5 * self._level(alpha) * (self.high - self.low)
+
+    def log_laplace(self, lam: float) -> float:
+        half = 0.5 * lam * (self.high - self.low)
+        # log of sinh(half)/half; where it is near 1 by its series, where it is large by its exponential.
+        spread = (
+            half * half / 6.0 * (1.0 - half * half / 30.0)
+            if half < 1e-2
+            else half + math.log(-math.expm1(-2.0 * half) / (2.0 * half))
+        )
+        return spread - lam * self.mean
+
 
 @arms.add("exponential")
 @dataclass(frozen=True)
-class Exponential(Law):
+class Exponential(Continuous):
     """Exponential with the given mean, on [0, ∞)."""
 
     mean: float
@@ -165,20 +193,27 @@ class Exponential(Law):
         mean = check_positive(self.name, "mean", self.mean, hint="pass the mean, not the rate")
         self._settle(mean=mean, variance=mean * mean, support=(0.0, math.inf))
 
-    def cdf(self, x: float) -> float:
-        return -math.expm1(-max(x, 0.0) / self.mean)
+    def masses(self, x: Array) -> tuple[Array, Array]:
+        scaled = np.maximum(x, 0.0) / self.mean
+        return -np.expm1(-scaled), np.exp(-scaled)
 
-    def quantile(self, alpha: float) -> float:
-        alpha = self._level(alpha)
-        return math.inf if alpha == 1.0 else -self.mean * math.log1p(-alpha)
+    def tail(self, levels: Array, *, upper: bool = False) -> Array:
+        with np.errstate(divide="ignore"):
+            return -self.mean * (np.log(levels) if upper else np.log1p(-levels))
 
     def partial_mean(self, x: float) -> float:
         return self.mean * float(special.gammainc(2.0, max(x, 0.0) / self.mean))
 
+    def upper_tail_mean(self, alpha: float) -> float:
+        return self.mean * (1.0 - math.log(self._level(alpha)))
+
+    def log_laplace(self, lam: float) -> float:
+        return -math.log1p(lam * self.mean)
+
 
 @arms.add("student-t")
 @dataclass(frozen=True)
-class StudentT(Law):
+class StudentT(Continuous):
     """location + scale · T, where T has Student's law with `degrees` of freedom: heavy tails.
 
     It has no mean for degrees ≤ 1 and no variance for degrees ≤ 2; asking for one of them is then an error.
@@ -196,6 +231,10 @@ class StudentT(Law):
         location = check_finite(self.name, "location", self.location)
         scale = check_positive(self.name, "scale", self.scale)
         self._settle(degrees=degrees, location=location, scale=scale, support=(-math.inf, math.inf))
+        # Beyond 1e145 the square of a reward is more than a float; so far out the tail is a power to all digits.
+        furthest = 334.0 - math.log(scale) - 0.5 * math.log(degrees)
+        reach = degrees * furthest + math.log(degrees) + float(special.betaln(0.5 * degrees, 0.5))
+        self._settle(reach=(min(max(reach, 5.0), 700.0),) * 2)
 
     @property
     def mean(self) -> float:  # type: ignore[override]
@@ -207,18 +246,13 @@ class StudentT(Law):
         self._need(2.0, "variance")
         return self.scale * self.scale * self.degrees / (self.degrees - 2.0)
 
-    def cdf(self, x: float) -> float:
-        return float(special.stdtr(self.degrees, (x - self.location) / self.scale))
+    def masses(self, x: Array) -> tuple[Array, Array]:
+        z = (x - self.location) / self.scale
+        return special.stdtr(self.degrees, z), special.stdtr(self.degrees, -z)
 
-    def quantile(self, alpha: float) -> float:
-        if (alpha := self._level(alpha)) == 1.0:
-            return math.inf
-        n, z = self.degrees, float(special.stdtrit(self.degrees, alpha))
-        if abs(z) > 1e100:
-            # SciPy's search ends at 1e153, whatever the level. So far out the tail is a power of z to all digits.
-            log_z = 0.5 * math.log(n) - (math.log(min(alpha, 1.0 - alpha) * n) + special.betaln(0.5 * n, 0.5)) / n
-            z = math.copysign(math.exp(log_z) if log_z < 700.0 else math.inf, z)
-        return self.location + self.scale * z
+    def tail(self, levels: Array, *, upper: bool = False) -> Array:
+        below = self.scale * functions.student_quantiles(self.degrees, levels)
+        return self.location - below if upper else self.location + below
 
     def partial_mean(self, x: float) -> float:
         self._need(1.0, "mean")
@@ -226,15 +260,17 @@ class StudentT(Law):
         if math.isinf(z):
             return self.location * self.cdf(x)
         # The density is c (1 + z²/n)^(−(n+1)/2), and z times it has the integral −(n + z²)/(n − 1) times it.
-        log_c = special.gammaln(0.5 * (n + 1.0)) - special.gammaln(0.5 * n) - 0.5 * math.log(n * math.pi)
-        below = n / (n - 1.0) * math.exp(log_c - 0.5 * (n - 1.0) * math.log1p(z * z / n))
+        log_c = -special.betaln(0.5 * n, 0.5) - 0.5 * math.log(n)
+        below = n / (n - 1.0) * math.exp(log_c - (n - 1.0) * math.log(math.hypot(1.0, z / math.sqrt(n))))
         return self.location * self.cdf(x) - self.scale * below
 
-    def _pieces(self, function: Callable[[Array], Array]) -> Array:
-        # Above the location as below it, where levels keep their digits.
-        lower = quadrature.half(self.quantile, function)
-        upper = quadrature.half(self.quantile, lambda x: function(2.0 * self.location - x))
-        return np.concatenate([lower, upper[::-1]])
+    def upper_tail_mean(self, alpha: float) -> float:
+        return 2.0 * self.mean - self.lower_tail_mean(alpha)
+
+    def log_laplace(self, lam: float) -> float:
+        raise PrudentError(
+            f"{self}: its exponential moment at −{lam:g} is infinite; take cvar, or var, which needs none"
+        )
 
     def _need(self, degrees: float, moment: str) -> None:
         if self.degrees <= degrees:
@@ -242,7 +278,8 @@ class StudentT(Law):
             raise PrudentError(f"{self}: it has no {moment}; take degrees above {degrees:g}, {other}")
 
 
-def _interval(owner: str, low: float, high: float) -> tuple[float, float]:
+def interval(owner: str, low: float, high: float) -> tuple[float, float]:
+    """The two ends as floats, the lower one first."""
     low, high = as_float(owner, "low", low), as_float(owner, "high", high)
     if not low < high:
         raise PrudentError(f"{owner}: low must be below high, got low={low:g} and high={high:g}; swap them?")
@@ -251,23 +288,3 @@ def _interval(owner: str, low: float, high: float) -> tuple[float, float]:
 
 def _density(z: float) -> float:
     return math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
-
-
-def _truncated_moments(a: float, b: float) -> tuple[float, float]:
-    """Mean and variance of a standard normal given that it lies in [a, b]."""
-    if b - a < 1.0:
-        # The closed form is a difference of nearly equal numbers here; Gauss–Legendre is exact to rounding.
-        nodes, weights = np.polynomial.legendre.leggauss(32)
-        z = 0.5 * (a + b) + 0.5 * (b - a) * nodes
-        weights = weights * np.exp(0.5 * (min(abs(a), abs(b)) ** 2 - z * z))
-        mean = float(np.average(z, weights=weights))
-        return mean, float(np.average((z - mean) ** 2, weights=weights))
-    mean = (_density(a) - _density(b)) / _mass(a, b)
-    left, right = (0.0 if math.isinf(z) else z * _density(z) for z in (a, b))
-    return mean, max(1.0 + (left - right) / _mass(a, b) - mean * mean, 0.0)
-
-
-def _mass(a: float, b: float) -> float:
-    """P(a ≤ Z ≤ b) for a standard normal, from the tail that keeps its digits."""
-    upper = special.ndtr(-a) - special.ndtr(-b)
-    return float(upper if a > 0.0 else special.ndtr(b) - special.ndtr(a))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prudent.arms import sampling
-from prudent.arms.base import Law, arms
+from prudent.arms.base import Law, arms, reached
 from prudent.arrays import Array, as_array
 from prudent.errors import PrudentError, check_finite, check_number
 from prudent.files import read_columns
@@ -32,7 +32,7 @@ class Bernoulli(Law):
         return 0.0 if x < 0.0 else 1.0 if x >= 1.0 else 1.0 - self.success
 
     def quantile(self, alpha: float) -> float:
-        return float(self._level(alpha) > 1.0 - self.success)
+        return float(not reached(1.0 - self.success, self._level(alpha)))
 
     def partial_mean(self, x: float) -> float:
         return self.success if x >= 1.0 else 0.0
@@ -83,7 +83,8 @@ class Empirical(Law):
         if array.size == 0 or not np.isfinite(array).all():
             raise PrudentError(f"empirical: values must be one or more finite numbers, got {array.size} values")
         array.setflags(write=False)
-        mean, variance = float(array.mean()), float(array.var())
+        with np.errstate(over="ignore"):
+            mean, variance = float(array.mean()), float(array.var())
         self._settle(values=array, mean=mean, variance=variance, support=(float(array[0]), float(array[-1])))
 
     @classmethod
@@ -98,6 +99,10 @@ class Empirical(Law):
         # The tolerance undoes the rounding of α·n, so that quantile(k/n) is the k-th value.
         place = math.ceil(self._level(alpha) * self.values.size * (1.0 - 1e-15)) - 1
         return float(self.values[min(max(place, 0), self.values.size - 1)])
+
+    def masses(self, x: Array) -> tuple[Array, Array]:
+        count = np.searchsorted(self.values, x, side="right")
+        return count / self.values.size, (self.values.size - count) / self.values.size
 
     def partial_mean(self, x: float) -> float:
         count = int(np.searchsorted(self.values, x, side="right"))

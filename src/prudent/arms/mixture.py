@@ -3,13 +3,18 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prudent.arms import sampling
-from prudent.arms.base import Law, arms
+from prudent.arms.base import Law, arms, log_mean_exp, reached
 from prudent.arrays import Array
 from prudent.errors import PrudentError, check_finite
+
+PARTS = 64
 
 
 @arms.add("mixture")
@@ -52,14 +57,34 @@ class Mixture(Law):
         if (alpha := self._level(alpha)) == 1.0:
             return self.support[1]
         each = [law.quantile(alpha) for _, law in self.live()]
-        low, high = min(each), max(each)
-        # Bisection down to neighbouring doubles: `high` keeps P(X ≤ high) ≥ α, so it lands on an atom exactly.
-        while low < (middle := 0.5 * (low + high)) < high:
-            low, high = (low, middle) if self.cdf(middle) >= alpha else (middle, high)
-        return low if self.cdf(low) >= alpha else high
+        return _search(min(each), max(each), lambda x: reached(self.masses(x)[0], alpha))
+
+    def tail(self, levels: Array, *, upper: bool = False) -> Array:
+        each = [law.tail(levels, upper=upper) for _, law in self.live()]
+        return np.array(list(map(partial(self._far, upper), np.min(each, 0), np.max(each, 0), levels)))
+
+    def _far(self, upper: bool, low: float, high: float, level: float) -> float:
+        # Above, by the share of better rewards, which has digits that 1 minus it has not.
+        limit = level * (1.0 + 1e-12)
+        return _search(low, high, lambda x: self.masses(x)[1] <= limit if upper else reached(self.masses(x)[0], level))
+
+    def masses(self, x: Array) -> tuple[Array, Array]:
+        below, above = np.zeros(np.shape(x)), np.zeros(np.shape(x))
+        for weight, law in self.live():
+            under, over = law.masses(x)
+            below, above = below + weight * under, above + weight * over
+        return np.minimum(below, 1.0), np.minimum(above, 1.0)
 
     def partial_mean(self, x: float) -> float:
         return math.fsum(w * law.partial_mean(x) for w, law in self.live())
+
+    def upper_tail_mean(self, alpha: float) -> float:
+        if self.atoms() is not None or self._level(alpha) > 0.5:
+            return super().upper_tail_mean(alpha)
+        q = float(self.tail(np.array([alpha]), upper=True)[0])
+        above = [(w, float(law.masses(np.array([q]))[1][0]), law) for w, law in self.live()]
+        better = math.fsum(w * share * law.upper_tail_mean(share) for w, share, law in above if share > 0.0)
+        return (better + q * (alpha - math.fsum(w * share for w, share, _ in above))) / alpha
 
     def atoms(self) -> tuple[Array, Array] | None:
         found = [(w, pair) for w, law in self.live() if (pair := law.atoms()) is not None]
@@ -74,6 +99,10 @@ class Mixture(Law):
     def expectation(self, function: Callable[[Array], Array], moment: str = "expectation of this function") -> float:
         return math.fsum(w * law.expectation(function, moment) for w, law in self.live())
 
+    def log_laplace(self, lam: float) -> float:
+        live = self.live()
+        return log_mean_exp(np.array([law.log_laplace(lam) for _, law in live]), np.array([w for w, _ in live]))
+
     def parts(self) -> tuple[Law, ...]:
         return self.components
 
@@ -82,3 +111,29 @@ class Mixture(Law):
 
     def __str__(self) -> str:
         return f"mixture([{', '.join(map(str, self.components))}], {list(self.weights)})"
+
+
+def _search(low: float, high: float, enough: Callable[[Array], Any]) -> float:
+    """The smallest double that is enough, `high` at most, so that it is an atom exactly.
+
+    Doubles are counted: their bits, read as integers, ascend with them, so a few cuts into many parts reach the last.
+    """
+    first, last = (int(place) for place in _places(np.array([low, high])))
+    while first < last:
+        cuts = first + np.array([(last - first) * part // PARTS for part in range(PARTS)])
+        found = np.flatnonzero(enough(_doubles(cuts)))
+        if not found.size:
+            first = int(cuts[-1]) + 1
+        else:
+            last = int(cuts[found[0]])
+            first = int(cuts[found[0] - 1]) + 1 if found[0] > 0 else last
+    return float(_doubles(np.array([last]))[0])
+
+
+def _places(x: Array) -> NDArray[np.int64]:
+    bits = (x + 0.0).view(np.int64)
+    return np.where(bits >= 0, bits, -(bits & np.iinfo(np.int64).max))
+
+
+def _doubles(places: NDArray[np.int64]) -> Array:
+    return np.copysign(np.abs(places).view(np.float64), places)

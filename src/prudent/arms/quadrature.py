@@ -1,7 +1,8 @@
-"""Integrals over laws with a density, by panels that are halved until two rules agree."""
+"""Integrals over laws: panels are halved until two rules agree, and what lies beyond them is added."""
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,21 +10,26 @@ from prudent.arrays import Array
 
 Function = Callable[[Array], Array]
 
-# Levels are e^−s, s growing by a fixed factor: in s tails are smooth. Beyond 300 quantile functions lose their digits,
-# beyond 36 the level 1 − e^−s is 1.
-LOWER = np.geomspace(math.log(2.0), 300.0, 46)
-UPPER = np.geomspace(math.log(2.0), 36.0, 30)
 RULES = tuple(np.polynomial.legendre.leggauss(nodes) for nodes in (16, 8))
 
-LEVELS = np.concatenate([np.exp(-LOWER[::-1]), -np.expm1(-UPPER[1:])])
-"""Levels from e^−300 to 1 − e^−36, ascending: where panels begin and end."""
+SLOWEST = 1e-9
+"""Tails that fall by a smaller rate than this do not fall: the rate of a tail is known to about 1e-15."""
+
+DOUBT = 1e-6
+"""The share of an integral that may rest on a tail of which the rate is not known."""
 
 
-def half(quantile: Callable[[float], float], function: Function, *, upper: bool = False) -> Array:
-    """∫ function(quantile(u)) du from 0 to ½, or from ½ to 1, in pieces by ascending u."""
-    edges = UPPER if upper else LOWER
-    pieces = integrals(lambda s: function(_each(quantile, -np.expm1(-s) if upper else np.exp(-s))) * np.exp(-s), edges)
-    return pieces if upper else pieces[::-1]
+class Tail(NamedTuple):
+    """What an integral adds beyond its last panel, infinite if it diverges, and how much of that is uncertain."""
+
+    rest: float
+    doubt: float
+
+
+def levels(reach: float) -> Array:
+    """Where panels begin and end on −log of levels from ½ down: steps that grow, because tails are smooth in it."""
+    steps = max(math.ceil(math.log(reach / math.log(2.0)) / 0.135), 3)
+    return np.geomspace(math.log(2.0), reach, steps)
 
 
 def integrals(function: Function, edges: Array, near: float = 1e-12) -> Array:
@@ -31,15 +37,33 @@ def integrals(function: Function, edges: Array, near: float = 1e-12) -> Array:
     total, owner = np.zeros(len(edges) - 1), np.arange(len(edges) - 1)
     a, b = edges[:-1], edges[1:]
     for _ in range(60):
+        if not owner.size:
+            break
         fine, rough = (_panels(function, a, b, *rule) for rule in RULES)
         coarse = np.abs(fine - rough) > near * (np.abs(total).sum() + np.abs(fine).sum())
         np.add.at(total, owner[~coarse], fine[~coarse])
         middle = 0.5 * (a + b)[coarse]
         a, b = np.stack([a[coarse], middle], 1).ravel(), np.stack([middle, b[coarse]], 1).ravel()
         owner = np.repeat(owner[coarse], 2)
-        if not owner.size:
-            break
     return total
+
+
+def beyond(function: Function, end: float) -> Tail:
+    """∫ function from `end` to infinity, for a function that falls exponentially there, as powers do on a log scale."""
+    points = end * np.array([0.9, 0.95, 1.0])
+    values = function(points)
+    last, (before, rate) = float(values[-1]), _rates(np.abs(values), 0.05 * end)
+    if last == 0.0:
+        return Tail(0.0, 0.0)
+    if not rate > SLOWEST:
+        return Tail(math.copysign(math.inf, last), 0.0)
+    return Tail(last / rate, abs(last / rate) * min(abs(before / rate - 1.0), 1.0))
+
+
+def _rates(sizes: Array, step: float) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rates: Array = -np.diff(np.log(sizes)) / step
+    return rates
 
 
 def _panels(function: Function, a: Array, b: Array, points: Array, weights: Array) -> Array:
@@ -47,7 +71,3 @@ def _panels(function: Function, a: Array, b: Array, points: Array, weights: Arra
     x = a[:, None] + half * (1.0 + points)
     sums: Array = (half * weights * function(x.ravel()).reshape(x.shape)).sum(1)
     return sums
-
-
-def _each(function: Callable[[float], float], x: Array) -> Array:
-    return np.array([function(float(value)) for value in x])

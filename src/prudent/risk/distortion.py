@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from prudent.arms.base import Law
-from prudent.arms.quadrature import integrals
+from prudent.arms.quadrature import DOUBT, Tail, beyond, integrals
 from prudent.arrays import Array
 from prudent.compiled import helper, kernel
 from prudent.confidence.once import distorted_bounds
@@ -43,22 +43,41 @@ class Distortion(RiskMeasure):
     def distort(self, p: Array) -> Array:
         """g(p), the weight of the worst p-fraction of rewards; rises from g(0) = 0 to g(1) = 1."""
 
+    def distort_best(self, p: Array) -> Array:
+        """1 − g(1 − p), the weight of the best p-fraction; write it too where rewards have no upper bound.
+
+        Here it is known for p above 1e-16 only, where 1 − p is not 1.
+        """
+        return 1.0 - self.distort(1.0 - p)
+
     def cost(self, law: Law) -> float:
         if (atoms := law.atoms()) is not None:
             return float(self.weigh(*atoms))
         median, edges = law.quantile(0.5), law.edges()
-        edges = np.unique(np.append(edges, median))
-
-        def tail(x: Array) -> Array:
-            mass = self.distort(np.array([law.cdf(float(v)) for v in x]))
-            return np.where(x < median, -mass, 1.0 - mass)
-
-        pieces = integrals(tail, edges)
-        ends = np.array([np.nextafter(edges[0], -math.inf), edges[-1]])
-        # What lies beyond the edges is of the order of edge · g there; more than that, and the integral diverges.
-        if not np.abs((ends - median) * tail(ends)).max() <= 1e-4 * np.abs(pieces).sum() + 1e-300:
+        below, above = self._side(law, median, edges, -1.0), self._side(law, median, edges, 1.0)
+        size = np.abs(below[0]).sum() + np.abs(above[0]).sum() + abs(below[1].rest) + abs(above[1].rest)
+        if not math.isfinite(size):
             raise PrudentError(f"{self.name}: {law} has no finite mean under its distortion; its tails are too heavy")
-        return -float(median + pieces.sum())
+        if below[1].doubt + above[1].doubt > DOUBT * size:
+            why = "rests on rewards too rare for floats; take a measure that gives them less weight, such as cvar"
+            raise PrudentError(f"{self.name}: the cost of {law} {why}")
+        return math.fsum([-median, *below[0], below[1].rest, *-above[0], -above[1].rest])
+
+    def _side(self, law: Law, median: float, edges: Array, sign: float) -> tuple[Array, Tail]:
+        """∫ g(F) over rewards below the median, or ∫ (1 − g(F)) over those above, in pieces, and what lies beyond."""
+        distances = np.unique(np.maximum(sign * (edges - median), 0.0))
+        # Distances are unit·(e^t − 1): on t tails that are powers fall exponentially, and others faster.
+        unit = float(np.median(distances[1:])) if len(distances) > 1 else 1.0
+
+        def weight(t: Array) -> Array:
+            shares = law.masses(median + sign * unit * np.expm1(t))
+            weights: Array = self.distort(shares[0]) if sign < 0.0 else self.distort_best(shares[1])
+            return weights * unit * np.exp(t)
+
+        steps = np.log1p(distances / unit)
+        pieces = integrals(weight, steps)
+        bounded = math.isfinite(law.support[0] if sign < 0.0 else law.support[1])
+        return pieces, Tail(0.0, 0.0) if bounded or len(steps) < 2 else beyond(weight, float(steps[-1]))
 
     def weigh(self, values: Array, weights: Array) -> float:
         return distorted(self, values, levels_of(weights))
@@ -94,6 +113,9 @@ class ExponentialSpectrum(Spectral):
     def distort(self, p: Array) -> Array:
         return np.expm1(-self.k * p) / np.expm1(-self.k)
 
+    def distort_best(self, p: Array) -> Array:
+        return np.exp(-self.k * (1.0 - p)) * np.expm1(-self.k * p) / np.expm1(-self.k)
+
 
 @risks.add("proportional-hazard")
 @dataclass(frozen=True)
@@ -112,6 +134,10 @@ class ProportionalHazard(Spectral):
     def distort(self, p: Array) -> Array:
         return p**self.r
 
+    def distort_best(self, p: Array) -> Array:
+        with np.errstate(divide="ignore"):
+            return -np.expm1(self.r * np.log1p(-p))
+
 
 @risks.add("wang")
 @dataclass(frozen=True)
@@ -127,6 +153,9 @@ class Wang(Spectral):
 
     def distort(self, p: Array) -> Array:
         return wang_transform(p, self.lam)
+
+    def distort_best(self, p: Array) -> Array:
+        return wang_transform(p, -self.lam)
 
 
 @kernel

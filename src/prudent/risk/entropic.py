@@ -6,8 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from prudent.arms.base import Law
-from prudent.arms.continuous import Gaussian
-from prudent.arms.mixture import Mixture
 from prudent.arrays import Array
 from prudent.confidence.once import mean_bounds
 from prudent.risk.base import RiskMeasure, risks, total
@@ -27,16 +25,7 @@ class Entropic(RiskMeasure):
     additive = True
 
     def cost(self, law: Law) -> float:
-        if isinstance(law, Gaussian):
-            return 0.5 * self.lam * law.variance - law.mean
-        if isinstance(law, Mixture):
-            live = [(self.cost(part), w) for w, part in law.live()]
-            largest = max(cost for cost, _ in live)
-            return largest + math.log(sum(w * math.exp(self.lam * (cost - largest)) for cost, w in live)) / self.lam
-        # Rewards are counted from one that is neither rare nor far, so that e^(−λX) stays within floats.
-        start = law.quantile(1e-3)
-        moment = law.expectation(lambda x: np.exp(-self.lam * (x - start)), f"exponential moment at −{self.lam:g}")
-        return math.log(moment) / self.lam - start
+        return law.log_laplace(self.lam) / self.lam
 
     def weigh(self, values: Array, weights: Array) -> float:
         there = weights > 0.0

@@ -106,8 +106,7 @@ class Mixed(RiskMeasure):
     own_parameters: ClassVar = {"mean": weight, "variance": weight, "tail": weight}
 
     def cost(self, law: Law) -> float:
-        worse = 1.0 - self.alpha
-        best = (law.mean - worse * law.lower_tail_mean(worse)) / self.alpha if worse > 0.0 else law.mean
+        best = law.upper_tail_mean(self.alpha)
         return self.variance * law.variance - self.mean * law.mean - self.tail * best
 
     def distort(self, p: Array) -> Array:

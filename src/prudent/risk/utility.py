@@ -10,6 +10,7 @@ import numpy as np
 from prudent.arms.base import Law
 from prudent.arrays import Array
 from prudent.confidence.once import mean_bounds
+from prudent.errors import PrudentError
 from prudent.parameters import Parameter
 from prudent.risk.base import RiskMeasure, risks, total
 
@@ -53,6 +54,15 @@ class ExponentialUtility(ExpectedUtility):
 
     def utility(self, x: Array) -> Array:
         return -np.expm1(-self.lam * x) / self.lam
+
+    def cost(self, law: Law) -> float:
+        # The logarithm of the moment is known where the moment is too large for the integral.
+        exponent = law.log_laplace(self.lam)
+        if exponent > 700.0:
+            raise PrudentError(
+                f"{self.name}: the cost of {law} is e^{exponent:.0f}, too large for a float; take entropic"
+            )
+        return math.expm1(exponent) / self.lam
 
 
 @risks.add("loss-averse")

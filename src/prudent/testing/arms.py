@@ -50,6 +50,8 @@ def _check_quantiles(law: Law, quantiles: Array) -> None:
     inside = low - rounding <= quantiles.min() and quantiles.max() <= high + rounding
     require(inside, law, f"quantiles must lie in the support {law.support}", "mend quantile or `support`")
     reached = np.array([law.cdf(float(x)) for x in quantiles])
+    together = np.abs(np.stack(law.masses(quantiles)) - [reached, 1.0 - reached]).max() <= 1e-12
+    require(together, law, "masses(x) must be cdf(x) and 1 minus it", "leave masses out, and cdf is asked")
     proper = (np.diff(reached) >= -1e-12).all() and reached.min() >= 0.0 and reached.max() <= 1.0
     require(proper, law, "cdf must rise within [0, 1]", "it is P(X ≤ x)")
     whole = law.cdf(math.nextafter(low, -math.inf)) == 0.0 and law.cdf(high) > 1.0 - 1e-12
@@ -92,7 +94,7 @@ def _integrals(law: Law, edges: Array, nodes: int) -> Array:
     points, weights = np.polynomial.legendre.leggauss(nodes)
     half = 0.5 * np.diff(edges)[:, None]
     x, area = edges[:-1, None] + half * (1.0 + points), half * weights
-    below = np.array([law.cdf(float(v)) for v in x.ravel()]).reshape(x.shape)
+    below = law.masses(x.ravel())[0].reshape(x.shape)
     gap = x - law.mean
     return np.array([(area * f).sum(1) for f in (below, 2.0 * gap * (1.0 - below), 4.0 * gap**3 * (1.0 - below))])
 
