@@ -101,8 +101,10 @@ class Beta(Continuous):
 
     def __post_init__(self) -> None:
         a, b = (check_positive(self.name, name, getattr(self, name)) for name in ("a", "b"))
-        share = a / (a + b)
-        self._settle(a=a, b=b, mean=share, variance=share * (1.0 - share) / (a + b + 1.0), support=(0.0, 1.0))
+        share, rest = a / (a + b), b / (a + b)
+        self._settle(a=a, b=b, mean=share, variance=share * rest / (a + b + 1.0), support=(0.0, 1.0))
+        # Below, rewards are smaller than the smallest float.
+        self._settle(reach=(min(max(690.0 * a, 36.0), 700.0), 700.0))
 
     def masses(self, x: Array) -> tuple[Array, Array]:
         x = np.minimum(np.maximum(x, 0.0), 1.0)
@@ -111,11 +113,12 @@ class Beta(Continuous):
         return np.where(below < above, below, 1.0 - above), np.where(below < above, 1.0 - below, above)
 
     def tail(self, levels: Array, *, upper: bool = False) -> Array:
-        return (
-            1.0 - functions.beta_quantiles(self.b, self.a, levels)
-            if upper
-            else functions.beta_quantiles(self.a, self.b, levels)
-        )
+        if not upper:
+            return functions.beta_quantiles(self.a, self.b, levels)
+        rest = functions.beta_quantiles(self.b, self.a, levels)
+        # Where even the better rewards are near 0, 1 minus the rest would be 0.
+        near = special.betainccinv(self.a, self.b, np.where(rest > 0.9, levels, 0.5))
+        return np.where((rest > 0.9) & np.isfinite(near), near, 1.0 - rest)
 
     def panels(self, *, upper: bool = False) -> Array:
         s = super().panels(upper=upper)
@@ -134,10 +137,15 @@ class Beta(Continuous):
         return self.mean * float(special.betainc(self.a + 1.0, self.b, min(max(x, 0.0), 1.0)))
 
     def upper_tail_mean(self, alpha: float) -> float:
-        return 1.0 - Beta(self.b, self.a).lower_tail_mean(alpha)
+        if (alpha := self._level(alpha)) > 0.5:
+            return super().upper_tail_mean(alpha)
+        q = self.tail(np.array([alpha]), upper=True)
+        part = self.mean * special.betaincc(self.a + 1.0, self.b, q)
+        return float((part + q * (alpha - self.masses(q)[1]))[0] / alpha)
 
     def log_laplace(self, lam: float) -> float:
-        return super().log_laplace(lam) if lam < 1.0 else functions.log_beta_laplace(self.a, self.b, lam)
+        near = lam < 1.0 or lam * math.sqrt(self.variance) < 0.1
+        return super().log_laplace(lam) if near else functions.log_beta_laplace(self.a, self.b, lam)
 
 
 @arms.add("uniform")

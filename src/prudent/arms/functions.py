@@ -59,7 +59,7 @@ def log_beta_laplace(a: float, b: float, lam: float) -> float:
     top = float(exponent(np.array([peak]))[0])
     steps = np.concatenate([[0.0], np.geomspace(0.1, 1e4, 40)])
     grids = [peak + width * steps, peak - width * steps, -math.log(lam) + steps, -math.log(lam) - steps, steps, -steps]
-    ends = np.array([peak - (800.0 + lam) / a, peak + (800.0 + lam) / b])
+    ends = np.array([peak - 60.0 * width - (800.0 + lam) / a, peak + 60.0 * width + (800.0 + lam) / b])
     far = np.concatenate([peak - np.geomspace(1.0, peak - ends[0], 40), peak + np.geomspace(1.0, ends[1] - peak, 40)])
     edges = np.unique(np.clip(np.concatenate([*grids, ends, far]), *ends))
     pieces = integrals(lambda y: np.exp(exponent(y) - top), edges)

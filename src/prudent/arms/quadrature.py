@@ -15,6 +15,9 @@ RULES = tuple(np.polynomial.legendre.leggauss(nodes) for nodes in (16, 8))
 SLOWEST = 1e-9
 """Tails that fall by a smaller rate than this do not fall: the rate of a tail is known to about 1e-15."""
 
+MOST = 400
+"""Panels that are halved at once, at most."""
+
 DOUBT = 1e-6
 """The share of an integral that may rest on a tail of which the rate is not known."""
 
@@ -41,6 +44,9 @@ def integrals(function: Function, edges: Array, near: float = 1e-12) -> Array:
             break
         fine, rough = (_panels(function, a, b, *rule) for rule in RULES)
         coarse = np.abs(fine - rough) > near * (np.abs(total).sum() + np.abs(fine).sum())
+        if coarse.sum() > MOST:
+            # A kink or a jump makes few panels coarse. So many are noise, of which finer panels have as much.
+            coarse[:] = False
         np.add.at(total, owner[~coarse], fine[~coarse])
         middle = 0.5 * (a + b)[coarse]
         a, b = np.stack([a[coarse], middle], 1).ravel(), np.stack([middle, b[coarse]], 1).ravel()
@@ -50,14 +56,15 @@ def integrals(function: Function, edges: Array, near: float = 1e-12) -> Array:
 
 def beyond(function: Function, end: float) -> Tail:
     """∫ function from `end` to infinity, for a function that falls exponentially there, as powers do on a log scale."""
-    points = end * np.array([0.9, 0.95, 1.0])
-    values = function(points)
+    values = function(end * np.array([0.9, 0.95, 1.0]))
     last, (before, rate) = float(values[-1]), _rates(np.abs(values), 0.05 * end)
     if last == 0.0:
         return Tail(0.0, 0.0)
-    if not rate > SLOWEST:
-        return Tail(math.copysign(math.inf, last), 0.0)
-    return Tail(last / rate, abs(last / rate) * min(abs(before / rate - 1.0), 1.0))
+    if rate > SLOWEST:
+        return Tail(last / rate, abs(last / rate) * min(abs(before / rate - 1.0), 1.0))
+    # A rate that still rises, like a constant minus 1/√s for normal weights, may yet be one of a tail that falls.
+    limit = rate + 37.5 * max(rate - before, 0.0)
+    return Tail(0.0, math.inf) if limit > 10.0 * SLOWEST else Tail(math.copysign(math.inf, last), 0.0)
 
 
 def _rates(sizes: Array, step: float) -> Array:

@@ -2,6 +2,7 @@
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,6 +16,9 @@ from prudent.confidence.once import distorted_bounds
 from prudent.errors import PrudentError
 from prudent.parameters import Parameter
 from prudent.risk.base import POSITIVE, RiskMeasure, risks, total
+
+BLURRED = 1e-13
+"""Below this, differences of numbers near 1 have lost most of their digits."""
 
 
 @helper
@@ -44,9 +48,9 @@ class Distortion(RiskMeasure):
         """g(p), the weight of the worst p-fraction of rewards; rises from g(0) = 0 to g(1) = 1."""
 
     def distort_best(self, p: Array) -> Array:
-        """1 − g(1 − p), the weight of the best p-fraction; write it too where rewards have no upper bound.
+        """1 − g(1 − p), the weight of the best p-fraction; write it too for laws with heavy tails.
 
-        Here it is known for p above 1e-16 only, where 1 − p is not 1.
+        Here it has no digits for p near 1e-16, where 1 − p is 1.
         """
         return 1.0 - self.distort(1.0 - p)
 
@@ -59,24 +63,27 @@ class Distortion(RiskMeasure):
         if not math.isfinite(size):
             raise PrudentError(f"{self.name}: {law} has no finite mean under its distortion; its tails are too heavy")
         if below[1].doubt + above[1].doubt > DOUBT * size:
-            why = "rests on rewards too rare for floats; take a measure that gives them less weight, such as cvar"
-            raise PrudentError(f"{self.name}: the cost of {law} {why}")
+            fix = "take a measure that gives them less weight, such as cvar"
+            if _is_blurred(self.distort) or _is_blurred(self.distort_best):
+                fix += ", or let distort and distort_best keep the digits of small weights (np.expm1, np.log1p)"
+            raise PrudentError(f"{self.name}: the cost of {law} rests on rewards too rare for floats; {fix}")
         return math.fsum([-median, *below[0], below[1].rest, *-above[0], -above[1].rest])
 
     def _side(self, law: Law, median: float, edges: Array, sign: float) -> tuple[Array, Tail]:
         """∫ g(F) over rewards below the median, or ∫ (1 − g(F)) over those above, in pieces, and what lies beyond."""
+        upper = sign > 0.0
+        bounded, weigh = math.isfinite(law.support[upper]), self.distort_best if upper else self.distort
+        if not bounded and _is_blurred(weigh):
+            edges = edges[law.masses(edges)[upper] > BLURRED]
         distances = np.unique(np.maximum(sign * (edges - median), 0.0))
         # Distances are unit·(e^t − 1): on t tails that are powers fall exponentially, and others faster.
         unit = float(np.median(distances[1:])) if len(distances) > 1 else 1.0
 
         def weight(t: Array) -> Array:
-            shares = law.masses(median + sign * unit * np.expm1(t))
-            weights: Array = self.distort(shares[0]) if sign < 0.0 else self.distort_best(shares[1])
-            return weights * unit * np.exp(t)
+            return weigh(law.masses(median + sign * unit * np.expm1(t))[upper]) * unit * np.exp(t)
 
         steps = np.log1p(distances / unit)
         pieces = integrals(weight, steps)
-        bounded = math.isfinite(law.support[0] if sign < 0.0 else law.support[1])
         return pieces, Tail(0.0, 0.0) if bounded or len(steps) < 2 else beyond(weight, float(steps[-1]))
 
     def weigh(self, values: Array, weights: Array) -> float:
@@ -89,6 +96,12 @@ class Distortion(RiskMeasure):
         self, pulls: int, mean: float, variance: float, rewards: Array, failure: float, low: float, high: float
     ) -> tuple[float, float]:
         return distorted_bounds(self, pulls, rewards, failure, low, high)
+
+
+def _is_blurred(weigh: Callable[[Array], Array]) -> bool:
+    """Whether weights of rare rewards are differences of numbers near 1, such as 1 − (1 − p)², and so no numbers."""
+    rarest, rare = weigh(np.array([1e-30, BLURRED]))
+    return bool(rare > 0.0 and not 0.0 < rarest < 0.999 * rare)
 
 
 class Spectral(Distortion):
@@ -179,8 +192,14 @@ def _lower_quantile(p: float) -> float:
     """
     z = -math.sqrt(max(-2.0 * math.log(2.0 * p), 0.0))
     for _ in range(50):
-        mass = 0.5 * math.erfc(-z / math.sqrt(2.0))
-        step = math.log(p / mass) * mass * math.sqrt(2.0 * math.pi) * math.exp(0.5 * z * z)
+        if z < -36.0:
+            # Φ is below the smallest normal floats: its asymptotic series, of which the next term is 3e-13.
+            w = 1.0 / (z * z)
+            ratio = (1.0 - w * (1.0 - w * (3.0 - w * (15.0 - w * 105.0)))) / -z
+            step = (math.log(p) - math.log(ratio) + 0.5 * math.log(2.0 * math.pi) + 0.5 * z * z) * ratio
+        else:
+            mass = 0.5 * math.erfc(-z / math.sqrt(2.0))
+            step = math.log(p / mass) * mass * math.sqrt(2.0 * math.pi) * math.exp(0.5 * z * z)
         z += step
         if abs(step) <= 1e-14 * (1.0 - z):
             break
