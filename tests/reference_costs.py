@@ -25,7 +25,7 @@ TOLERANCE = 1e-7
 """How far a cost may be off, relative to its size plus the spread of rewards, the distance between the quartiles."""
 
 COARSE = 1e-5
-"""The same for distortions of mixtures, because their reference is a sum of steps."""
+"""The same for distortions of mixtures, whose reference is a sum of steps, and for weights that are rounded."""
 
 # Costs by definition. A measure is −∫ x dg(F), an expectation, or made of mean, variance and tail means.
 
@@ -275,24 +275,29 @@ def best(sums: Any, alpha: float) -> float:
     return c + sums.expect(lambda x: np.maximum(x - c, 0.0), (c,)) / alpha if alpha < 1.0 else mean(sums)
 
 
-def exists(risk: RiskMeasure, law: Law) -> bool:
-    """Whether the law has the moment that the measure needs."""
-    if risk.name == "var":
-        return risk.alpha < 1.0 or math.isfinite(law.support[1])
-    heavy = [part for part in getattr(law, "components", [law]) if isinstance(part, StudentT)]
-    if not heavy:
-        return True
-    if risk.name in {"entropic", "exponential-utility"}:
-        return False
-    second = risk.name in {"semivariance", "mixed", "sharpe"} or (
-        risk.name == "mean-variance" and math.isfinite(risk.rho)
-    )
-    needed = 2.0 if second else max(1.0, 1.0 / risk.r) if risk.name == "proportional-hazard" else 1.0
-    return min(part.degrees for part in heavy) > needed
+def degrees_needed(risk: RiskMeasure) -> float:
+    """Above how many degrees of freedom a Student law has the moment that the measure needs."""
+    if risk.name in {"var", "entropic", "exponential-utility"}:
+        return 0.0 if risk.name == "var" else math.inf
+    if risk.name in {"semivariance", "mixed", "sharpe"} or (risk.name == "mean-variance" and math.isfinite(risk.rho)):
+        return 2.0
+    return max(1.0, 1.0 / risk.r) if risk.name == "proportional-hazard" else 1.0
+
+
+def room(risk: RiskMeasure, law: Law) -> float:
+    """By how much the law has the moment that the measure needs: below 1 it has not."""
+    if risk.name == "var" and risk.alpha == 1.0 and math.isinf(law.support[1]):
+        return 0.0
+    degrees = [part.degrees for part in getattr(law, "components", [law]) if isinstance(part, StudentT)]
+    return min(degrees, default=math.inf) / degrees_needed(risk) if degrees and risk.name != "var" else math.inf
 
 
 class Verdict(NamedTuple):
-    """How far a cost is off, or why there is none: it has no cost, it is beyond floats, or it was refused wrongly."""
+    """How far a cost is off, and what became of it.
+
+    It is right or wrong; refused, because it does not exist; beyond what floats can hold; or finite at the edge, where
+    most of it lies in rewards too rare for the reference.
+    """
 
     off: float
     outcome: str
@@ -300,25 +305,29 @@ class Verdict(NamedTuple):
 
 
 def compare(risk: RiskMeasure, law: Law, sums: Any) -> Verdict:
+    there = room(risk, law)
     try:
         cost = risk.cost(law)
     except PrudentError as error:
-        if not exists(risk, law):
-            return Verdict(0.0, "refused")
         beyond = "too rare for floats" in str(error) or "too large for a float" in str(error)
-        return Verdict(0.0, "beyond" if beyond else "wrong", str(error))
-    if not exists(risk, law):
-        return Verdict(math.inf, "wrong", f"{risk}: {law} has no cost, got {cost}")
-    wanted = reference_cost(risk, sums)
-    spread = abs(law.quantile(0.75) - law.quantile(0.25))
+        return Verdict(0.0, "refused" if there <= 1.0 else "beyond" if beyond else "wrong", str(error))
+    if 1.0 < there < 1.25 and math.isfinite(cost):
+        return Verdict(0.0, "edge")
+    wanted = reference_cost(risk, sums) if there > 1.0 else math.inf
+    off = abs(cost - wanted) / scale(risk, law, wanted) if cost != wanted else 0.0
+    rough = (isinstance(sums, Blend) and isinstance(risk, Distortion)) or risk.name == "dual-power"
+    outcome = "right" if off <= (COARSE if rough else TOLERANCE) else "wrong"
+    return Verdict(off, outcome, f"{risk}: {law} costs {cost!r}, not {wanted!r}")
+
+
+def scale(risk: RiskMeasure, law: Law, wanted: float) -> float:
+    """What a difference is compared with: the cost plus the spread of rewards, their quartiles' distance."""
+    spread = abs(law.quantile(0.75) - law.quantile(0.25)) or math.sqrt(law.variance)
     if risk.name == "mean-variance" and math.isfinite(risk.rho):
         spread += law.variance + risk.rho * abs(law.mean)
     if risk.name == "dual-power" and math.isfinite(reach := law.support[1] - law.support[0]):
-        # Written as one would, its weights are rounded to 1e-16.
-        spread += 1e-8 * reach
-    off = abs(cost - wanted) / (abs(wanted) + spread + 1e-100) if cost != wanted else 0.0
-    limit = COARSE if isinstance(sums, Blend) and isinstance(risk, Distortion) else TOLERANCE
-    return Verdict(off, "right" if off <= limit else "wrong", f"{risk}: {law} costs {cost!r}, not {wanted!r}")
+        spread += 1e-8 * reach  # written as one would, its weights are rounded to 1e-16
+    return abs(wanted) + spread + 1e-100
 
 
 def sweep(kind: str, number: int, seed: int) -> dict[str, list[Verdict]]:

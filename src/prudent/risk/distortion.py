@@ -74,7 +74,8 @@ class Distortion(RiskMeasure):
         upper = sign > 0.0
         bounded, weigh = math.isfinite(law.support[upper]), self.distort_best if upper else self.distort
         if not bounded and _is_blurred(weigh):
-            edges = edges[law.masses(edges)[upper] > BLURRED]
+            shares = law.masses(edges)[upper]
+            edges = edges[(shares > BLURRED) & (weigh(shares) > 0.1 * BLURRED)]
         distances = np.unique(np.maximum(sign * (edges - median), 0.0))
         # Distances are unit·(e^t − 1): on t tails that are powers fall exponentially, and others faster.
         unit = float(np.median(distances[1:])) if len(distances) > 1 else 1.0

@@ -50,8 +50,6 @@ def _check_quantiles(law: Law, quantiles: Array) -> None:
     inside = low - rounding <= quantiles.min() and quantiles.max() <= high + rounding
     require(inside, law, f"quantiles must lie in the support {law.support}", "mend quantile or `support`")
     reached = np.array([law.cdf(float(x)) for x in quantiles])
-    together = np.abs(np.stack(law.masses(quantiles)) - [reached, 1.0 - reached]).max() <= 1e-12
-    require(together, law, "masses(x) must be cdf(x) and 1 minus it", "leave masses out, and cdf is asked")
     proper = (np.diff(reached) >= -1e-12).all() and reached.min() >= 0.0 and reached.max() <= 1.0
     require(proper, law, "cdf must rise within [0, 1]", "it is P(X ≤ x)")
     whole = law.cdf(math.nextafter(low, -math.inf)) == 0.0 and law.cdf(high) > 1.0 - 1e-12
@@ -62,6 +60,8 @@ def _check_quantiles(law: Law, quantiles: Array) -> None:
     step = 1e-6 * (quantiles[-1] - quantiles[0]) + rounding
     short = np.array([law.cdf(float(x)) for x in np.nextafter(quantiles - step, -math.inf)])
     require((short <= LEVELS + 1e-6).all(), law, "quantile(α) must be the smallest x with cdf(x) ≥ α", "it is larger")
+    together = np.abs(np.stack(law.masses(quantiles)) - [reached, 1.0 - reached]).max() <= 1e-12
+    require(together, law, "masses(x) must be cdf(x) and 1 minus it", "leave masses out, and cdf is asked")
 
 
 def _check_moments(law: Law, quantiles: Array) -> float:
