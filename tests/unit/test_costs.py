@@ -98,8 +98,8 @@ def test_quantiles_are_the_inverse_of_the_distribution_function_at_every_level(l
             seen &= (end == 0.0) | (
                 np.abs(np.where(seen, x, 0.0) - end) > 1e9 * np.spacing(np.where(seen, np.abs(x), 0.0))
             )
-        assert law.masses(x)[upper][seen] == pytest.approx(levels[seen], rel=1e-7)
-    assert law.quantile(1e-300) == pytest.approx(law.tail(levels)[0], rel=1e-9)
+        assert law.masses(x)[upper][seen] == pytest.approx(levels[seen], rel=1e-7, abs=0.0)
+    assert law.quantile(1e-300) == pytest.approx(law.tail(levels)[0], rel=1e-9, abs=0.0)
     assert law.quantile(1.0) == law.support[1]
 
 
@@ -123,7 +123,7 @@ def test_beta_laws_lose_no_digits_near_one() -> None:
     x = 1.0 - np.array([2.0**-53, 1e-12, 1e-6])
     above = 2.0 / math.pi * np.arcsin(np.sqrt(1.0 - x))
     assert Beta(0.5, 0.5).masses(x)[0] == pytest.approx(1.0 - above, abs=1e-15)
-    assert Beta(0.5, 0.5).masses(x)[1] == pytest.approx(above, rel=1e-9)
+    assert Beta(0.5, 0.5).masses(x)[1] == pytest.approx(above, rel=1e-9, abs=0.0)
 
 
 # Atoms
@@ -166,22 +166,35 @@ def _uniform_best(share: float) -> float:
     return top - 0.5 * top * top
 
 
-@pytest.mark.parametrize("alpha", [1e-300, 1e-50, 1e-9, 0.2, 1.0 - 1e-12])
+@pytest.mark.parametrize("alpha", [1e-140, 1e-50, 1e-9, 0.2, 1.0 - 1e-12])
 def test_the_worst_rewards_keep_their_digits_however_few(alpha: float) -> None:
-    closed = 2.0 * (1.0 + (1.0 - alpha) * math.log1p(-alpha) / alpha) if alpha > 0.1 else alpha * (1.0 + alpha / 3.0)
-    assert CVaR(alpha).cost(Exponential(2.0)) == pytest.approx(-closed, rel=1e-12 if alpha < 1e-9 else 1e-9)
-    assert CVaR(alpha).cost(Uniform(0.0, 1.0)) == pytest.approx(-0.5 * alpha, rel=1e-12)
-    assert CVaR(alpha).cost(Beta(0.01, 1.0)) == pytest.approx(-(alpha**100) / 101.0, rel=1e-9, abs=1e-300)
-    power = -special.stdtrit(3.0, alpha) if alpha > 1e-9 else (math.pi * alpha / math.sqrt(12.0)) ** (-1 / 3)
-    assert alpha > 1e-9 or CVaR(alpha).cost(StudentT(3.0)) == pytest.approx(1.5 * power, rel=1e-5)
+    def ratio(law: Law, closed: float) -> float:
+        return CVaR(alpha).cost(law) / closed
+
+    few = alpha * (1.0 + alpha / 3.0)
+    closed = few if alpha < 1e-6 else 2.0 * (1.0 + (1.0 - alpha) * math.log1p(-alpha) / alpha)
+    assert ratio(Exponential(2.0), -closed) == pytest.approx(1.0, rel=1e-9)
+    assert ratio(Uniform(0.0, 1.0), -0.5 * alpha) == pytest.approx(1.0, rel=1e-12)
+    # The distribution function of Beta(a, 1) is x^a; its worst rewards are far smaller than the quantile.
+    for a in (1e-4, 0.01, 0.5, 40.0):
+        if (worst := math.exp(math.log(alpha) / a) * a / (a + 1.0)) > 1e-280:
+            assert ratio(Beta(a, 1.0), -worst) == pytest.approx(1.0, rel=1e-15 / a + 1e-12)
+    tiny = math.exp(math.log(0.999999) / 1e-5) * 1e-5 / (1.0 + 1e-5)
+    assert CVaR(0.999999).cost(Beta(1e-5, 1.0)) / -tiny == pytest.approx(1.0, rel=1e-12, abs=0.0)
+    if alpha < 1e-6:
+        power = (math.pi * alpha / math.sqrt(12.0)) ** (-1.0 / 3.0)  # the tail of Student's law is a power
+        assert ratio(StudentT(3.0), 1.5 * power) == pytest.approx(1.0, rel=1e-5)
 
 
 def test_narrow_and_far_truncations_keep_their_digits() -> None:
     narrow = TruncatedGaussian(0.0, 1.0, 0.0, 1e-6)  # uniform but for 1e-12
-    assert CVaR(0.2).cost(narrow) == pytest.approx(-1e-7, rel=1e-9)
-    assert LossAverse().cost(narrow) == pytest.approx(-5e-7, rel=1e-9)
-    assert narrow.quantile(1e-5) == pytest.approx(1e-11, rel=1e-9)
-    assert MeanCVaR(0.2, 0.5).cost(narrow) == pytest.approx(-3e-7, rel=1e-9)
+    assert CVaR(0.2).cost(narrow) == pytest.approx(-1e-7, rel=1e-9, abs=0.0)
+    assert LossAverse().cost(narrow) == pytest.approx(-5e-7, rel=1e-9, abs=0.0)
+    assert narrow.quantile(1e-5) == pytest.approx(1e-11, rel=1e-9, abs=0.0)
+    assert MeanCVaR(0.2, 0.5).cost(narrow) == pytest.approx(-3e-7, rel=1e-9, abs=0.0)
+    tilted = TruncatedGaussian(-1.0, 1.0, 0.0, 1e-6)  # its density falls by 1e-6 over the interval
+    x = tilted.support[1] * np.array([1e-5, 0.3])
+    assert tilted.masses(x)[0] / (x / 1e-6 * (1.0 - 0.5 * (x - 1e-6))) == pytest.approx(1.0, rel=1e-11)
     far, grid = TruncatedGaussian(0.0, 1.0, 30.0, INF), Reference(TruncatedGaussian(0.0, 1.0, 30.0, INF))
     mean = grid.expect(lambda x: x - 30.0)
     assert far.mean - 30.0 == pytest.approx(mean, rel=1e-11)
@@ -278,13 +291,14 @@ class Debt(Law):
 
     name = "debt"
     kind = -1
+    start: float = 0.0
     mean, variance, support = -1.0, 1.0, (-INF, 0.0)
 
     def cdf(self, x: float) -> float:
-        return math.exp(min(x, 0.0))
+        return math.exp(min(x - self.start, 0.0))
 
     def quantile(self, alpha: float) -> float:
-        return math.log(self._level(alpha))
+        return self.start + math.log(self._level(alpha))
 
     def partial_mean(self, x: float) -> float:
         return math.exp(x) * (x - 1.0)
@@ -293,9 +307,10 @@ class Debt(Law):
 @pytest.mark.parametrize("lam", [1e-6, 0.5, 0.9, 0.99, 0.9999])
 def test_entropic_risk_at_the_edge_of_its_domain(lam: float) -> None:
     assert Entropic(lam).cost(Debt()) == pytest.approx(-math.log1p(-lam) / lam, rel=1e-7)
+    assert Entropic(lam).cost(Debt(-1e6)) == pytest.approx(1e6 - math.log1p(-lam) / lam, rel=1e-12)
     assert ExponentialUtility(lam).cost(Debt()) == pytest.approx(1.0 / (1.0 - lam), rel=1e-6)
     for beyond in (1.0, 1.0 / lam):
-        with pytest.raises(PrudentError, match=r"debt\(\): its exponential moment at −.* is infinite"):
+        with pytest.raises(PrudentError, match=r"debt\(0.0\): its exponential moment at −.* is infinite"):
             Entropic(beyond).cost(Debt())
 
 
@@ -313,11 +328,11 @@ def test_a_quantile_that_is_not_a_number_is_named() -> None:
         def quantile(self, alpha: float) -> float:
             return math.nan if alpha < 1e-100 else super().quantile(alpha)
 
-    with pytest.raises(PrudentError, match=r"debt\(\): its quantile\(\S+e-1\d\d\) is not a number"):
+    with pytest.raises(PrudentError, match=r"debt\(0.0\): its quantile\(\S+e-1\d\d\) is not a number"):
         LossAverse().cost(Broken())
 
 
 def test_wangs_transform_goes_down_to_the_smallest_float() -> None:
     p = np.array([5e-324, 1e-320, 1e-310, 1e-300, 1e-30])
     z = special.ndtri_exp(np.log(p))
-    assert Wang(2.0).distort(p) == pytest.approx(special.ndtr(z + 2.0), rel=1e-9)
+    assert Wang(2.0).distort(p) == pytest.approx(special.ndtr(z + 2.0), rel=1e-9, abs=0.0)
