@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import special
 
+from prudent.arms import quadrature
 from prudent.arms.base import Law
 from prudent.arms.continuous import Beta, Exponential, Gaussian, StudentT, Uniform
 from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
@@ -257,7 +258,8 @@ def test_weights_with_all_their_digits_price_heavy_tails() -> None:
 
     careful, grid = Careful(2.0), Reference(StudentT(1.3))
     assert careful.cost(StudentT(1.3)) == pytest.approx(-(2.0 * grid.above * grid.weight * grid.x).sum(), rel=1e-8)
-    for law in (Gaussian(0.0, 1.0), StudentT(4.0), Beta(3.0, 3.0)):
+    lonely = Mixture([Empirical([0.0, 6.0, 8.0]), Gaussian(0.0, 0.5)], [0.05, 0.95])
+    for law in (Gaussian(0.0, 1.0), StudentT(4.0), Beta(3.0, 3.0), lonely):
         assert careful.cost(law) == pytest.approx(DualPower(2.0).cost(law), rel=1e-7)
 
 
@@ -336,3 +338,18 @@ def test_wangs_transform_goes_down_to_the_smallest_float() -> None:
     p = np.array([5e-324, 1e-320, 1e-310, 1e-300, 1e-30])
     z = special.ndtri_exp(np.log(p))
     assert Wang(2.0).distort(p) == pytest.approx(special.ndtr(z + 2.0), rel=1e-9, abs=0.0)
+
+
+def test_noise_does_not_keep_quadrature_busy() -> None:
+    """Rules that disagree by noise disagree on any panel; halving all of them again and again would take for ever."""
+    seen, rng = [], np.random.default_rng(0)
+
+    def noisy(x: np.ndarray) -> np.ndarray:
+        seen.append(x.size)
+        return np.exp(-x) * (1.0 + 1e-9 * rng.standard_normal(x.size))
+
+    assert quadrature.integrals(noisy, np.linspace(0.0, 40.0, 101)).sum() == pytest.approx(1.0, rel=1e-8)
+    assert sum(seen) < 100_000
+    jumps = np.array([0.3, 1.7, math.pi])
+    steps = quadrature.integrals(lambda x: (x[:, None] > jumps).sum(1).astype(float), np.linspace(0.0, 4.0, 9)).sum()
+    assert steps == pytest.approx((4.0 - jumps).sum(), rel=1e-10)

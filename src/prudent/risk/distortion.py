@@ -73,10 +73,9 @@ class Distortion(RiskMeasure):
         """∫ g(F) over rewards below the median, or ∫ (1 − g(F)) over those above, in pieces, and what lies beyond."""
         upper = sign > 0.0
         bounded, weigh = math.isfinite(law.support[upper]), self.distort_best if upper else self.distort
-        if not bounded and _is_blurred(weigh):
-            shares = law.masses(edges)[upper]
-            edges = edges[(shares > BLURRED) & (weigh(shares) > 0.1 * BLURRED)]
         distances = np.unique(np.maximum(sign * (edges - median), 0.0))
+        if not bounded and _is_blurred(weigh):
+            distances = distances[: _sharp(weigh, law.masses(median + sign * distances)[upper])]
         # Distances are unit·(e^t − 1): on t tails that are powers fall exponentially, and others faster.
         unit = float(np.median(distances[1:])) if len(distances) > 1 else 1.0
 
@@ -103,6 +102,13 @@ def _is_blurred(weigh: Callable[[Array], Array]) -> bool:
     """Whether weights of rare rewards are differences of numbers near 1, such as 1 − (1 − p)², and so no numbers."""
     rarest, rare = weigh(np.array([1e-30, BLURRED]))
     return bool(rare > 0.0 and not 0.0 < rarest < 0.999 * rare)
+
+
+def _sharp(weigh: Callable[[Array], Array], shares: Array) -> int:
+    """How many of the shares, which fall, come before weights are blurred; one more where they drop at an atom."""
+    clear = (shares > BLURRED) & (weigh(shares) > 0.1 * BLURRED)
+    count = len(shares) if clear.all() else int(np.argmin(clear))
+    return count + int(count > 0 and weigh(shares[count - 1 : count])[0] > 10.0 * BLURRED)
 
 
 class Spectral(Distortion):
