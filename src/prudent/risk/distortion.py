@@ -84,7 +84,8 @@ class Distortion(RiskMeasure):
 
         steps = np.log1p(distances / unit)
         pieces = integrals(weight, steps)
-        return pieces, Tail(0.0, 0.0) if bounded or len(steps) < 2 else beyond(weight, float(steps[-1]))
+        # Just beyond the last edge, because an atom may be there.
+        return pieces, Tail(0.0, 0.0) if bounded or len(steps) < 2 else beyond(weight, float(steps[-1]) * (1.0 + 1e-9))
 
     def weigh(self, values: Array, weights: Array) -> float:
         return distorted(self, values, levels_of(weights))
