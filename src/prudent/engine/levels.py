@@ -137,7 +137,8 @@ def play_out(
         bar = scores[second] if second >= 0 else math.inf
         if not math.isinf(bar):
             # Of two equal scores the lower number is pulled, so it may rise above the other by what is mere rounding.
-            tie = 2.0 * rounding(bar, arm_of(arms, second)) + SMALLEST
+            own = scores[first] if scores[first] > -math.inf else bar
+            tie = rounding(own, arm_of(arms, first)) + rounding(bar, arm_of(arms, second)) + SMALLEST
             bar += tie if first < second else -tie
         level = max(level, scores[first])
         left -= advance(policy, src, log_failure, first, bar, left, 0, arms, scores, stacks, False, rng)
