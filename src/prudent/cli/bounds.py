@@ -14,21 +14,46 @@ from prudent.cli.output import answer, arms_option, json_option
 @click.option("--delta", type=float, help="Failure probability; 1/n² by default.")
 @json_option
 def bounds(arms: tuple[str, ...], rho: float, horizon: float, delta: float | None, as_json: bool) -> None:
-    """Print the theorems of the paper (Sani et al., 2012) for given arms, as printed there and as corrected."""
+    """Print the theorems of the paper (Sani et al., 2012) for given arms, as printed there and as corrected.
+
+    A bound says something if it is below the largest value that is possible; the table has the smallest N from which
+    on it does.
+    """
     from prudent.bandit import Bandit
     from prudent.risk.mean_variance import MeanVariance
     from prudent.theory import bounds as all_bounds
+    from prudent.theory import horizons
 
-    values = all_bounds(Bandit(arms), MeanVariance(rho), horizon, delta)  # type: ignore[arg-type]
-    facts, rows = [value.as_dict() for value in values], [bound_row(value) for value in values]
-    title = "Bounds as printed in the paper, and corrected"
+    bandit, risk = Bandit(arms), MeanVariance(rho)
+    values = all_bounds(bandit, risk, horizon, delta)  # type: ignore[arg-type]
+    found = horizons(bandit, risk, delta)
+    telling = [found.get(value.name, (None, None)) for value in values]
+    facts = [{**value.as_dict(), **horizon_facts(*pair)} for value, pair in zip(values, telling, strict=True)]
+    rows = [bound_row(value, *pair) for value, pair in zip(values, telling, strict=True)]
+    title = "Bounds as printed, as corrected, and from which n on they say something"
     answer(as_json, facts, title, rows, left=("result", "bounds", "remarks"), lines=True)
 
 
-def bound_row(value: Any) -> dict[str, str]:
-    """One result, with its failed conditions and remarks."""
+def bound_row(value: Any, printed: Any, corrected: Any) -> dict[str, str]:
+    """One result, with its failed conditions and remarks, and the horizons at which it says something."""
     failed = [f"outside its assumptions: {text}" for text, holds in value.conditions if not holds]
-    remarks = [*failed, *(["vacuous"] if value.vacuous else []), value.correction, value.note]
+    later = f"as printed, it says something from n = {shown(printed)}" if printed and printed != corrected else ""
+    remarks = [*failed, *(["vacuous"] if value.vacuous else []), value.correction, value.note, later]
     numbers = ["–" if number is None else f"{number:.4g}" for number in (value.printed, value.corrected)]
     row = {"result": value.name, "bounds": value.quantity, "as printed": numbers[0], "corrected": numbers[1]}
-    return {**row, "remarks": "; ".join(filter(None, remarks))}
+    return {**row, "from n =": shown(corrected), "remarks": "; ".join(filter(None, remarks))}
+
+
+def shown(horizons: Any) -> str:
+    """`82,323`, with the last n if there is one."""
+    if horizons is None:
+        return "–"
+    numbers = [f"{n:,}" if n < 10**15 else f"{n:.3g}" for n in horizons if n is not None]
+    return " to ".join(numbers) or "never"
+
+
+def horizon_facts(printed: Any, corrected: Any) -> dict[str, Any]:
+    """For JSON: null where a result has no limit, and else the first and last n, null if there is none."""
+    names = "says_something_as_printed", "says_something"
+    pairs = zip(names, (printed, corrected), strict=True)
+    return {name: found and {"from": found.first, "to": found.last} for name, found in pairs}

@@ -67,7 +67,7 @@ def print_rows(title: str, rows: Rows, *, left: Collection[str] = (), lines: boo
 
     table = Table(title=escape(title), show_lines=lines)
     for column in rows[0]:
-        table.add_column(escape(column), justify="left" if column in left else "right")
+        table.add_column(escape(column), justify="left" if column in left else "right", overflow="fold")
     for row in rows:
         table.add_row(*map(escape, row.values()))
     width = None if Console().is_terminal else 240  # into a file or pipe unfolded

@@ -1,5 +1,7 @@
 """The paper's lemmas and theorems as values with their conditions, as printed and as corrected (docs/theory.md)."""
 
+from functools import partial
+
 from prudent.bandit import Bandit
 from prudent.risk.mean_variance import MeanVariance
 from prudent.theory.bound import Bound as Bound
@@ -7,6 +9,9 @@ from prudent.theory.bound import Condition as Condition
 from prudent.theory.bound import largest_pseudo_regret as largest_pseudo_regret
 from prudent.theory.bound import largest_regret as largest_regret
 from prudent.theory.exp_exp import theorem2 as theorem2
+from prudent.theory.horizons import Horizons as Horizons
+from prudent.theory.horizons import Result
+from prudent.theory.horizons import informative_horizons as informative_horizons
 from prudent.theory.lower_bounds import lower_bound_rates as lower_bound_rates
 from prudent.theory.mv_lcb import corollary as corollary
 from prudent.theory.mv_lcb import lemma1 as lemma1
@@ -21,11 +26,21 @@ from prudent.theory.mv_lcb import worst_case as worst_case
 
 def bounds(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> list[Bound]:
     """Every result at this bandit, in the paper's order; `delta` (1/n² by default) is for those that name a δ."""
+    return [result(bandit, risk, horizon) for result in _results(delta)] + [*lower_bound_rates(bandit, risk, horizon)]
+
+
+def horizons(bandit: Bandit, risk: MeanVariance, delta: float | None = None) -> dict[str, tuple[Horizons | None, ...]]:
+    """From which n on each result says something, by the name of its bound: as printed, and as corrected."""
+    found = {}
+    for result in _results(delta):
+        found[result(bandit, risk, 1).name] = tuple(
+            informative_horizons(result, bandit, risk, printed=printed) for printed in (True, False)
+        )
+    return found
+
+
+def _results(delta: float | None) -> list[Result]:
+    """The upper bounds as functions of a bandit, a risk and a horizon."""
     likely = lemma1, lemma2, pulls_bound, theorem1_high_probability
     expected = theorem1_expectation, theorem1_sharp, remark1_rate, worst_case, corollary, theorem2
-    return [
-        *(result(bandit, risk, horizon, delta) for result in likely),
-        *(result(bandit, risk, horizon) for result in expected),
-        theorem2(bandit, risk, horizon, rule="appendix"),
-        *lower_bound_rates(bandit, risk, horizon),
-    ]
+    return [*(partial(result, delta=delta) for result in likely), *expected, partial(theorem2, rule="appendix")]

@@ -30,8 +30,8 @@ class Condition(NamedTuple):
 class Bound:
     """One result for one bandit. A value is None where there is none, and ∞ where the formula divides by a gap of 0.
 
-    The printed form `needs_as_printed` what the corrected one does without. `limit` is the largest value that something
-    can have at all, and what that is; a bound that reaches it is vacuous.
+    The printed form `needs_as_printed` what the corrected one does without; `needs_of_horizon` are the conditions on n.
+    `limit` is the largest value that something can have at all, and what that is; a bound that reaches it is vacuous.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Bound:
     correction: str = ""
     needs: tuple[Condition, ...] = ()
     needs_as_printed: tuple[Condition, ...] = ()
+    needs_of_horizon: tuple[Condition, ...] = ()
     limit: tuple[float, str] = (math.inf, "")
     remark: str = ""
 
@@ -53,12 +54,13 @@ class Bound:
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """All conditions; one that ends in "(as printed)" is needed only by the printed form."""
-        return self.needs + tuple(Condition(f"{text} (as printed)", holds) for text, holds in self.needs_as_printed)
+        printed = (Condition(f"{text} (as printed)", holds) for text, holds in self.needs_as_printed)
+        return (*self.needs, *self.needs_of_horizon, *printed)
 
     @property
     def applies(self) -> bool:
-        """Whether the bandit meets the conditions of `value`."""
-        return all(condition.holds for condition in self.needs)
+        """Whether the bandit and the horizon meet the conditions of `value`."""
+        return all(condition.holds for condition in self.needs + self.needs_of_horizon)
 
     @property
     def vacuous(self) -> bool:

@@ -24,7 +24,7 @@ def lemma2(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None
         6.0 * events,
         2.0 * events,
         "true as printed; bounded differences of MV̂ itself need 2 events per arm and round, not 6",
-        needs=(instance.bounded, instance.informative),
+        needs=(instance.bounded,),
         limit=(1.0, "a probability"),
     )
 
@@ -51,8 +51,9 @@ def pulls_bound(
         float(printed.sum()),
         min(float(corrected.sum()), float(instance.horizon)),
         "b²/2 for b², as in the proof, and never more than n",
-        needs=(instance.bounded, instance.informative, instance.playable),
+        needs=(instance.bounded,),
         needs_as_printed=(instance.unique,),
+        needs_of_horizon=(instance.informative, instance.playable),
         limit=(float(instance.horizon), "the number of pulls"),
     )
 
@@ -68,8 +69,9 @@ def theorem1_high_probability(bandit: Bandit, risk: MeanVariance, horizon: int, 
         _printed(instance, log_term),
         pseudo_regret_at(instance, most_pulls(instance, log_term)),
         "the proof's own pulls put into Definition 3 (b²/2 for b², at most n); then no gap need be above 0",
-        needs=(instance.bounded, instance.informative, instance.playable),
+        needs=(instance.bounded,),
         needs_as_printed=(instance.unique,),
+        needs_of_horizon=(instance.informative, instance.playable),
         limit=(instance.largest_pseudo_regret, PSEUDO),
     )
 
@@ -88,8 +90,9 @@ def theorem1_expectation(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bo
         printed,
         corrected,
         "the proof's own pulls put into Definition 3; plus 2nKδ times these arms' largest pseudo-regret",
-        needs=(instance.bounded, instance.playable),
+        needs=(instance.bounded,),
         needs_as_printed=(instance.unique,),
+        needs_of_horizon=(instance.playable,),
         limit=(instance.largest_pseudo_regret, PSEUDO),
     )
 
@@ -107,7 +110,8 @@ def theorem1_sharp(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
         None,
         pseudo_regret_at(instance, pulls) + instance.largest_pseudo_regret * 2.0 * k / n,
         "1+ρ in place of 5+ρ",
-        needs=(instance.bounded, Condition(f"n ≥ 2K: {n} ≥ {2 * k}", n >= 2 * k)),
+        needs=(instance.bounded,),
+        needs_of_horizon=(Condition(f"n ≥ 2K: {n} ≥ {2 * k}", n >= 2 * k),),
         limit=(instance.largest_pseudo_regret, PSEUDO),
     )
 
@@ -127,8 +131,9 @@ def corollary(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
         printed,
         corrected,
         "Theorem 1 and Lemma 1 as corrected; 4nK + 2(K−1) events, the twins among them",
-        needs=(instance.bounded, instance.playable),
+        needs=(instance.bounded,),
         needs_as_printed=(instance.unique,),
+        needs_of_horizon=(instance.playable,),
         limit=(largest_regret(rho, instance.span), REGRET),
     )
 
@@ -144,7 +149,8 @@ def lemma1(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None
         excess(instance, math.log(6.0 * n * k / level), printed=True),
         excess(instance, math.log((4.0 * n * k + 2.0 * (k - 1)) / level)),
         "true as printed, though the proof leaves out the twins; 4(K−1) for 4√2 K, K−1 for K under the root",
-        needs=(instance.bounded, Condition(f"0 < δ < 1: {level:.3g}", level < 1.0)),
+        needs=(instance.bounded,),
+        needs_of_horizon=(Condition(f"0 < δ < 1: {level:.3g}", level < 1.0),),
         limit=(largest_regret(instance.rho, instance.span), REGRET),
     )
 
