@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # The examples read data from inside these; nothing of them is imported, so their dependencies are not needed.
 DATA := lifelines linearmodels obp skfolio
 
-.PHONY: paper test quick bench clean
+.PHONY: paper test quick bench mutants clean
 
 paper: $(VENV)/ready
 	$(BIN)/prudent paper --out results/paper
@@ -26,6 +26,11 @@ quick: $(VENV)/ready
 bench: $(VENV)/bench-ready
 	$(VENV)-bench/bin/python benchmarks/stepping.py
 	$(VENV)-bench/bin/python benchmarks/leaping.py
+
+# How strong are the tests? See CONTRIBUTING.md; for other mutants: make mutants OPTIONS="--seed 1 --module ^study/"
+OPTIONS ?= --seed 0 --count 60
+mutants: $(VENV)/ready
+	$(BIN)/python benchmarks/mutants.py $(OPTIONS)
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

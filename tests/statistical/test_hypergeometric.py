@@ -11,7 +11,7 @@ import pytest
 from numba import njit
 from scipy import stats
 
-from prudent.engine.hypergeometric import hypergeometric
+from prudent.engine.hypergeometric import _log_choose, _log_rise, _stirling, hypergeometric
 
 FALSE_ALARM = 1e-6
 DRAWS = 100_000
@@ -74,6 +74,25 @@ def agrees(counts, expected):
     full = wanted > 0.0
     assert seen[~full].sum() == 0
     return full.sum() == 1 or stats.chisquare(seen[full], wanted[full] * seen.sum() / wanted.sum()).pvalue > FALSE_ALARM
+
+
+def test_stirling_s_tail_is_exact_from_20_on():
+    """log a! is known to 1e-16 of itself; every term of the series is larger than that at a = 20."""
+    for a in range(20, 60):
+        rest = math.lgamma(a + 1.0) - (a + 0.5) * math.log(a) + a - 0.5 * math.log(2.0 * math.pi)
+        assert _stirling(float(a)) == pytest.approx(rest, abs=4e-16 * math.lgamma(a + 1.0))
+
+
+@pytest.mark.parametrize("start", [0, 3, 19, 20, 21, 500, 10**6, 10**12, 2**52])
+def test_a_quotient_of_factorials_is_the_product_of_what_is_between(start):
+    """Below 20 and above, upwards and downwards; the same numbers make n over k."""
+    for step in (0, 1, 2, 7, 30):
+        product = math.fsum(math.log(start + i) for i in range(1, step + 1))
+        assert _log_rise(float(start), float(step)) == pytest.approx(product, rel=1e-13, abs=1e-13)
+        assert _log_rise(float(start + step), -float(step)) == pytest.approx(-product, rel=1e-13, abs=1e-13)
+        chosen = product - math.lgamma(step + 1.0)
+        for k in (step, start):
+            assert _log_choose(float(start + step), float(k)) == pytest.approx(chosen, rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize("total", [1, 2, 7, 1_000, 10**9, 2**52])

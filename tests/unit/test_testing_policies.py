@@ -11,6 +11,7 @@ from prudent.errors import PrudentError, check_positive
 from prudent.policies.base import FOREVER, Arm, Arms, Setting
 from prudent.policies.base import policies as policy_registry
 from prudent.testing import ConformanceError, check_policy
+from prudent.testing.policies import _grid, _samples
 
 # Strangers that keep the contract
 
@@ -58,6 +59,43 @@ def test_rewards_say_what_a_policy_is_made_for() -> None:
 @pytest.mark.parametrize("rewards", [(-1.0, 0.0), (2.0, math.inf), (-math.inf, -3.0)])
 def test_rewards_may_be_any_interval(rewards: tuple[float, float]) -> None:
     check_policy(Optimist(), rewards=rewards)
+
+
+@pytest.mark.parametrize(
+    ("rewards", "means", "variances"),
+    [
+        ((0.0, 1.0), {0.0, 0.5, 1.0}, {0.0, 1e-9, 0.05, 0.25}),
+        ((-math.inf, math.inf), {-2.0, 0.0, 0.5, 1.0, 3.0}, {0.0, 1e-9, 0.05, 0.25, 4.0}),
+        ((2.0, math.inf), {2.0, 2.5, 3.0, 5.0}, {0.0, 1e-9, 0.05, 0.25, 4.0}),
+        ((-math.inf, -3.0), {-6.0, -4.0, -3.5, -3.0}, {0.0, 1e-9, 0.05, 0.25, 4.0}),
+        ((0.0, 0.2), {0.0, 0.1, 0.2}, {0.0, 1e-9}),
+    ],
+)
+def test_scores_are_tried_at_the_extremes_of_what_an_arm_may_have(rewards, means, variances) -> None:
+    """One pull has no variance, and a variance is at most a quarter of the squared length; early and late clocks."""
+    points = _grid(rewards)
+    assert {(arm.mean, arm.variance) for arm, _ in points if arm.pulls == 1} == {(mean, 0.0) for mean in means}
+    for pulls in (2, 3, 10, 1_000, 1_000_000):
+        tried = {(arm.mean, arm.variance) for arm, _ in points if arm.pulls == pulls}
+        assert tried == {(mean, variance) for mean in means for variance in variances}
+    assert len(points) == 2 * len(means) * (1 + 5 * len(variances))
+    assert {(arm, t) for arm, t in points} == {(arm, k * arm.pulls + 1) for arm, _ in points for k in (1, 40)}
+
+
+def test_scores_of_rewards_are_tried_on_their_statistics() -> None:
+    """Each sample is ascending, within the rewards, reaches both ends, and comes with an early and a late clock."""
+    points, kept = _samples((-1.0, 3.0))
+    assert {arm.pulls for arm, _ in points} == {1, 2, 3, 11, 150, 200}
+    assert kept.shape == (len(points), 200)
+    for (arm, _), row in zip(points, kept, strict=True):
+        rewards = row[: arm.pulls]
+        assert np.isnan(row[arm.pulls :]).all()
+        assert (np.diff(rewards) >= 0.0).all()
+        assert (arm.mean, arm.variance) == (rewards.mean(), rewards.var())
+    assert (np.nanmin(kept), np.nanmax(kept)) == (-1.0, 3.0)
+    half = len(points) // 2
+    assert [(arm, t) for arm, t in points[half:]] == [(arm, 40 * (t - 1) + 1) for arm, t in points[:half]]
+    assert all(t == arm.pulls + 1 for arm, t in points[:half])
 
 
 # Those that break it

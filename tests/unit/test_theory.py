@@ -180,6 +180,8 @@ def test_conditions_are_checked_against_the_bandit(figure_2):
     assert not theorem1_high_probability(THREE, risk, 1_000, 0.01).applies
     assert theorem1_high_probability(THREE, risk, 1_000, 0.01 / 18_000).applies
     assert not theorem1_expectation(THREE, risk, 2).applies
+    assert not lemma1(THREE, risk, 1).applies  # δ = 1/n² is 1
+    assert lemma1(THREE, risk, 2).applies
     assert theorem2(THREE, risk, 2).corrected is None
     assert not theorem2(THREE, risk, 2).applies
 

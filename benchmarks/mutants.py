@@ -1,0 +1,280 @@
+"""How strong are the tests? Change one token of the source, run the tests of that part, and list what they miss.
+
+    python benchmarks/mutants.py [--seed 0] [--count 60] [--jobs 2] [--module theory] [--limit 900] [--list]
+
+A mutant is the source with one token changed: an operator swapped, a number plus one, a flag flipped, min for max, a
+`not` or a minus dropped. Type annotations and texts are left alone. Each mutant is a copy of the tree in a folder of
+its own, where the tests of its room (TESTS) run until the first failure. The failing test is then run on the unchanged
+tree as well; if it fails there too, the mutant does not count as caught. One that exceeds the limit counts as caught,
+because it hangs. Numba's machine code is copied along where the mutant cannot have changed it, and left behind where
+it can; each mutant then compiles its own. So run the tests once before, or every mutant compiles everything.
+"""
+
+import argparse
+import ast
+import io
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "prudent"
+COMPILED = {"arms", "confidence", "risk", "policies", "engine", "identification", "compiled", "portfolio"}
+"""Rooms whose code other files compile into their own machine code, which Numba's cache would not notice."""
+
+TESTS = {
+    "__init__": "unit/test_package",
+    "__main__": "unit/test_package",
+    "arms": "unit/test_arms unit/test_bandit unit/test_risk properties/test_axioms properties/test_block_identities "
+    "unit/test_testing_values statistical/test_sampling unit/test_plan statistical/test_leaping",
+    "arrays": "unit/test_package",
+    "bandit": "unit/test_bandit unit/test_theory unit/test_runs",
+    "catalogue": "unit/test_catalogue unit/test_docs",
+    "cli": "unit/test_cli unit/test_horizons unit/test_cli_study unit/test_catalogue unit/test_plan unit/test_errors "
+    "figures/test_portfolio_figures figures/test_paper",
+    "compiled": "unit/test_engine unit/test_risk unit/test_policies",
+    "confidence": "properties/test_confidence_identities unit/test_agent_intervals statistical/test_confidence_* "
+    "unit/test_risk unit/test_identification",
+    "engine": "unit/test_blocks unit/test_engine properties/test_block_identities statistical/test_hypergeometric "
+    "statistical/test_reference unit/test_leaping_engine statistical/test_leaping statistical/test_learning",
+    "errors": "unit/test_errors unit/test_registry unit/test_bandit unit/test_study",
+    "figures": "unit/test_report figures/test_labels figures/test_portfolio_figures figures/test_grid_figures",
+    "files": "unit/test_files unit/test_study_store unit/test_anywhere unit/test_plan",
+    "identification": "unit/test_identification unit/test_testing_strategies statistical/test_identification_laws",
+    "live": "unit/test_agent*",
+    "paper": "unit/test_report figures/test_*",
+    "parameters": "unit/test_registry unit/test_policies unit/test_study",
+    "plan": "unit/test_plan statistical/test_plan_actg175 unit/test_docs",
+    "policies": "unit/test_formulas unit/test_best_of_both unit/test_policies unit/test_identification "
+    "statistical/test_learning unit/test_leaping_engine statistical/test_theorems statistical/test_reference",
+    "portfolio": "unit/test_portfolio_* properties/test_portfolio_* figures/test_portfolio_figures "
+    "statistical/test_portfolio_*",
+    "rates": "unit/test_rates unit/test_portfolio_learning statistical/test_portfolio_rates",
+    "registry": "unit/test_registry unit/test_catalogue unit/test_package unit/test_study",
+    "regret": "unit/test_regret properties/test_identities unit/test_runs unit/test_theory",
+    "report": "unit/test_report unit/test_plan figures/test_paper",
+    "risk": "unit/test_risk properties/test_axioms unit/test_periods unit/test_bandit properties/test_identities "
+    "statistical/test_confidence_once unit/test_testing_values unit/test_identification",
+    "runs": "unit/test_runs unit/test_regret properties/test_identities unit/test_engine unit/test_cli",
+    "study": "unit/test_study* properties/test_study_files unit/test_cli_study statistical/test_study_compare "
+    "unit/test_plan",
+    "testing": "unit/test_testing_* unit/test_arms unit/test_best_of_both",
+    "theory": "unit/test_theory unit/test_horizons figures/test_configuration_figures statistical/test_theorems",
+}
+"""The tests of each room, the cheap ones first: those that mirror it, and for kernels those of laws."""
+
+SWAPS: dict[type, tuple[str, ...]] = {
+    ast.Add: ("+", "-"),
+    ast.Sub: ("-", "+"),
+    ast.Mult: ("*", "/"),
+    ast.Div: ("/", "*"),
+    ast.FloorDiv: ("//", "/"),
+    ast.Pow: ("**", "*"),
+    ast.Lt: ("<", "<=", ">"),
+    ast.LtE: ("<=", "<", ">="),
+    ast.Gt: (">", ">=", "<"),
+    ast.GtE: (">=", ">", "<="),
+    ast.Eq: ("==", "!="),
+    ast.NotEq: ("!=", "=="),
+    ast.And: ("and", "or"),
+    ast.Or: ("or", "and"),
+}
+EXTREMES = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
+
+
+class Mutant(NamedTuple):
+    """`before` at a byte of a file, which becomes `after`."""
+
+    path: Path
+    start: int
+    before: str
+    after: str
+
+    @property
+    def room(self) -> str:
+        return self.path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+    def source(self) -> bytes:
+        old = self.path.read_bytes()
+        return old[: self.start] + self.after.encode() + old[self.start + len(self.before.encode()) :]
+
+    def __str__(self) -> str:
+        old = self.path.read_bytes()
+        number = old.count(b"\n", 0, self.start) + 1
+        line = old.splitlines()[number - 1].decode().strip()
+        change = f"{self.before} → {self.after or 'nothing'}"
+        return f"{self.path.relative_to(SOURCE)}:{number}: {change}    {line}"
+
+
+class Text:
+    """The bytes of a file with its tokens, as the tree counts columns in bytes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.bytes = path, path.read_bytes()
+        lines = self.bytes.splitlines(keepends=True)
+        self.starts = [sum(map(len, lines[:i])) for i in range(len(lines) + 1)]
+        self.tokens = []
+        for token in tokenize.tokenize(io.BytesIO(self.bytes).readline):
+            row, column = token.start
+            if token.type in (tokenize.OP, tokenize.NAME):
+                before = lines[row - 1].decode()[:column].encode()
+                self.tokens.append((self.starts[row - 1] + len(before), token.string))
+
+    def span(self, node: ast.expr) -> tuple[int, int]:
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return self.starts[node.lineno - 1] + node.col_offset, self.starts[node.end_lineno - 1] + node.end_col_offset
+
+    def between(self, left: ast.expr, right: ast.expr, symbol: str, *after: str) -> Iterator[Mutant]:
+        """The operator between two operands, changed."""
+        low, high = self.span(left)[1], self.span(right)[0]
+        for start, string in self.tokens:
+            if low <= start < high and string == symbol:
+                yield from (Mutant(self.path, start, symbol, new) for new in after)
+                return
+
+
+def code_of(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes but type annotations and formatted strings."""
+    for name, field in ast.iter_fields(tree):
+        if name not in ("annotation", "returns"):
+            for node in field if isinstance(field, list) else [field]:
+                if isinstance(node, ast.AST) and not isinstance(node, ast.JoinedStr):
+                    yield node
+                    yield from code_of(node)
+
+
+def mutants_of(path: Path) -> Iterator[Mutant]:
+    """Every single-token mutant of a file."""
+    text = Text(path)
+    for node in code_of(ast.parse(text.bytes)):
+        match node:
+            case ast.BinOp(left, operator, right) if type(operator) in SWAPS:
+                yield from text.between(left, right, *SWAPS[type(operator)])
+            case ast.BoolOp(operator, values):
+                for left, right in pairwise(values):
+                    yield from text.between(left, right, *SWAPS[type(operator)])
+            case ast.Compare(left, operators, values):
+                for first, operator, second in zip([left, *values], operators, values, strict=False):
+                    if type(operator) in SWAPS:
+                        yield from text.between(first, second, *SWAPS[type(operator)])
+            case ast.UnaryOp(operator) if isinstance(operator, (ast.Not, ast.USub)):
+                yield Mutant(path, text.span(node)[0], "not" if isinstance(operator, ast.Not) else "-", "")
+            case ast.Constant(value) if isinstance(value, (bool, int, float)) and value != value + 1:
+                start, end = text.span(node)
+                after = str(not value if isinstance(value, bool) else value + 1)
+                yield Mutant(path, start, text.bytes[start:end].decode(), after)
+            case ast.Name(word) if word in EXTREMES:
+                yield Mutant(path, text.span(node)[0], word, EXTREMES[word])
+            case ast.Attribute(attr=word) if word in EXTREMES:
+                yield Mutant(path, text.span(node)[1] - len(word), word, EXTREMES[word])
+
+
+def all_mutants(module: str = "") -> list[Mutant]:
+    """Those of all files in whose path the pattern is found, in the order of the files."""
+    chosen = [path for path in sorted(SOURCE.rglob("*.py")) if re.search(module, path.relative_to(SOURCE).as_posix())]
+    return [mutant for path in chosen for mutant in mutants_of(path)]
+
+
+def tests_of(path: Path) -> list[str]:
+    """The files of tests for a file, from the root: those with its name first, then in the order of the table."""
+    room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    found = [test for glob in TESTS[room].split() for test in sorted(ROOT.glob(f"tests/{glob}.py"))]
+    found.sort(key=lambda test: path.stem not in test.stem)
+    return [test.relative_to(ROOT).as_posix() for test in dict.fromkeys(found)]
+
+
+def copy_tree(folder: Path, *, machine_code: bool) -> None:
+    """The source, tests and docs, with their times, which Numba compares; with its machine code or without."""
+    for name in ("src", "tests", "docs", "examples", "benchmarks"):
+        left = shutil.ignore_patterns() if machine_code else shutil.ignore_patterns("*.nb[ic]")
+        shutil.copytree(ROOT / name, folder / name, ignore=left)
+    for path in ROOT.glob("*.*"):
+        if path.is_file():
+            shutil.copy2(path, folder)
+
+
+def pytest(folder: Path, tests: list[str], limit: float) -> tuple[str, str]:
+    """The first failure of these tests, and what pytest printed; empty if all pass."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-o", "addopts="]
+    settings = {**os.environ, "PYTHONPATH": str(folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    settings.pop("NUMBA_CACHE_DIR", None)
+    try:
+        done = subprocess.run(
+            [*command, *tests], cwd=folder, env=settings, timeout=limit, capture_output=True, text=True, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"the limit of {limit:g} s", ""
+    if done.returncode == 0:
+        return "", done.stdout
+    failed = re.findall(r"^(?:FAILED|ERROR) (\S+::\S.*?|\S+)(?: - .*)?$", done.stdout, re.M)
+    return (failed[0] if failed else f"exit code {done.returncode}"), done.stdout + done.stderr
+
+
+def try_mutant(mutant: Mutant, limit: float) -> tuple[str, float]:
+    """What caught the mutant ("" if nothing did), and the seconds that took."""
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="mutant-") as name:
+        folder = Path(name)
+        copy_tree(folder, machine_code=mutant.room not in COMPILED)
+        (folder / mutant.path.relative_to(ROOT)).write_bytes(mutant.source())
+        caught, _ = pytest(folder, tests_of(mutant.path), limit)
+    if "::" in caught and not passes_unchanged(caught, limit):
+        caught = ""
+    return caught, time.perf_counter() - began
+
+
+@cache
+def passes_unchanged(test: str, limit: float) -> bool:
+    """Whether a test passes as it stands; said aloud if not, because then it can catch nothing."""
+    with tempfile.TemporaryDirectory(prefix="mutant-") as name:
+        copy_tree(Path(name), machine_code=True)
+        failed, printed = pytest(Path(name), [test], limit)
+    if failed:
+        print(f"{test} fails without a mutant:\n{printed}", file=sys.stderr, flush=True)
+    return not failed
+
+
+def main() -> None:
+    described = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    described.add_argument("--seed", type=int, default=0, help="which mutants are drawn")
+    described.add_argument("--count", type=int, default=60, help="how many")
+    described.add_argument("--jobs", type=int, default=2, help="how many at a time")
+    described.add_argument("--module", default="", help="a pattern for paths, such as engine/levels or ^(cli|study)/")
+    described.add_argument("--limit", type=float, default=900.0, help="seconds, after which a mutant hangs")
+    described.add_argument("--list", action="store_true", help="only list the mutants")
+    options = described.parse_args()
+    everything = all_mutants(options.module)
+    drawn = random.Random(options.seed).sample(everything, min(options.count, len(everything)))
+    drawn.sort(key=lambda mutant: mutant.room in COMPILED)  # those that compile everything anew come last
+    print(f"{len(drawn)} of {len(everything)} mutants, seed {options.seed}", flush=True)
+    if options.list:
+        print(*drawn, sep="\n")
+        return
+    survivors, catchers = [], Counter[str]()
+    with ThreadPoolExecutor(options.jobs) as pool:
+        running = {pool.submit(try_mutant, mutant, options.limit): mutant for mutant in drawn}
+        for done, future in enumerate(as_completed(running), 1):
+            mutant, (caught, seconds) = running[future], future.result()
+            catchers[caught.split("::")[0]] += 1
+            print(f"{done:3}/{len(drawn)} {seconds:4.0f} s  {mutant}\n{'':14}{caught or 'SURVIVES'}", flush=True)
+            survivors += [] if caught else [mutant]
+    print("\nCaught by:", *(f"{count:5}  {what}" for what, count in catchers.most_common() if what), sep="\n")
+    print(f"\n{len(drawn) - len(survivors)} of {len(drawn)} caught. Survivors:", *map(str, survivors), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

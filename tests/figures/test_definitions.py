@@ -1,0 +1,59 @@
+"""The problems of the figures are those that the paper's text and tables state."""
+
+import numpy as np
+import pytest
+
+from prudent import Gaussian, MeanVariance
+from prudent.paper import fig2_left, grid, problems
+from prudent.paper.making import Settings
+
+# Its table "Configuration 1 and Configuration 2": μ and σ² of α₁ to α₁₅.
+CONFIGURATION_1 = """
+0.10 0.05  0.20 0.34  0.23 0.28  0.27 0.09  0.32 0.23  0.32 0.72  0.34 0.19  0.41 0.14
+0.43 0.44  0.54 0.53  0.55 0.24  0.56 0.36  0.67 0.56  0.71 0.49  0.79 0.85
+"""
+CONFIGURATION_2 = """
+0.1 0.05  0.2 0.0725  0.27 0.09  0.32 0.11  0.41 0.145  0.49 0.19  0.55 0.24  0.59 0.28
+0.645 0.36  0.678 0.413  0.69 0.445  0.71 0.498  0.72 0.53  0.765 0.72  0.79 0.854
+"""
+
+
+@pytest.mark.parametrize(("name", "printed"), [("1", CONFIGURATION_1), ("2", CONFIGURATION_2)])
+def test_the_configurations_are_the_printed_tables(name, printed):
+    bandit = problems.CONFIGURATIONS[name]
+    numbers = np.array(printed.split(), float).reshape(15, 2)
+    assert all(isinstance(law, Gaussian) for law in bandit.arms)
+    assert np.array_equal(np.stack([bandit.means, bandit.variances], 1), numbers)
+    assert bandit.names == tuple(f"α{i + 1}" for i in range(15))
+
+
+def test_figure_2_has_the_arms_the_rounds_and_the_runs_of_the_text():
+    """ "K = 2 Gaussian arms set to μ₁ = 1.0, μ₂ = 0.5, σ₁² = 0.05, σ₂² = 0.25", "averaged over 500 runs"; the axis of
+    the figure shows 5, 10, 25, 50, 100 and 250 thousand rounds."""
+    assert problems.FIGURE_2.means.tolist() == [1.0, 0.5]
+    assert problems.FIGURE_2.variances.tolist() == [0.05, 0.25]
+    assert [n / 1000 for n in fig2_left.HORIZONS] == [5, 10, 25, 50, 100, 250]
+    cells = fig2_left.FIGURE.cells()["fig2-left"]
+    assert [cell.cell.horizon for cell in cells] == list(fig2_left.HORIZONS)
+    assert Settings.runs == 500
+
+
+def test_the_grid_is_that_of_the_text():
+    """ "μ₁ = 1.5, μ₂ ∈ [0.4; 1.5], σ₁² ∈ [0.0; 0.25], σ₂² = 0.25, so that Δ ∈ [0.0; 0.25] and Γ ∈ [0.0; 1.1] and number
+    of rounds n ∈ [50; 2.5×10⁵]"; the appendix shows twelve panels of each algorithm."""
+    risk, corners = MeanVariance(0.0), []
+    for mu_2 in (problems.MU_2[0], problems.MU_2[-1]):
+        for variance_1 in (problems.VARIANCE_1[0], problems.VARIANCE_1[-1]):
+            bandit = problems.grid_bandit(mu_2, variance_1)
+            corners.append((bandit.means[0], bandit.variances[1], bandit.gaps(risk)[1], bandit.mean_differences[0, 1]))
+    assert np.array(corners) == pytest.approx(
+        np.array([(1.5, 0.25, 0.25, 1.1), (1.5, 0.25, 0.0, 1.1), (1.5, 0.25, 0.25, 0.0), (1.5, 0.25, 0.0, 0.0)])
+    )
+    assert len(problems.HORIZONS) == 12
+    assert (problems.HORIZONS[0], problems.HORIZONS[-1]) == (50, 250_000)
+    assert all(np.diff(problems.HORIZONS) > 0)
+    assert risk == grid.RISK
+    assert np.allclose(np.diff(problems.MU_2), 0.1)
+    assert np.allclose(np.diff(problems.VARIANCE_1), 0.025)
+    labelled = grid.grid_cell("ExpExp", 50, 0.4, 0.025)
+    assert labelled.labels == {"algorithm": "ExpExp", "variance_gap": 0.225, "mean_gap": 1.1}
