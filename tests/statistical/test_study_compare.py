@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, ttest_ind
 
 from prudent import PrudentError
 from prudent.study.compare import compare, holm
@@ -43,6 +43,23 @@ def test_intervals_hold_all_at_once():
     assert missed <= limit
     assert wrong <= limit
     assert missed > 0, "intervals that never miss in 500 studies would be far too wide"
+
+
+def test_it_is_welch_s_test_of_the_runs():
+    """Against SciPy on the rewards themselves; intervals share the failure of 1 − level equally."""
+    rng, problems, runs, level = np.random.default_rng(6), 4, 12, 0.9
+    rewards = rng.normal(size=(2, problems, runs)) * rng.uniform(0.2, 3.0, (2, problems, 1))
+    rewards[0] += np.arange(problems)[:, None] / 2.0
+    errors = rewards.std(2, ddof=1) / np.sqrt(runs)
+    found = compare(table_of(rewards.mean(2), errors, runs=runs), "a", "b", level=level)
+    tests = [ttest_ind(*rewards[:, i], equal_var=False) for i in range(problems)]
+    intervals = [test.confidence_interval(1.0 - (1.0 - level) / problems) for test in tests]
+    assert found["low"].to_list() == pytest.approx([interval.low for interval in intervals])
+    assert found["high"].to_list() == pytest.approx([interval.high for interval in intervals])
+    adjusted = holm(np.array([test.pvalue for test in tests]))
+    assert found["p_holm"].to_list() == pytest.approx(adjusted)
+    assert found["verdict"].to_list() == ["B smaller" if p <= 1.0 - level else "open" for p in adjusted]
+    assert {"open", "B smaller"} == set(found["verdict"])
 
 
 def test_a_clear_difference_is_seen_and_its_sign_is_a_minus_b():

@@ -1,7 +1,10 @@
 """The package as others see it: one version, one list of names."""
 
 import ast
+import functools
 import importlib
+import inspect
+import math
 import re
 import subprocess
 import sys
@@ -46,6 +49,28 @@ def test_nothing_public_is_missing_from_the_stub():
     ours = [thing for thing in found if isinstance(thing, type) and thing.__module__.startswith("prudent.")]
     assert len(ours) > 40
     assert [thing.__name__ for thing in ours if thing.__name__ not in HOMES] == []
+
+
+DEFAULTS = {
+    "simulate": {"seed": 0, "engine": "auto", "snapshots": (), "bound_failure": 0.0},
+    "identify": {"seed": 0},
+    "simulate_portfolio": {"rho": 1.0, "seed": 0, "short": False, "snapshots": ()},
+    "Agent": {"seed": 0, "remember": False},
+    "study.Cell": {"runs": 500, "seed": 0, "engine": "auto"},
+    "study.Study": {"seed": 0, "engine": "auto", "keep": "summary"},
+    "study.run": {"keep": "summary", "backend": "threads"},
+    "plan.advise": {"policies": (), "draws": 100, "runs": 20, "seed": 0},
+    "testing.check_policy": {"arms": (2, 3, 5), "horizon": 60, "rewards": (-math.inf, math.inf)},
+    "testing.check_strategy": {"arms": (2, 3, 5), "budget": 60, "delta": 0.1},
+}
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_defaults_stay(name):
+    """Another default gives everybody other numbers, and must be meant: what is not None or a function."""
+    taken = inspect.signature(functools.reduce(getattr, name.split("."), prudent)).parameters.values()
+    given = {one.name: one.default for one in taken if isinstance(one.default, (bool, int, float, str, tuple))}
+    assert given == DEFAULTS[name]
 
 
 def test_an_unknown_name_is_an_attribute_error():
