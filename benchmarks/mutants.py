@@ -57,7 +57,7 @@ TESTS = {
     "live": "unit/test_agent*",
     "paper": "unit/test_report figures/test_*",
     "parameters": "unit/test_registry unit/test_policies unit/test_study",
-    "plan": "unit/test_plan statistical/test_plan_actg175 unit/test_docs",
+    "plan": "unit/test_plan statistical/test_plan_actg175",
     "policies": "unit/test_formulas unit/test_best_of_both unit/test_policies unit/test_identification "
     "statistical/test_learning unit/test_leaping_engine statistical/test_theorems statistical/test_reference",
     "portfolio": "unit/test_portfolio_* properties/test_portfolio_* figures/test_portfolio_figures "

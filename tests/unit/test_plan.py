@@ -78,9 +78,9 @@ def test_every_policy_is_suitable_or_left_out_with_a_reason():
 
 @pytest.fixture(scope="module")
 def advice(tmp_path_factory):
-    """Two options far apart; exploring for ever is worse than stopping."""
+    """Two options far apart, the better one last; exploring for ever is worse than stopping."""
     out = tmp_path_factory.mktemp("plan")
-    options = guesses(["good: gaussian(0.9..1.0, 0.01)", "bad: gaussian(0.0..0.1, 0.3..0.4)"])
+    options = guesses(["bad: gaussian(0.0..0.1, 0.3..0.4)", "good: gaussian(0.9..1.0, 0.01)"])
     policies = ["round-robin", "exp-exp"]
     return advise(options, MeanVariance(1.0), 500, out, policies=policies, draws=12, runs=5), out
 

@@ -30,6 +30,7 @@ def test_measures_are_the_methods_of_the_same_name_and_the_summary_their_means()
     assert all(summary[name] == measures[name].mean() for name in MEASURES)
     assert summary["pulls"] == runs.pulls.mean(0).tolist()
     assert summary["across_variance"] == runs.across_variance()
+    assert measures["best_share"].tolist() == (runs.pulls[:, 0] / 300).tolist()
 
 
 def test_what_the_risk_does_not_define_is_none():
