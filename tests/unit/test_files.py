@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prudent import Empirical, PrudentError, arms
-from prudent.files import read_columns, write
+from prudent.files import _counts_rows, read_columns, write
 from prudent.plan import pilot
 
 # Writing
@@ -263,3 +263,24 @@ def test_the_options_of_a_pilot_are_the_columns_of_a_file(made):
     ):
         with pytest.raises(PrudentError, match=message):
             pilot(made(content))
+
+
+def test_a_pilot_may_be_all_successes_or_all_failures_but_not_all_the_same_otherwise(made):
+    same = {option.name: set(option.outcomes) for option in pilot(made("none,all,more\n0,1,1\n0,1,2\n0,1,1\n"))}
+    assert same == {"none": {0.0}, "all": {1.0}, "more": {1.0, 2.0}}
+    with pytest.raises(PrudentError, match="column 'b' must hold at least 3 outcomes that are not all the same"):
+        pilot(made("a,b\n0,2\n1,2\n0,2\n"))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "counts"),
+    [
+        ([0, 1, 2], True), ([1, 2, 3], True), ([2, 3, 4], False), ([0, 2, 4], False), ([1, 0, 1], False),
+        ([0, 1], False), ([0.5, 1.5, 2.5], False), ([1800, 1801, 1850], True), ([1799, 1800, 1801], False),
+        ([2024, 2022, 2021], True), ([2024, 2022, 2023], False), ([2022, 2022, 2023], False),
+        ([20240131, 20240201, 20240301], True), ([1, 2000, 2001], False), ([3000, 2000, 5], False),
+    ],
+)  # fmt: skip
+def test_what_looks_like_dates_or_row_numbers(numbers, counts):
+    """Row numbers rise by 1 from 0 or 1; dates rise, or fall, and none is before 1800."""
+    assert _counts_rows([float(number) for number in numbers]) is counts

@@ -1,5 +1,7 @@
 """The paper's definitions, on allocations where the answer is known."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,21 @@ def test_an_arm_never_pulled_counts_for_nothing():
 def test_expected_regret_of_the_best_arm_alone_is_zero():
     pulls, means, variances = np.array([100, 0]), np.array([1.0, 0.5]), np.array([0.05, 0.25])
     assert expected_regret(pulls, means, variances, 0, MeanVariance(0.3)) == pytest.approx(0.0, abs=1e-16)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.7, np.inf])
+def test_expected_regret_is_that_of_every_sequence_of_coins(rho):
+    """Two coins, five rewards: all 32 sequences by their chances, less all those of the best coin."""
+    pulls, means, risk = np.array([2, 3]), np.array([0.3, 0.9]), MeanVariance(rho)
+
+    def expected_cost(chances):
+        sequences = np.array(list(itertools.product([0.0, 1.0], repeat=5)))
+        weights = np.where(sequences == 1.0, chances, 1.0 - chances).prod(1)
+        return weights @ risk.stats_cost(sequences.mean(1), sequences.var(1))
+
+    best = int(np.argmin(risk.stats_cost(means, means * (1.0 - means))))
+    wanted = expected_cost(np.repeat(means, pulls)) - expected_cost(np.full(5, means[best]))
+    assert expected_regret(pulls, means, means * (1.0 - means), best, risk) == pytest.approx(wanted)
 
 
 ZERO_ONE = Bandit([Deterministic(0.0), Deterministic(1.0)])

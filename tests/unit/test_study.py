@@ -167,6 +167,7 @@ def test_all_mistakes_are_reported_at_once(tmp_path):
     with pytest.raises(PrudentError) as error:
         load(written(tmp_path, broken))
     assert [line.split(":")[1] for line in str(error.value).splitlines()] == ["1", "15", "7"]
+    assert [line.split(": ")[1] for line in str(error.value).splitlines()] == ["runs", "bandits.grid.1", "policies.2"]
 
 
 def test_a_policy_that_cannot_serve_the_risk_is_refused_before_anything_runs():
