@@ -51,7 +51,8 @@ TESTS = {
     "engine": "unit/test_blocks unit/test_engine properties/test_block_identities statistical/test_hypergeometric "
     "statistical/test_reference unit/test_leaping_engine statistical/test_leaping statistical/test_learning",
     "errors": "unit/test_errors unit/test_registry unit/test_bandit unit/test_study",
-    "figures": "unit/test_figures unit/test_report figures/test_labels figures/test_portfolio_figures figures/test_grid_figures",
+    "figures": "unit/test_figures unit/test_report figures/test_labels figures/test_portfolio_figures "
+    "figures/test_grid_figures",
     "files": "unit/test_files unit/test_study_store unit/test_anywhere unit/test_plan",
     "identification": "unit/test_identification unit/test_testing_strategies statistical/test_identification_laws",
     "live": "unit/test_agent*",

@@ -1,10 +1,13 @@
 """The problems of the figures are those that the paper's text and tables state."""
 
+import math
+
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from prudent import Gaussian, MeanVariance
-from prudent.paper import fig2_left, grid, problems
+from prudent.paper import fig2_left, grid, problems, worst_case
 from prudent.paper.making import Settings
 
 # Its table "Configuration 1 and Configuration 2": μ and σ² of α₁ to α₁₅.
@@ -57,3 +60,25 @@ def test_the_grid_is_that_of_the_text():
     assert np.allclose(np.diff(problems.VARIANCE_1), 0.025)
     labelled = grid.grid_cell("ExpExp", 50, 0.4, 0.025)
     assert labelled.labels == {"algorithm": "ExpExp", "variance_gap": 0.225, "mean_gap": 1.1}
+
+
+@pytest.mark.parametrize("n", [10**8, 10**11])
+def test_the_worst_gap_of_expexp_maximises_its_regret(n):
+    """Γ² m/n + Δ Φ(−Δ√m/s) with m = (n/14)^(2/3) and s² = 2(σ₁⁴ + σ₂⁴), tried at many Δ."""
+    m, s = (n / 14) ** (2 / 3), math.sqrt(2 * (0.25**2 + 0.25**2))
+    gaps = np.linspace(0.0, 0.25, 2_000_001)
+    regret = 1.1**2 * m / n + gaps * norm.cdf(-gaps * math.sqrt(m) / s)
+    assert worst_case.worst_gap("ExpExp", n) == pytest.approx(gaps[regret.argmax()], rel=1e-3)
+    assert worst_case.predicted("ExpExp", n) == pytest.approx(regret.max(), rel=1e-3)
+
+
+@pytest.mark.parametrize("n", [10**11, 10**13])
+def test_the_worst_gap_of_mv_lcb_maximises_its_regret(n):
+    """Δ/2 (1 − u) + Γ²/4 (1 − u²) at u = Δ√(n/2)/w, w² = c² log(1/δ)/2; noise takes Γ²/4 · s²/w² away."""
+    w = math.sqrt(5**2 * math.log(n**2) / 2)
+    gaps = np.linspace(0.0, 4.0, 1_000_001) * w**2 / n
+    u = gaps * math.sqrt(n / 2) / w
+    regret = gaps / 2 * (1 - u) + 1.1**2 / 4 * (1 - u**2)
+    assert worst_case.worst_gap("MV-LCB", n) == pytest.approx(gaps[regret.argmax()], rel=1e-2)
+    noise = 1 - 2 * (0.25**2 + 0.25**2) / w**2
+    assert worst_case.predicted("MV-LCB", n) == pytest.approx(regret.max() * noise, rel=1e-6)

@@ -76,6 +76,14 @@ def test_unknown_figure_writes_nothing(tmp_path):
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.parametrize(("flags", "runs"), [([], 500), (["--quick"], 50), (["--runs", 7], 7)])
+def test_the_paper_takes_500_runs_a_point_unless_asked_otherwise(flags, runs, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("prudent.paper.making.make", lambda figure, settings: asked.append(settings) or 1 / 0)
+    run("paper", "fig2-left", *flags, "--out", tmp_path)
+    assert [settings.runs for settings in asked] == [runs]
+
+
 def test_bounds_prints_every_result():
     result = run("bounds", *ARMS, "--rho", 0, "--horizon", 5000)
     assert result.exit_code == 0

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from prudent.cli import main
+from prudent.cli.study import duration
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "study.toml"
 
@@ -128,3 +129,11 @@ def test_the_example_is_a_study():
     from prudent.study import load
 
     assert len(load(EXAMPLE).cells) == (12 + 1) * 3 * 4 * 5
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.534, "0.53 s"), (59.0, "59 s"), (60.0, "1 min"), (90.0, "1.5 min"), (3599.0, "60 min"), (3600.0, "1 h")],
+)
+def test_durations_are_said_in_the_largest_unit_that_fits(seconds, said):
+    assert duration(seconds) == said

@@ -21,6 +21,7 @@ from prudent.risk.mean_variance import MeanVariance
 from prudent.risk.tails import CVaR
 from prudent.risk.utility import LossAverse
 from prudent.testing import ConformanceError, check_arm, check_risk
+from prudent.testing.rules import close
 
 
 def test_a_broken_contract_is_a_failed_assertion() -> None:
@@ -350,3 +351,15 @@ def test_a_registered_risk_must_print_itself_in_full(register, monkeypatch: pyte
     monkeypatch.setattr(TailRisk, "__str__", lambda self: "tail-risk")
     with pytest.raises(ConformanceError, match="its text must build it again"):
         check_risk(TailRisk(0.3))
+
+
+def test_numbers_are_close_up_to_a_share_of_them_and_infinite_ones_when_equal():
+    assert close(math.inf, math.inf)
+    assert not close(math.inf, -math.inf)
+    assert not close(1.0, math.inf)
+    assert not close(math.nan, math.nan)
+    assert close(1e12 + 500.0, 1e12)
+    assert not close(1e12 + 2_000.0, 1e12)
+    assert close(5e-10, 0.0)
+    assert not close(0.0, 2e-9)
+    assert close(1.05, 1.0, near=0.03)

@@ -72,8 +72,8 @@ def check_spec(thing: object, text: str, registry: Registry[Any]) -> None:
 
 
 def close(a: float, b: float, near: float = 1e-9) -> bool:
-    """Equal up to rounding, or up to `near`."""
-    return bool(a == b or abs(a - b) <= near * (1.0 + abs(b)))
+    """Equal up to rounding, or up to `near`; an infinite number is close to itself alone."""
+    return bool(a == b or abs(a - b) <= near * (1.0 + abs(b)) < math.inf)
 
 
 def check_parameters(name: str, subject: Any, given: Collection[str] = ()) -> None:
