@@ -57,7 +57,7 @@ TESTS = {
     "identification": "unit/test_identification unit/test_testing_strategies statistical/test_identification_laws",
     "live": "unit/test_agent*",
     "paper": "unit/test_report figures/test_*",
-    "parameters": "unit/test_registry unit/test_policies unit/test_study",
+    "parameters": "unit/test_errors unit/test_registry unit/test_policies unit/test_study",
     "plan": "unit/test_plan unit/test_files statistical/test_plan_actg175",
     "policies": "unit/test_formulas unit/test_best_of_both unit/test_policies unit/test_identification "
     "statistical/test_learning unit/test_leaping_engine statistical/test_theorems statistical/test_reference",

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from prudent.cli import main
+from prudent.cli.output import with_error
 from prudent.study.schema import SUMMARY
 
 ARMS = ["--arm", "gaussian(1.0, 0.05)", "--arm", "gaussian(0.5, 0.25)"]
@@ -145,3 +146,20 @@ def test_bad_searches_are_one_line_and_exit_code_2(arguments, message):
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("mean", "se", "shown"),
+    [
+        (0.0698123, 0.0001234, "0.06981 ± 0.00012"),
+        (123.4, 15.2, "123 ± 15"),
+        (-2.5, 0.1, "-2.50 ± 0.10"),
+        (0.25, 0.0, "0.25"),
+        (0.25, 1e-14, "0.25"),
+        (0.25, None, "0.25"),
+        (None, None, "–"),
+    ],
+)
+def test_a_mean_has_the_digits_that_its_error_supports(mean, se, shown):
+    """Two digits of the error; none where it is zero or rounding."""
+    assert with_error(mean, se) == shown

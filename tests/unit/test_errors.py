@@ -1,11 +1,13 @@
 """Messages name the owner, the parameter, what is allowed, what was given and the fix."""
 
 import math
+import re
 
 import numpy as np
 import pytest
 
 from prudent.errors import PrudentError, as_float, check_finite, check_integer, check_number, check_positive, pretty
+from prudent.parameters import PARAMETERS, check_parameter
 
 
 def message_of(call: object) -> str:
@@ -77,3 +79,29 @@ def test_whole_numbers_out_of_range() -> None:
 
 def test_bounds_read_as_people_write_them() -> None:
     assert [pretty(x) for x in (1.0, 0.25, 1e6, math.inf, -math.inf)] == ["1", "0.25", "1e+06", "∞", "−∞"]
+
+
+INTERVALS = {
+    "rho": "[0, ∞]", "alpha": "(0, 1]", "lam": "(0, ∞)", "delta": "(0, 1)", "failure": "(0, 1)", "level": "(0, 1)",
+    "range": "(0, ∞)", "low": "(−∞, ∞)", "high": "(−∞, ∞)",
+}  # fmt: skip
+"""The glossary's intervals: ρ may be 0 and infinite, α is a share of up to all rewards, probabilities are never sure."""
+
+
+def test_every_parameter_has_its_interval() -> None:
+    assert set(INTERVALS) == set(PARAMETERS)
+    for name, interval in INTERVALS.items():
+        with pytest.raises(PrudentError, match=re.escape(f"it: {name} must lie in {interval}, got nan")):
+            check_parameter("it", name, math.nan)
+
+
+@pytest.mark.parametrize(("given", "meant"), [(5, "0.05"), (99.5, "0.995"), (1.5, "0.015")])
+def test_percent_are_recognised_between_one_and_a_hundred(given: float, meant: str) -> None:
+    with pytest.raises(PrudentError, match=f"for a {given:g} % failure rate pass {meant}$"):
+        check_parameter("it", "delta", given)
+
+
+@pytest.mark.parametrize("given", [0, 1, 100, 150, -1])
+def test_what_is_no_percentage_is_told_what_the_parameter_means(given: float) -> None:
+    with pytest.raises(PrudentError, match=f"got {given}; δ is a probability of failure, such as 0.05$"):
+        check_parameter("it", "delta", given)

@@ -124,6 +124,21 @@ def test_equal_policies_are_rarely_called_different_though_the_first_is_the_luck
     assert sum(not plan["as_good"].all() for plan in plans) <= stats.binom.isf(1e-9, 200, 0.05)
 
 
+@pytest.mark.parametrize(("policies", "pairs"), [(2, 1), (3, 3), (4, 6)])
+@pytest.mark.parametrize("share", [0.9, 1.1])
+def test_a_policy_is_as_good_unless_its_p_value_times_all_pairs_is_below_5_percent(policies, pairs, share):
+    """Regrets whose paired t-test against the first has the p-value `share` · 0.05/pairs, exactly."""
+    noise = np.arange(12.0) - 5.5
+    t = stats.t.isf(share * 0.05 / pairs / 2.0, 11)
+    behind = noise + t * noise.std(ddof=1) / np.sqrt(12)
+    regret = np.zeros((policies, 12, 1))
+    regret[1] = behind[:, None]
+    regret[2:] = 1_000.0
+    ranked = summarise(made_up(regret))
+    assert ranked["behind"].to_list() == pytest.approx([0.0, behind.mean(), *[1_000.0] * (policies - 2)])
+    assert ranked["as_good"].to_list() == [True, share > 1.0] + [False] * (policies - 2)
+
+
 def test_a_difference_without_spread_is_seen():
     regret = np.arange(12.0)[None, :, None] + np.array([0.0, 0.5, 0.0])[:, None, None]
     assert summarise(made_up(regret))["as_good"].to_list() == [True, True, False]
