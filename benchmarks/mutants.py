@@ -56,7 +56,7 @@ TESTS = {
     "files": "unit/test_files unit/test_study_store unit/test_anywhere unit/test_plan",
     "identification": "unit/test_identification unit/test_testing_strategies statistical/test_identification_laws",
     "live": "unit/test_agent*",
-    "paper": "unit/test_report figures/test_*",
+    "paper": "figures/test_definitions figures/test_* unit/test_report",
     "parameters": "unit/test_errors unit/test_registry unit/test_policies unit/test_study",
     "plan": "unit/test_plan unit/test_files statistical/test_plan_actg175",
     "policies": "unit/test_formulas unit/test_best_of_both unit/test_policies unit/test_identification "

@@ -85,7 +85,7 @@ INTERVALS = {
     "rho": "[0, ∞]", "alpha": "(0, 1]", "lam": "(0, ∞)", "delta": "(0, 1)", "failure": "(0, 1)", "level": "(0, 1)",
     "range": "(0, ∞)", "low": "(−∞, ∞)", "high": "(−∞, ∞)",
 }  # fmt: skip
-"""The glossary's intervals: ρ may be 0 and infinite, α is a share of up to all rewards, probabilities are never sure."""
+"""ρ may be 0 and infinite, α is a share of up to all rewards, and a probability of failure is never 0 or 1."""
 
 
 def test_every_parameter_has_its_interval() -> None:
