@@ -82,3 +82,11 @@ def test_the_worst_gap_of_mv_lcb_maximises_its_regret(n):
     assert worst_case.worst_gap("MV-LCB", n) == pytest.approx(gaps[regret.argmax()], rel=1e-2)
     noise = 1 - 2 * (0.25**2 + 0.25**2) / w**2
     assert worst_case.predicted("MV-LCB", n) == pytest.approx(regret.max() * noise, rel=1e-6)
+
+
+def test_the_candidates_for_the_worst_gap_lie_around_it_at_equal_distances():
+    n = 10**9
+    for algorithm in problems.ALGORITHMS:
+        found = [each.cell.bandit.gaps(grid.RISK).max() for each in worst_case.gaussian_cells(algorithm, n)]
+        wanted = worst_case.worst_gap(algorithm, n) * np.array([0.0, 0.5, 1.0, 1.5, 2.0])
+        assert found == pytest.approx(wanted.tolist(), abs=1e-12)

@@ -277,7 +277,7 @@ def test_a_pilot_may_be_all_successes_or_all_failures_but_not_all_the_same_other
     [
         ([0, 1, 2], True), ([1, 2, 3], True), ([2, 3, 4], False), ([0, 2, 4], False), ([1, 0, 1], False),
         ([0, 1], False), ([0.5, 1.5, 2.5], False), ([1800, 1801, 1850], True), ([1799, 1800, 1801], False),
-        ([2024, 2022, 2021], True), ([2024, 2022, 2023], False), ([2022, 2022, 2023], False),
+        ([2024, 2022, 2021], True), ([2024, 2022, 2023], False), ([2022, 2022, 2023], False), ([2024, 2022, 2022], False),
         ([20240131, 20240201, 20240301], True), ([1, 2000, 2001], False), ([3000, 2000, 5], False),
     ],
 )  # fmt: skip
