@@ -234,17 +234,17 @@ def try_mutant(mutant: Mutant, limit: float) -> tuple[str, float]:
         copy_tree(folder, machine_code=mutant.room not in COMPILED)
         (folder / mutant.path.relative_to(ROOT)).write_bytes(mutant.source())
         caught, _ = pytest(folder, tests_of(mutant.path), limit)
-    if "::" in caught and not passes_unchanged(caught, limit):
+    if caught.startswith("tests/") and not passes_unchanged(caught, limit):
         caught = ""
     return caught, time.perf_counter() - began
 
 
 @cache
 def passes_unchanged(test: str, limit: float) -> bool:
-    """Whether a test passes as it stands; said aloud if not, because then it can catch nothing."""
+    """Whether a test passes, or a file is imported, as it stands; said aloud if not, as then it can catch nothing."""
     with tempfile.TemporaryDirectory(prefix="mutant-") as name:
         copy_tree(Path(name), machine_code=True)
-        failed, printed = pytest(Path(name), [test], limit)
+        failed, printed = pytest(Path(name), [test] if "::" in test else [test, "--collect-only"], limit)
     if failed:
         print(f"{test} fails without a mutant:\n{printed}", file=sys.stderr, flush=True)
     return not failed

@@ -3,11 +3,12 @@
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.stats import norm
 
 from prudent import Gaussian, MeanVariance
-from prudent.paper import fig2_left, grid, problems, worst_case
+from prudent.paper import fig2_left, grid, heatmaps, problems, worst_case
 from prudent.paper.making import Settings
 
 # Its table "Configuration 1 and Configuration 2": μ and σ² of α₁ to α₁₅.
@@ -90,3 +91,24 @@ def test_the_candidates_for_the_worst_gap_lie_around_it_at_equal_distances():
         found = [each.cell.bandit.gaps(grid.RISK).max() for each in worst_case.gaussian_cells(algorithm, n)]
         wanted = worst_case.worst_gap(algorithm, n) * np.array([0.0, 0.5, 1.0, 1.5, 2.0])
         assert found == pytest.approx(wanted.tolist(), abs=1e-12)
+
+
+def test_the_heat_maps_are_described_at_both_ends_of_the_gap_and_count_who_is_lower():
+    """Made-up regrets n^(−a): the largest Γ and both ends of Δ are told, and each cell at the last n counts once."""
+    slopes = {("MV-LCB", 0.0): 0.0, ("MV-LCB", 0.1): 0.5, ("MV-LCB", 0.25): 1.0}
+    rows = [
+        {"algorithm": name, "variance_gap": gap, "mean_gap": gamma, "horizon": n, "regret_se": 1e-6}
+        | {"regret": (gamma + 1.0) * float(n) ** -slopes.get((name, gap), 1 / 3)}
+        for name in problems.ALGORITHMS
+        for gap in (0.1, 0.0, 0.25)
+        for gamma in (0.0, 1.1)
+        for n in (10**5, 10**6, 10**7)
+    ]
+    said = heatmaps.findings({"heatmaps": pl.DataFrame(rows)})
+    for gap, name, slope in ((0, "MV-LCB", "0.0000"), (0, "ExpExp", "-0.3333"), (0.25, "MV-LCB", "-1.0000")):
+        (sentence,) = [text for text in said.split(". ") if text.startswith(f"Δ = {gap}, Γ = 1.1, {name}: ")]
+        assert f"log-log slope {slope} " in sentence
+    assert "Δ = 0.1" not in said
+    assert said.endswith(
+        "At n = 10,000,000 MV-LCB has the smaller regret by more than two standard errors in 4 of 6 cells, ExpExp in 2."
+    )

@@ -138,9 +138,8 @@ def first_more_complex() -> list[tuple[float, float]]:
 
     grid = np.unique(np.concatenate([np.linspace(LOW, HIGH, STEPS + 1), tie_points(one), tie_points(two)]))
     state = lead(grid)
-    changes = [bisect(lead, *grid[i : i + 2]) for i in np.flatnonzero(state[1:] != state[:-1])]
-    edges = [*([LOW] if state[0] > 0 else []), *changes, *([HIGH] if state[-1] > 0 else [])]
-    return list(zip(edges[::2], edges[1::2], strict=True))
+    edges = [bisect(lead, *grid[i : i + 2]) for i in np.flatnonzero(state[1:] != state[:-1])]
+    return list(zip(edges[::2], edges[1::2], strict=True))  # configuration 2 leads at both ends of the range
 
 
 def plot_complexity(ax: Axes, curves: pl.DataFrame, shaded: list[tuple[float, float]]) -> Axes:
