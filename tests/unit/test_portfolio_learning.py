@@ -44,6 +44,22 @@ def test_each_feedback_shows_what_it_may_and_no_more(feedback, arms):
     assert spy.shown[0].block.rounds == 4
 
 
+@pytest.mark.parametrize(("c", "whole"), [(0.01, True), (1.0, False)])
+def test_mc_ucb_takes_off_as_much_of_its_widths_as_leaves_a_covariance(c, whole):
+    """Ĉ − θ w wᵀ and μ̂ + b of its docstring, with θ = 1 if that is positive semi-definite, else the largest θ."""
+    spread, rounds, t = np.array([[1.0, 0.3], [0.3, 0.5]]), np.array([[400.0, 100.0], [100.0, 200.0]]), 500
+    seen = Pairs(2)
+    seen.rounds, seen.scatter, seen.means = rounds, spread * rounds, np.array([[0.2, 9.0], [9.0, 0.1]])
+    mean, covariance = MCUCB(c=c)._optimistic(seen, np.array([0.5, 0.5]), t)
+    assert mean == pytest.approx([0.2, 0.1] + c * np.sqrt(2 * np.diag(spread) * np.log(t) / [400, 200]))
+    width = np.sqrt(2 * c * np.diag(spread) * np.sqrt(t * np.log(t)) / 100)  # each was seen beside the other 100 times
+    taken = (spread - covariance) / np.outer(width, width)
+    assert taken == pytest.approx(np.full((2, 2), taken[0, 0]))
+    assert taken[0, 0] == pytest.approx(1.0) if whole else taken[0, 0] < 0.9
+    least = np.linalg.eigvalsh(covariance)[0]
+    assert least > 0.1 if whole else least == pytest.approx(0.0, abs=1e-12)
+
+
 @pytest.mark.parametrize("policy", POLICIES)
 def test_the_result_does_not_depend_on_the_workers(policy):
     settings = {"horizon": 200, "runs": 60, "seed": 3, "snapshots": [50]}
