@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALL := pip install --quiet --disable-pip-version-check -c constraints.txt
 
 # The examples read data from inside these; nothing of them is imported, so their dependencies are not needed.
 DATA := lifelines linearmodels obp skfolio
@@ -11,7 +12,7 @@ DATA := lifelines linearmodels obp skfolio
 paper: $(VENV)/ready
 	$(BIN)/prudent paper --out results/paper
 
-test: $(VENV)/ready
+test: $(VENV)/test-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -19,7 +20,7 @@ test: $(VENV)/ready
 	$(BIN)/pytest
 
 # The first thing to run after a change: what can be told in 90 seconds, once kernels are compiled.
-quick: $(VENV)/ready
+quick: $(VENV)/test-ready
 	$(BIN)/pytest -m "not slow" tests/unit tests/properties
 
 # The benchmark's other libraries live in an environment of their own.
@@ -29,18 +30,22 @@ bench: $(VENV)/bench-ready
 
 # How strong are the tests? See CONTRIBUTING.md; for other mutants: make mutants OPTIONS="--seed 1 --module ^study/"
 OPTIONS ?= --seed 0 --count 60
-mutants: $(VENV)/ready
+mutants: $(VENV)/test-ready
 	$(BIN)/python benchmarks/mutants.py $(OPTIONS)
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -c constraints.txt $(DATA)
+	$(BIN)/$(INSTALL) -e .
+	touch $@
+
+$(VENV)/test-ready: $(VENV)/ready
+	$(BIN)/$(INSTALL) -e '.[test]'
+	$(BIN)/$(INSTALL) --no-deps $(DATA)
 	touch $@
 
 $(VENV)/bench-ready: $(VENV)/ready
 	$(PYTHON) -m venv $(VENV)-bench
-	$(VENV)-bench/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e . river
+	$(VENV)-bench/bin/$(INSTALL) -e . river
 	touch $@
 
 clean:
