@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from prudent import MVLCB, Agent, Bandit, Deterministic, Gaussian, simulate
-from prudent.arms.sampling import include
+from prudent.arms.base import arms as registry
+from prudent.arms.base import encode
+from prudent.arms.sampling import include, may_tie
 from prudent.policies.base import Arm
 from prudent.policies.ties import arm_of, below, lowest, rounding
 from prudent.risk.mean_variance import mean_variance
@@ -131,6 +133,23 @@ def test_an_agent_takes_the_first_of_equal_arms(policy):
             for reward in rng.permutation(rewards):
                 agent.tell(arm, reward, asked=False)
         assert agent.ask() == 0
+
+
+@pytest.mark.parametrize(
+    ("arms", "can"),
+    [
+        ("bernoulli(0.5) bernoulli(0.5)", True),
+        ("bernoulli(0.5) gaussian(0,1)", False),
+        ("gaussian(0,1) gaussian(0,1)", False),
+        ("gaussian(0,0) gaussian(1,0)", True),
+        ("gaussian(0,1) gaussian(1,0) deterministic(1)", True),
+        ("empirical([0,1]) mixture([bernoulli(0.5),bernoulli(0.1)],[0.5,0.5])", True),
+        ("beta(1,2) uniform(0,1) exponential(1) student-t(3) truncated-gaussian(0,1,0,1) bernoulli(0.1)", False),
+    ],
+)
+def test_arms_tie_if_two_of_them_have_values_of_positive_probability(arms, can):
+    laws = encode([registry.parse(each) for each in arms.split()])
+    assert bool(may_tie(laws, len(arms.split()))) is can
 
 
 def test_continuous_rewards_never_tie():

@@ -87,6 +87,18 @@ def _truncated(low: float, high: float, rng: Any) -> float:
 
 
 @kernel
+def may_tie(laws: Laws, n_arms: int) -> bool:
+    """Whether the scores of two arms can be equal with positive probability: it takes two arms that have a value of
+    positive probability. A mixture is taken for one."""
+    count = 0
+    for i in range(n_arms):
+        kind = laws.kind[i]
+        constant = kind == GAUSSIAN and laws.table[laws.start[i] + 1] == 0.0
+        count += constant or kind in (BERNOULLI, DETERMINISTIC, EMPIRICAL, MIXTURE)
+    return count > 1
+
+
+@kernel
 def draw_many(laws: Laws, arm: int, rewards: NDArray[np.float64], rng: Any) -> None:
     """Fill an array with rewards of the arm."""
     for i in range(len(rewards)):

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from prudent.arms.sampling import BERNOULLI, GAUSSIAN, Laws, draw, include
+from prudent.arms.sampling import BERNOULLI, GAUSSIAN, Laws, draw, include, may_tie
 from prudent.arrays import Counts, Marks
 from prudent.compiled import helper, kernel
 from prudent.engine.record import BAD_PHASE, BAD_SCORE, FINE, Record, Statistics, clear, clear_arms, no_arms, write_down
 from prudent.policies.base import FOREVER, Arm, Arms
 from prudent.policies.helpers import answer, choose_only
 from prudent.policies.scoring import cost_of, insert, keep, rewards_of, score_of
-from prudent.policies.ties import CLEAR, lowest
+from prudent.policies.ties import lowest
 
 
 @kernel
@@ -41,7 +41,7 @@ def step_scores(
     kind, start, table = laws.kind, laws.start, laws.table
     pulls, mean, variance = np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms)
     arms = Statistics(pulls, mean, variance)
-    scores = np.empty(n_arms)
+    scores, ties = np.empty(n_arms), may_tie(laws, n_arms)
     kept = np.empty((n_arms, room))
     for run in range(n_runs):
         clear(arms)
@@ -57,14 +57,13 @@ def step_scores(
                             scores[i] = score_of(policy, Arm(pulls[i], mean[i], variance[i]), t, rng, rewards)
                             if math.isnan(scores[i]):
                                 return BAD_SCORE
-                pulled, before = 0, 0
-                for i in range(1, n_arms):
-                    if scores[i] < scores[pulled]:
-                        pulled, before = i, pulled
-                # Only the smallest of the arms before it can share its score first.
-                near = CLEAR * (abs(scores[pulled]) + abs(mean[pulled]) + variance[pulled])
-                if pulled > 0 and scores[before] - scores[pulled] <= near:
+                pulled = 0
+                if ties:
                     pulled = lowest(scores, arms)
+                else:
+                    for i in range(1, n_arms):
+                        if scores[i] < scores[pulled]:
+                            pulled = i
                 if kind[pulled] == GAUSSIAN:
                     reward = table[start[pulled]] + table[start[pulled] + 1] * rng.standard_normal()
                 elif kind[pulled] == BERNOULLI:
