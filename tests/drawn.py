@@ -1,0 +1,239 @@
+"""All pictures in words, and the definitions of the paper's figures and claims: what `tests/figures/drawn.json` pins.
+
+    python tests/drawn.py
+
+writes the file again, after a change that is meant: look at the pictures first. The results are made up
+(`made_up.py`), so nothing is simulated, and the pictures change with the code that draws and with nothing else.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from described import described, number, series
+from made_up import portfolio, portfolio_runs, results, spread, study_cells
+from pinned import Sections, write
+from prudent import figures, paper
+from prudent.paper import leaderboard, periods
+from prudent.paper.claims import CLAIMS, REMARKS
+from prudent.plan import page
+from prudent.plan.advise import Advice
+from prudent.portfolio import report
+from prudent.portfolio.figures import plot_frontier, plot_regret, plot_weights
+from prudent.study import Labelled, plots
+
+PINNED = Path(__file__).parent / "figures" / "drawn.json"
+ROWS = 4
+"""Rows of a table that are told at its beginning; the last one is told too."""
+
+
+def paper_figure(name: str) -> Sections:
+    """One figure of the paper: its cells, and its pictures, findings and tables for made-up results."""
+    figure = paper.figure(name)
+    panels = figure.cells()
+    found = {f"{name}: cells of {panel}": cell_lines(cells) for panel, cells in panels.items()}
+    with made_up_clock_and_learner(), figures.style():
+        measured = {panel: results(cells) for panel, cells in panels.items()}
+        tables = figure.tables(measured)
+        drawn, says, shown = figure.draw(tables), figure.findings(tables), figure.shown(tables)
+    found |= {f"{name}: picture {key}": described(each) for key, each in drawn.items()}
+    own = {key: table for key, table in tables.items() if table is not measured.get(key)}
+    found |= {f"{name}: table {key}": column_lines(table) for key, table in own.items()}
+    found |= {f"{name}: shown table {key}": row_lines(table) for key, table in shown.items()}
+    settings = f"runs: one in {figure.share_of_runs}; a page: {figure.page}"
+    found[f"{name}: texts"] = [settings, *sentences(figure.caption), *sentences(figure.settings), *sentences(says)]
+    return found
+
+
+@contextmanager
+def made_up_clock_and_learner() -> Iterator[None]:
+    """The leaderboard takes no time, and the learner of the sequences draws nothing."""
+
+    def timed(cell: Any) -> dict[str, Any]:
+        return {"engine": "made up", "milliseconds": 10.0 + len(str(cell.policy))}
+
+    def learner(bandit: Any, risk: Any, count: int, *, runs: int, seed: int) -> np.ndarray:
+        return count * (spread(runs, seed + risk.alpha) - 0.4) * bandit.means.mean()
+
+    with patch.object(leaderboard, "timed", timed), patch.object(periods, "explore_then_sequence", learner):
+        yield
+
+
+def sentences(text: str) -> list[str]:
+    """A line for each sentence."""
+    return re.split(r"(?<=[.;]) ", text)
+
+
+def rounded(text: str) -> str:
+    """The text with every long number cut to six digits, since logarithms differ in the last ones."""
+    return re.sub(r"\d+\.\d{6,}(e-?\d+)?", lambda found: f"{float(found[0]):.6g}", text)
+
+
+def cell_lines(cells: Sequence[Labelled]) -> list[str]:
+    """How many cells, what they vary in, both ends, and a digest of all."""
+    rows = [{**each.cell.facts(), "labels": each.labels} for each in cells]
+    lines = [f"{len(rows)} cells"]
+    for name in ("policy", "risk", "horizon", "runs", "seed", "engine"):
+        lines.append(f"{name}: {', '.join(dict.fromkeys(str(row[name]) for row in rows))}")
+    for name in dict.fromkeys(label for each in cells for label in each.labels):
+        values = list(dict.fromkeys(str(each.labels.get(name)) for each in cells))
+        lines.append(rounded(f"label {name}: {', '.join(values[:20])}; {len(values)} values"))
+    texts = [rounded(json.dumps(row, ensure_ascii=False)) for row in rows]
+    digest = hashlib.blake2b("\n".join(texts).encode(), digest_size=6).hexdigest()
+    arms = dict.fromkeys(rounded(row["arms"]) for row in rows)
+    return [*lines, f"{len(arms)} bandits, first {next(iter(arms))}", f"last {texts[-1]}", f"digest {digest}"]
+
+
+def column_lines(table: pl.DataFrame) -> list[str]:
+    """The columns of a table; of numbers all, of texts the values that occur."""
+    lines = [f"{table.height} rows"]
+    for column in table.drop("cell", strict=False):
+        if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+            lines.append(f"{column.name}: {series(column.cast(float).fill_null(np.nan).to_numpy())}")
+        elif column.dtype == pl.String:
+            values = column.unique(maintain_order=True).drop_nulls().to_list()
+            lines.append(rounded(f"{column.name}: {'; '.join(values[:12])}"[:400] + f"; {len(values)} values"))
+    return lines
+
+
+def row_lines(table: pl.DataFrame) -> list[str]:
+    """The first rows of a table and the last."""
+    lines = [f"{table.height} rows: {', '.join(table.columns)}"]
+    for row in [*table.head(ROWS).rows(), *table.tail(1).rows()]:
+        lines.append(" | ".join(number(each) if isinstance(each, float) else str(each) for each in row))
+    return lines
+
+
+def claim_cells() -> Sections:
+    """Which cells each claim and each remark is checked on."""
+    kinds = {"claim": CLAIMS, "remark": REMARKS}
+    every = {f"{kind} {each.name}": each.check.cells for kind, some in kinds.items() for each in some}
+    return {"cells of the claims": [f"{name}: {cells_in_short(cells)}" for name, cells in every.items()]}
+
+
+def cells_in_short(cells: Sequence[Labelled]) -> str:
+    """The cells of a claim in one line."""
+    if not cells:
+        return "none"
+    told = cell_lines(cells)
+    return f"{told[0]}, {told[1]}, {told[3]}, {told[-1]}"
+
+
+def saved_by(owner: Any, call: Callable[[Path], Any]) -> dict[str, Figure]:
+    """The figures that a call gives to `owner.save`, by the names of their files."""
+    found: dict[str, Figure] = {}
+
+    def keep(figure: Figure, path: Path, endings: Sequence[str] = ("svg", "png")) -> list[Path]:
+        found[f"{path.name} as {' and '.join(endings)}"] = figure
+        return [path]
+
+    with TemporaryDirectory() as folder, patch.object(owner, "save", keep):
+        call(Path(folder))
+    return found
+
+
+def study_pictures() -> Sections:
+    """Every kind of picture of a study."""
+    many, one = results(study_cells()), pl.col("mean") == 0.5
+    single = results(study_cells(), by_run=30).filter(one, pl.col("variance") == 1.0)
+    frontier = results(study_cells(rhos=(0.0, 1.0, 4.0))).filter(one, pl.col("variance") == 0.25)
+    gaps = many.with_columns(regret=pl.col("regret") - 0.2, regret_se=pl.when(one).then(pl.col("regret_se")))
+    asked = {
+        "regret": ("regret", many, {}),
+        "gap regret": ("regret", many.filter(pl.col("policy") == "mv-lcb"), {"measure": "gap_regret"}),
+        "regret below zero": ("regret", gaps, {}),
+        "heat map": ("heatmap", many, {}),
+        "heat map turned": ("heatmap", many, {"x": "variance", "measure": "pseudo_regret"}),
+        "frontier": ("frontier", frontier, {}),
+        "pulls": ("pulls", single, {}),
+        "distribution": ("distribution", single, {}),
+    }
+    found: Sections = {}
+    for name, (kind, table, options) in asked.items():
+        call = partial(plots.draw, kind, table, **{"x": None, "y": None, **options})
+        drawn = saved_by(figures, lambda out, call=call: call(path=out / "study.png"))
+        found |= {f"study: {name}, {key}": described(each) for key, each in drawn.items()}
+    return found
+
+
+def plan_pictures() -> Sections:
+    """The picture and the table of a plan."""
+    measured = ("regret", "outcome", "worst_outcome", "deviation", "found_best", "exploration_risk", "behind")
+    columns = {name: spread(3, i) for i, name in enumerate(measured)}
+    errors = {f"{name}_se": 0.1 * spread(3, i + 0.5) for i, name in enumerate(measured)}
+    table = pl.DataFrame({"policy": ["one", "two", "three"], **columns, **errors, "as_good": [True, True, False]})
+    advice = Advice(table, "one", ["Because."], {"four": "It is too slow."}, study=None)  # type: ignore[arg-type]
+    with patch.object(page, "render", lambda *_: ""):
+        drawn = saved_by(figures, lambda out: page.write_report(advice, {}, out))
+    pictures = {f"plan: {key}": described(each) for key, each in drawn.items()}
+    return {**pictures, "plan: table": row_lines(page.readable(table))}
+
+
+def portfolio_pictures() -> Sections:
+    """The pictures of a portfolio: few arms and many, with limits and without, regret below zero and few rounds."""
+    learned, many = portfolio_runs(3), portfolio_runs(12)
+    limits = {"upper": [0.5, 0.6, 0.7], "short": True}
+    drawn = saved_by(report, lambda out: report.draw(learned, out))
+    drawn |= {
+        f"limited {key}": each
+        for key, each in saved_by(report, lambda out: report.draw(learned, out, **limits)).items()
+    }
+    parts: dict[str, Callable[[Any], Any]] = {
+        "frontier of twelve": lambda ax: plot_frontier(ax, many.bandit, [("long", many.bandit.frontier())], many),
+        "frontier of thirteen": lambda ax: plot_frontier(ax, portfolio(13), [("long", portfolio(13).frontier())]),
+        "weights of twelve": lambda ax: plot_weights(ax, many),
+        "regret below zero": lambda ax: plot_regret(ax, [learned, portfolio_runs(3, worse=0.1)]),
+        "regret from round 100 on": lambda ax: plot_regret(ax, [learned, many], since=100),
+        "regret of one round": lambda ax: plot_regret(ax, [learned], since=10_000),
+    }
+    with figures.style():
+        for name, plot in parts.items():
+            drawn[name] = Figure()
+            plot(drawn[name].subplots())
+    return {f"portfolio: {key}": described(each) for key, each in drawn.items()}
+
+
+def how_saved() -> Sections:
+    """The style, and what Matplotlib is asked for when a figure becomes files."""
+    asked: list[str] = []
+
+    class Recorder:
+        def savefig(self, _: Any, **options: Any) -> None:
+            asked.append(str(options))
+
+    with TemporaryDirectory() as folder:
+        paths = figures.save(Recorder(), Path(folder) / "picture")  # type: ignore[arg-type]
+    looks = [f"{key}: {value}" for key, value in figures.STYLE.items()]
+    return {"saving": [*asked, *(path.name for path in paths)], "style": looks}
+
+
+PARTS: dict[str, Callable[[], Sections]] = {
+    **{name: partial(paper_figure, name) for name in (*paper.FIGURES, *paper.EXTRAS)},
+    "claims": claim_cells,
+    "study": study_pictures,
+    "plan": plan_pictures,
+    "portfolio": portfolio_pictures,
+    "files": how_saved,
+}
+"""What is pinned; a part has sections of its own."""
+
+
+@cache
+def part(name: str) -> Sections:
+    """The sections of a part, named after it."""
+    return {f"[{name}] {section}": lines for section, lines in PARTS[name]().items()}
+
+
+if __name__ == "__main__":
+    write(PINNED, {section: lines for name in PARTS for section, lines in part(name).items()})
