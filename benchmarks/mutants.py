@@ -38,9 +38,9 @@ COMPILED = {"arms", "confidence", "risk", "policies", "engine", "identification"
 TESTS = {
     "__init__": "unit/test_package",
     "__main__": "unit/test_package",
-    "arms": "unit/test_arms unit/test_bandit unit/test_costs unit/test_risk properties/test_axioms "
-    "properties/test_block_identities unit/test_testing_values statistical/test_sampling unit/test_plan "
-    "statistical/test_leaping",
+    "arms": "unit/test_arms unit/test_registered unit/test_bandit unit/test_costs unit/test_risk "
+    "properties/test_axioms properties/test_block_identities unit/test_testing_values statistical/test_sampling "
+    "unit/test_plan statistical/test_leaping",
     "arrays": "unit/test_package",
     "bandit": "unit/test_bandit unit/test_theory unit/test_runs",
     "catalogue": "unit/test_catalogue unit/test_docs",
@@ -53,30 +53,31 @@ TESTS = {
     "statistical/test_hypergeometric statistical/test_enumeration statistical/test_reference unit/test_leaping_engine "
     "statistical/test_leaping statistical/test_learning",
     "errors": "unit/test_errors unit/test_registry unit/test_bandit unit/test_study",
-    "figures": "unit/test_figures unit/test_report figures/test_labels figures/test_portfolio_figures "
-    "figures/test_grid_figures",
+    "figures": "unit/test_figures figures/test_drawn unit/test_report figures/test_labels "
+    "figures/test_portfolio_figures figures/test_grid_figures",
     "files": "unit/test_files unit/test_study_store unit/test_anywhere unit/test_plan",
-    "identification": "unit/test_identification unit/test_testing_strategies statistical/test_enumeration "
-    "statistical/test_identification_laws",
+    "identification": "unit/test_identification unit/test_registered unit/test_testing_strategies "
+    "statistical/test_enumeration statistical/test_identification_laws",
     "live": "unit/test_agent* unit/test_ties",
-    "paper": "figures/test_definitions unit/test_claims figures/test_* unit/test_report",
+    "paper": "figures/test_definitions figures/test_drawn unit/test_claims figures/test_* unit/test_report",
     "parameters": "unit/test_errors unit/test_registry unit/test_policies unit/test_study",
-    "plan": "unit/test_plan unit/test_files statistical/test_plan_actg175",
-    "policies": "unit/test_formulas unit/test_ties unit/test_best_of_both unit/test_policies unit/test_identification "
-    "statistical/test_enumeration statistical/test_mean_cvar_lcb statistical/test_learning unit/test_leaping_engine "
-    "statistical/test_theorems statistical/test_reference",
-    "portfolio": "unit/test_portfolio_* properties/test_portfolio_* figures/test_portfolio_figures "
-    "statistical/test_portfolio_*",
+    "plan": "unit/test_plan figures/test_drawn unit/test_files statistical/test_plan_actg175",
+    "policies": "unit/test_formulas unit/test_registered unit/test_ties unit/test_best_of_both unit/test_policies "
+    "unit/test_identification statistical/test_enumeration statistical/test_mean_cvar_lcb statistical/test_learning "
+    "unit/test_leaping_engine statistical/test_theorems statistical/test_reference",
+    "portfolio": "unit/test_portfolio_* unit/test_registered figures/test_drawn properties/test_portfolio_* "
+    "figures/test_portfolio_figures statistical/test_portfolio_*",
     "rates": "unit/test_rates unit/test_portfolio_learning statistical/test_portfolio_rates",
     "registry": "unit/test_registry unit/test_catalogue unit/test_package unit/test_study",
     "regret": "unit/test_regret properties/test_identities unit/test_runs unit/test_theory",
     "report": "unit/test_report unit/test_plan figures/test_paper",
-    "risk": "unit/test_risk unit/test_costs properties/test_axioms unit/test_periods unit/test_bandit "
-    "properties/test_identities statistical/test_confidence_once unit/test_testing_values unit/test_identification",
+    "risk": "unit/test_risk unit/test_registered unit/test_costs properties/test_axioms unit/test_periods "
+    "unit/test_bandit properties/test_identities statistical/test_confidence_once unit/test_testing_values "
+    "unit/test_identification",
     "runs": "unit/test_runs unit/test_regret properties/test_identities unit/test_engine unit/test_cli",
-    "sequence": "unit/test_sequence figures/test_periods_figure",
-    "study": "unit/test_study* properties/test_study_files unit/test_cli_study statistical/test_study_compare "
-    "unit/test_plan",
+    "sequence": "unit/test_sequence unit/test_periods figures/test_drawn figures/test_periods_figure",
+    "study": "unit/test_study* figures/test_drawn properties/test_study_files unit/test_cli_study "
+    "statistical/test_study_compare unit/test_plan",
     "testing": "unit/test_testing_* unit/test_arms unit/test_best_of_both",
     "theory": "unit/test_theory unit/test_horizons figures/test_configuration_figures statistical/test_theorems",
 }
