@@ -17,6 +17,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -228,6 +229,8 @@ def pytest(folder: Path, tests: list[str], limit: float) -> tuple[str, str]:
         return f"the limit of {limit:g} s", ""
     if done.returncode == 0:
         return "", done.stdout
+    if done.returncode == -signal.SIGTERM:
+        raise SystemExit("the tests were ended from outside, which says nothing about the mutant")
     failed = re.findall(r"^(?:FAILED|ERROR) (\S+::\S.*?|\S+)(?: - .*)?$", done.stdout, re.M)
     return (failed[0] if failed else f"exit code {done.returncode}"), done.stdout + done.stderr
 

@@ -14,6 +14,7 @@ from prudent.arms.discrete import Bernoulli, Empirical
 from prudent.arms.mixture import Mixture
 from prudent.risk.base import RiskMeasure
 from prudent.risk.base import risks as registry
+from prudent.risk.mean_variance import MeanVariance
 from prudent.risk.tails import CVaR
 
 LAWS = [
@@ -71,3 +72,14 @@ def test_an_interval_too_sure_of_itself_is_caught(risk: RiskMeasure) -> None:
 
     limit = stats.binom.isf(1e-9, RUNS, FAILURE)
     assert any(misses(Rash(), law, 12) > limit for law in LAWS)
+
+
+@pytest.mark.parametrize(("pulls", "failure", "rho"), [(1_000, 0.05, 1.0), (10_000, 0.01, 0.3)])
+def test_the_interval_of_the_mean_variance_is_that_of_bounded_differences_at_a_large_variance(pulls, failure, rho):
+    """centre ± (1+ρ)√(log(4/δ)/2n) of docs/theory.md on [0, 1], where half of δ is left for it; in units too."""
+    width = (1.0 + rho) * np.sqrt(np.log(4.0 / failure) / (2.0 * pulls))
+    for unit in (1.0, 20.0):
+        centre = unit**2 * (0.16 * pulls / (pulls - 1.0) - rho * 0.2)
+        law = 0.2 * unit, 0.16 * unit**2, np.empty(0), failure, 0.0, unit
+        low, high = MeanVariance(rho * unit).bounds(pulls, *law)
+        assert (low, high) == pytest.approx((centre - unit**2 * width, centre + unit**2 * width))
