@@ -11,8 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import click
+
 from pinned import Sections, write
 from prudent.arms.base import arms
+from prudent.cli import main
 from prudent.policies.base import policies, strategies
 from prudent.portfolio import portfolio_policies
 from prudent.registry import Entry
@@ -27,12 +30,20 @@ REGISTRIES = {
 
 def registered() -> Sections:
     """A line for each parameter and each fact of everything of this package; other tests may register their own."""
-    return {
+    entries = {
         f"{kind}: {entry.name}": entry_lines(entry)
         for kind, registry in REGISTRIES.items()
         for entry in registry.entries()
         if entry.factory.__module__.startswith("prudent.")
     }
+    return entries | {f"command: {name}": list(map(option_line, one.params)) for name, one in main.commands.items()}
+
+
+def option_line(option: click.Parameter) -> str:
+    """An option or argument of a command: its names, type and default."""
+    default = "required" if option.required else in_words(option.to_info_dict()["default"])
+    many = ", several times" if option.multiple else ""
+    return f"{', '.join(option.opts)}, {option.type.name}{many}: {default}"
 
 
 def entry_lines(entry: Entry) -> list[str]:

@@ -15,7 +15,7 @@ import pytest
 
 import prudent
 from prudent.arms.base import arms
-from prudent.policies.base import UNSET, policies, strategies
+from prudent.policies.base import policies, strategies
 from prudent.risk.base import risks
 
 ROOT = Path(__file__).parents[2]
@@ -71,39 +71,6 @@ def test_defaults_stay(name):
     taken = inspect.signature(functools.reduce(getattr, name.split("."), prudent)).parameters.values()
     given = {one.name: one.default for one in taken if isinstance(one.default, (bool, int, float, str, tuple))}
     assert given == DEFAULTS[name]
-
-
-CONSTANTS = {
-    "anytime-mv-lcb": {"a": 4.0, "c": 5.0, "range": 1.0, "unbiased": False},
-    "b-cvts": {"high": 1.0},
-    "bernstein-mv-lcb": {"range": 1.0},
-    "best-of-both": {"budget": 1.0, "range": 1.0},
-    "cvar-ucb": {"high": 1.0},
-    "entropic-lcb": {"low": 0.0, "high": 1.0},
-    "epsilon-greedy": {"epsilon": 0.1},
-    "exp-exp": {"rule": "theorem", "explore": "uniform"},
-    "fixed-arm": {"arm": 0},
-    "kl-ucb": {"c": 0.0},
-    "m-cvts": {"values": (0.0, 1.0)},
-    "marab": {"c": 1.0},
-    "mv-dsee": {"a": 1.0, "rule": "two-thirds"},
-    "mv-lcb": {"c": 5.0, "range": 1.0, "unbiased": False},
-    "npts": {"best": 1.0},
-    "quantile-ucb": {"high": 1.0},
-    "rho-mts": {"values": (0.0, 1.0)},
-    "thompson": {"variance": 1.0},
-    "u-ucb": {"range": 1.0},
-    "ucb-v": {"zeta": 1.2, "range": 1.0},
-    "ucb1": {"range": 1.0},
-    "va-lucb": {"limit": 0.2},
-}
-"""What policies and strategies take if nothing is said: their papers' constants, and rewards in [0, 1]."""
-
-
-@pytest.mark.parametrize("name", CONSTANTS)
-def test_the_constants_of_a_policy_stay(name):
-    factory = (policies if name in policies else strategies).get(name).factory
-    assert {field: value for field, value in factory._field_defaults.items() if value is not UNSET} == CONSTANTS[name]
 
 
 def test_an_unknown_name_is_an_attribute_error():

@@ -243,6 +243,23 @@ def test_a_full_or_read_only_disk_ends_in_a_clear_error_and_keeps_what_is_finish
     assert counted[0] == len(survivors)
 
 
+def test_compacting_does_not_mind_a_part_that_is_gone_already(tmp_path, monkeypatch):
+    """Another process may compact the same folder, and take away what both have merged."""
+    monkeypatch.setattr(timing, "TASK", 0.0)
+    made = run(small(), tmp_path / "many")
+    honest = Store._merged
+
+    def with_company(self, scan):
+        names = honest(self, scan)
+        for path in self.parts.glob("*.parquet"):
+            if path.stem not in names:
+                path.unlink()
+        return names
+
+    monkeypatch.setattr(Store, "_merged", with_company)
+    assert made.compact() == len(files(made.folder)) == 1
+
+
 def test_compacting_keeps_every_row_and_ends_in_one_file(tmp_path, monkeypatch):
     monkeypatch.setattr(timing, "TASK", 0.0)
     made = run(small(), tmp_path / "many")
