@@ -5,10 +5,10 @@ rewards are the same, or whose scores are equal as fractions, differ by rounding
 such a tie by chance. So a score is below another only if it is by more than rounding can account for.
 
 How much that is: a recursion over s rewards errs by about u√s of the mean's size and, in the variance, of
-σ(σ + |μ|), with u = 2⁻⁵³; eight times that is allowed for. This is right for every law. Where rewards take finitely
-many values, scores that differ do so by far more, up to some 10⁷ rewards of an arm. Where they do not, ties have
-probability 0, and scores that are so close together hardly any: those of two arms differ by σ/√s or σ²/√s, which is
-10¹⁵/s times as much as the allowance. docs/conventions.md says where a tie can still be missed.
+σ(σ + |μ|), with u = 2⁻⁵³; eight times that is allowed for. This is right for every law. Equal scores, which arms with
+finitely many values have often and others never, are found equal. Different scores that are so close together are an
+accident of probability about s·10⁻¹⁵, whatever the law, because scores of two arms are σ/√s or σ²/√s apart.
+docs/conventions.md says where a tie can still be missed.
 """
 
 import math
