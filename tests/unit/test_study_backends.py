@@ -217,3 +217,13 @@ def test_no_scheduler_is_a_clear_error(tmp_path, monkeypatch):
     monkeypatch.setattr(backends, "PATIENCE", 0.5)
     with pytest.raises(PrudentError, match="no Dask scheduler answers at"):
         run(study(), tmp_path / "a", backend="tcp://127.0.0.1:9")
+
+
+def test_a_forecast_tries_the_shortest_and_the_longest_of_each_kind(monkeypatch):
+    tried = []
+    monkeypatch.setattr(timing, "_probe", lambda cell, *_: tried.append(cell))
+    cells = study().cells
+    forecast(cells, workers=1)
+    for kind in {each.cell.kind() for each in cells}:
+        alike = sorted((each.cell.horizon, each.key) for each in cells if each.cell.kind() == kind)
+        assert {alike[0][1], alike[-1][1]} <= {cell.key() for cell in tried}

@@ -363,3 +363,15 @@ def test_numbers_are_close_up_to_a_share_of_them_and_infinite_ones_when_equal():
     assert close(5e-10, 0.0)
     assert not close(0.0, 2e-9)
     assert close(1.05, 1.0, near=0.03)
+
+
+class NeedsTwo(TailRisk):
+    """It cannot price a single reward, which every policy has after the first pull of an arm."""
+
+    def estimate(self, mean: float, variance: float, rewards: np.ndarray) -> float:
+        return -mean if len(rewards) > 1 else math.nan
+
+
+def test_a_single_reward_must_have_a_cost() -> None:
+    with pytest.raises(ConformanceError):
+        check_risk(NeedsTwo(1.0))
