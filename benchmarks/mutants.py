@@ -39,7 +39,7 @@ COMPILED = {"arms", "confidence", "risk", "policies", "engine", "identification"
 TESTS = {
     "__init__": "unit/test_package",
     "__main__": "unit/test_package",
-    "arms": "unit/test_arms unit/test_registered unit/test_bandit unit/test_costs unit/test_risk "
+    "arms": "unit/test_arms unit/test_registered unit/test_ties unit/test_bandit unit/test_costs unit/test_risk "
     "properties/test_axioms properties/test_block_identities unit/test_testing_values statistical/test_sampling "
     "unit/test_plan statistical/test_leaping",
     "arrays": "unit/test_package",
