@@ -12,6 +12,7 @@ from prudent.arms.base import Law
 from prudent.arms.continuous import Beta, Uniform
 from prudent.arms.discrete import Bernoulli, Empirical
 from prudent.arms.mixture import Mixture
+from prudent.confidence import once
 from prudent.risk.base import RiskMeasure
 from prudent.risk.base import risks as registry
 from prudent.risk.mean_variance import MeanVariance
@@ -83,3 +84,17 @@ def test_the_interval_of_the_mean_variance_is_that_of_bounded_differences_at_a_l
         law = 0.2 * unit, 0.16 * unit**2, np.empty(0), failure, 0.0, unit
         low, high = MeanVariance(rho * unit).bounds(pulls, *law)
         assert (low, high) == pytest.approx((centre - unit**2 * width, centre + unit**2 * width))
+
+
+@pytest.mark.parametrize(("pulls", "failure"), [(1, 0.1), (20, 0.05), (400, 0.01)])
+def test_the_interval_of_the_mean_is_the_better_of_two_formulas(pulls, failure):
+    """Hoeffding's and the empirical Bernstein bound, each two-sided with half of the failure, on [0, 4]."""
+    hoeffding = 4.0 * np.sqrt(np.log(2.0 / (failure / 2.0)) / (2.0 * pulls))
+    for variance in (0.0, 4.0):
+        width = hoeffding
+        if pulls > 1:
+            log_term = np.log(4.0 / (failure / 2.0))
+            bernstein = np.sqrt(2.0 * variance * log_term / (pulls - 1.0)) + 28.0 * log_term / (3.0 * (pulls - 1.0))
+            width = min(hoeffding, bernstein)
+        found = once.mean_bounds(pulls, 2.0, variance, failure, 0.0, 4.0)
+        assert found == pytest.approx((max(0.0, 2.0 - width), min(4.0, 2.0 + width)))
