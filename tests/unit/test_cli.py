@@ -1,6 +1,7 @@
 """The command line as a user types it."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -8,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from prudent.cli import main
-from prudent.cli.output import with_error
+from prudent.cli.output import print_rows, with_error
 from prudent.study.schema import SUMMARY
 
 ARMS = ["--arm", "gaussian(1.0, 0.05)", "--arm", "gaussian(0.5, 0.25)"]
@@ -163,3 +164,14 @@ def test_bad_searches_are_one_line_and_exit_code_2(arguments, message):
 def test_a_mean_has_the_digits_that_its_error_supports(mean, se, shown):
     """Two digits of the error; none where it is zero or rounding."""
     assert with_error(mean, se) == shown
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_no_number_is_cut_in_two_however_narrow_the_terminal(width, monkeypatch, capsys):
+    monkeypatch.setattr("rich.console.Console.is_terminal", True)
+    monkeypatch.setenv("COLUMNS", str(width))
+    row = {f"column {i}": f"{10**9 + i:,} ± 0.00{i}14" for i in range(8)}
+    print_rows("Numbers", [{"name": "one", **row}, {"name": "two", **row}], left=("name",))
+    printed = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+    assert all(printed.count(number) == 2 for cell in row.values() for number in cell.split(" ± "))
+    assert max(map(len, printed.splitlines())) <= width

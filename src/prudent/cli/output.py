@@ -60,18 +60,28 @@ def answer(as_json: bool, facts: Any, title: str, rows: Rows, **layout: Any) -> 
 
 
 def print_rows(title: str, rows: Rows, *, left: Collection[str] = (), lines: bool = False) -> None:
-    """A table with a column for every key of the first row, those of `left` flush left; `lines` between rows."""
+    """A table with a column for every key of the first row, those of `left` flush left; `lines` between rows.
+
+    Where that is too wide for the terminal, every row becomes a list of its own, so that no number is cut in two.
+    """
     from rich.console import Console
     from rich.markup import escape
+    from rich.measure import Measurement
     from rich.table import Table
 
     table = Table(title=escape(title), show_lines=lines)
     for column in rows[0]:
-        table.add_column(escape(column), justify="left" if column in left else "right", overflow="fold")
+        table.add_column(escape(column), justify="left" if column in left else "right")
     for row in rows:
         table.add_row(*map(escape, row.values()))
-    width = None if Console().is_terminal else 240  # into a file or pipe unfolded
-    Console(width=width).print(table)
+    console = Console(width=None if Console().is_terminal else 240)  # into a file or pipe unfolded
+    if Measurement.get(console, console.options.update(max_width=10_000), table).minimum > console.width:
+        table = Table(title=escape(title), show_header=False)
+        for row in rows:
+            for column, value in row.items():
+                table.add_row(escape(column), escape(value))
+            table.add_section()
+    console.print(table)
 
 
 @contextmanager
