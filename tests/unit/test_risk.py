@@ -1,7 +1,6 @@
 """Risk measures: known values, identities, and bad samples."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -23,8 +22,9 @@ from prudent.risk.entropic import Entropic
 from prudent.risk.mean_variance import MeanVariance
 from prudent.risk.sharpe import Sharpe
 from prudent.risk.tails import CVaR, MeanCVaR, Mixed, VaR
-from prudent.risk.utility import ExpectedUtility, ExponentialUtility, LossAverse, Semivariance
+from prudent.risk.utility import ExponentialUtility, LossAverse, Semivariance
 from prudent.testing import check_risk
+from random_laws import DualPower, Satisficing
 
 SPECS = {
     "mean-variance": [f"mean-variance({rho})" for rho in ("", "0", "0.5", "10", "rho=inf")],
@@ -220,26 +220,6 @@ def test_entropic_risk_stays_within_floats() -> None:
 
 
 # A measure of one's own
-
-
-@dataclass(frozen=True)
-class DualPower(Spectral):
-    """Minus the mean of the worst of k rewards."""
-
-    k: float = 2.0
-    name = "dual-power"
-
-    def distort(self, p: np.ndarray) -> np.ndarray:
-        return 1.0 - (1.0 - p) ** self.k
-
-
-@dataclass(frozen=True)
-class Satisficing(ExpectedUtility):
-    goal: float = 0.5
-    name = "satisficing"
-
-    def utility(self, x: np.ndarray) -> np.ndarray:
-        return np.minimum(x, self.goal)
 
 
 def test_a_few_lines_make_a_measure() -> None:
