@@ -5,36 +5,73 @@ call. A policy is a `NamedTuple` class whose methods Numba compiles as they stan
 interpreted in a live experiment and compiled in a simulation. A risk measure is a dataclass; inside kernels its
 `tuple_form` stands for it.
 
-Numba's disk cache looks only at the kernel's own file: edit a policy, and the stale machine code would run
-silently. So the type under which a policy is compiled carries a fingerprint of the policy's code, of the functions
-it calls, and of the source of the kernels.
+Machine code is kept on disk, and must never be found again once something it was made from has changed. Numba looks
+only at the kernel's own file. So the name of a file of machine code tells the source of all kernels as well, and the
+type under which a policy is compiled carries a fingerprint of its code and of all that it reads (prudent.fingerprints).
 """
 
+import glob
 import hashlib
 import inspect
-import os
 from collections import namedtuple
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any, TypeVar
 
 from numba import njit, types
+from numba.core.caching import IndexDataCacheFile
 from numba.extending import models, overload, overload_method, register_jitable, register_model, typeof_impl
 from numba.misc.special import typeof
 
-F = TypeVar("F", bound=Callable[..., Any])
+from prudent.fingerprints import fingerprint, is_own, kernels_digest
 
-ROOMS = ("arms", "confidence", "risk", "policies", "engine", "identification")
-"""Where kernels and what they call are written: an edit there must not find its old machine code."""
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
     """A compiled loop, cached on disk, that lets other threads run."""
-    compiled: F = njit(cache=True, nogil=True)(function)
-    return compiled
+    compiled: Any = njit(cache=True, nogil=True)(function)
+    compiled._cache._cache_file = MachineCode(compiled._cache)
+    made: F = compiled
+    return made
+
+
+class MachineCode(IndexDataCacheFile):  # type: ignore[misc]
+    """The files of a kernel, each named by what it was compiled from: the kernels' source and the types of arguments.
+
+    Numba numbers its files and lists them in an index. Two processes that compile at once take the same number, and one
+    would then find under its own policy the machine code of the other's.
+    """
+
+    def __init__(self, cache: Any) -> None:
+        locator, base = cache._impl.locator, cache._impl.filename_base
+        super().__init__(cache.cache_path, base, locator.get_source_stamp())
+        source = repr((kernels_digest(), self._source_stamp, self._version))
+        (name, _, _), (_, _, python) = base.rpartition("-"), base.rpartition(".")  # between them stands a line number
+        self._pattern = f"{glob.escape(name)}-*.{python}.*"
+        self._begins = f"{base}.{hashlib.blake2b(source.encode(), digest_size=6).hexdigest()}"
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep it, if the disk allows; code of another source is of no use any more."""
+        with suppress(OSError):
+            for path in Path(self._cache_path).glob(self._pattern):
+                if not path.name.startswith(self._begins):
+                    path.unlink(missing_ok=True)
+            self._save_data(self._name(key), data)
+
+    def load(self, key: Any) -> Any:
+        """What was kept; None if nothing was, or if it is damaged."""
+        try:
+            return self._load_data(self._name(key))
+        except Exception:  # a pickle cut short may raise anything
+            return None
+
+    def _name(self, key: Any) -> str:
+        return f"{self._begins}.{hashlib.blake2b(repr(key).encode(), digest_size=12).hexdigest()}.nbc"
 
 
 def inlined(function: F) -> F:
@@ -85,27 +122,45 @@ class PolicyType(types.NamedTuple):  # type: ignore[misc]
         return True
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _revive, (self.key,)
-
-
-class AbsentType(types.Type):  # type: ignore[misc]
-    """Stands for a policy that the disk cache knows and this process does not: its module may be anywhere."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _revive, (self.name,)
+        return _known_type, (self.key,)
 
 
 _present: dict[str, PolicyType] = {}
 
 
-def _revive(key: str) -> types.Type:
-    """What the disk cache's index holds for a policy: found by fingerprint, so that nothing need be imported."""
-    return _present.get(key) or AbsentType(key)
+def _known_type(key: str) -> PolicyType:
+    """The type in machine code that is being loaded: it was looked for by its types, so they are there."""
+    return _present[key]
 
 
 def _policy_type(element_types: tuple[Any, ...], policy: type) -> PolicyType:
     made: PolicyType = compilable(policy)(element_types, policy)
     return _present.setdefault(made.key, made)
+
+
+def as_compiled(policy: Any) -> Any:
+    """The policy as kernels take it: one from outside this package in a class of its own for every state of its code.
+
+    Numba tells tuples apart by the names of their classes and fields. So a class written a second time in a notebook,
+    or one whose functions or constants have changed since, would run the machine code of the first.
+    """
+    kind: Any = _named_by_code(type(policy))
+    compilable(kind)
+    return kind._make(policy)
+
+
+def _named_by_code(cls: Any) -> Any:
+    """The class itself if its code is this package's, which does not change, or else one like it named by its code."""
+    if is_own(cls) or cls in _renamed.values():
+        return cls
+    key = cls, fingerprint(cls)
+    if key not in _renamed:
+        named = {"__slots__": (), "__module__": cls.__module__, "__qualname__": cls.__qualname__}
+        _renamed[key] = type("_".join((cls.__name__, key[1])), (cls,), {**named, **public_methods(cls)})
+    return _renamed[key]
+
+
+_renamed: dict[tuple[type, str], type] = {}
 
 
 @cache
@@ -133,14 +188,16 @@ def tuple_form(value: Any, interpreted: frozenset[str] = frozenset()) -> Any:
     Methods named in `interpreted` stay behind, as do the private ones.
     """
     cls: Any = type(value)
-    kind: Any = _tuple_class(cls, interpreted)
+    kind: Any = _tuple_class(cls, interpreted, fingerprint(cls))
     numbers = (getattr(value, name) for name in kind._fields)
     return kind._make(float(number) if isinstance(number, int) else number for number in numbers)
 
 
 @cache
-def _tuple_class(cls: Any, interpreted: frozenset[str]) -> Any:
-    made: Any = namedtuple(cls.__name__, [field.name for field in fields(cls)])  # type: ignore[misc]
+def _tuple_class(cls: Any, interpreted: frozenset[str], code: str) -> Any:
+    """The class of the tuples, made anew where the code has changed."""
+    name = cls.__name__ if is_own(cls) else f"{cls.__name__}_{code}"
+    made: Any = namedtuple(name, [field.name for field in fields(cls)])  # type: ignore[misc]
     made.__module__, made.__qualname__ = cls.__module__, cls.__qualname__
     for base in reversed(cls.__mro__):
         for name, method in public_methods(base).items():
@@ -154,43 +211,3 @@ def public_methods(policy: type) -> dict[str, FunctionType]:
     """The plain methods of the class, by name."""
     members = vars(policy).items()
     return {name: value for name, value in members if isinstance(value, FunctionType) and not name.startswith("_")}
-
-
-@cache
-def fingerprint(policy: type) -> str:
-    """A digest of everything the compiled policy depends on."""
-    digest = hashlib.blake2b(kernels_digest(), digest_size=10)
-    seen: set[FunctionType] = set()
-    for _, method in sorted(public_methods(policy).items()):
-        _absorb(method, digest, seen)
-        if inspect.getmodule(method) is None:  # code from exec(): the next process could not load what Numba stores
-            digest.update(os.urandom(16))
-    return digest.hexdigest()
-
-
-def _absorb(function: Any, digest: Any, seen: set[FunctionType]) -> None:
-    """Feed a function's code, and what it reads from its module, into the digest."""
-    function = getattr(function, "py_func", function)
-    if function in seen:
-        return
-    seen.add(function)
-    code = function.__code__
-    constants = [value for value in code.co_consts if not isinstance(value, CodeType)]
-    digest.update(code.co_code + repr((constants, code.co_names)).encode())
-    for name in code.co_names:
-        value = function.__globals__.get(name)
-        if isinstance(getattr(value, "py_func", value), FunctionType):
-            _absorb(value, digest, seen)
-        elif isinstance(value, (int, float, str, tuple)):
-            digest.update(repr(value).encode())
-
-
-@cache
-def kernels_digest() -> bytes:
-    """A digest of the source that kernels are made from."""
-    here = Path(__file__).parent
-    sources = [Path(__file__), *(path for room in ROOMS for path in (here / room).glob("*.py"))]
-    digest = hashlib.blake2b(digest_size=16)
-    for path in sorted(sources):
-        digest.update(path.read_bytes())
-    return digest.digest()

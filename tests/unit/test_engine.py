@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from prudent import MVLCB, AnytimeMVLCB, Bandit, Bernoulli, Deterministic, ExpExp, Gaussian, PrudentError, simulate
-from prudent.compiled import fingerprint
 from prudent.engine.streams import CHUNK
+from prudent.fingerprints import fingerprint
 from strangers import IdlePolicy
 
 RISK = "mean-variance(rho=0)"

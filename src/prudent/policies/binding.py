@@ -4,7 +4,7 @@ import inspect
 import math
 from typing import Any, NamedTuple, get_type_hints
 
-from prudent.compiled import compilable
+from prudent.compiled import as_compiled
 from prudent.errors import PrudentError
 from prudent.parameters import UNSET, check_fields
 from prudent.policies.base import ANY, Policy, Setting, policies, spec, strategies
@@ -93,10 +93,7 @@ def bind(given: Policy, setting: Setting) -> Any:
     if hasattr(ready, "score"):
         _check_score(given, ready)
         enough_rounds(spec(given), setting)
-    ready = _as_annotated(ready)
-    cls: Any = type(ready)
-    compilable(cls)
-    return ready
+    return as_compiled(_as_annotated(ready))
 
 
 def _check_score(given: Policy, ready: Any) -> None:

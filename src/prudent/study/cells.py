@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from prudent.bandit import Bandit
-from prudent.compiled import fingerprint
 from prudent.errors import PrudentError
+from prudent.fingerprints import foreign_code
 from prudent.policies.base import Policy, spec
 from prudent.risk.base import RiskMeasure
 from prudent.study.schema import COLUMNS
@@ -46,11 +46,10 @@ class Cell(NamedTuple):
     def key(self) -> str:
         """A digest of the content: the same cell has the same key in every study, whatever stands around it.
 
-        The code of a policy from outside this package is content too; that of the package is its version's.
+        The code of policies, risks and laws from outside this package is content too; that of the package is its
+        version's.
         """
-        cls = type(self.policy)
-        code = "" if cls.__module__.startswith("prudent.") else fingerprint(cls)
-        facts = json.dumps([*self.facts().values(), code])
+        facts = json.dumps([*self.facts().values(), foreign_code(self.policy, self.risk, *self.bandit.arms)])
         return hashlib.blake2b(facts.encode(), digest_size=12).hexdigest()
 
 

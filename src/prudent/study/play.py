@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import polars as pl
 
 import prudent
-from prudent.compiled import kernels_digest
 from prudent.engine.simulation import simulate
 from prudent.errors import PrudentError
+from prudent.fingerprints import kernels_digest
 from prudent.runs import Runs
 from prudent.study.cells import Cell
 from prudent.study.schema import BY_RUN, STATISTICS, columns

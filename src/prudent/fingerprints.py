@@ -1,0 +1,183 @@
+"""Digests of code: what must not be found again once it has changed, be it machine code or the cells of a study."""
+
+import dis
+import hashlib
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+ROOMS = ("arms", "confidence", "risk", "policies", "engine", "identification")
+"""Where kernels and what they call are written: an edit there must not find its old machine code."""
+
+LIBRARIES = ("numpy", "numba", "scipy", "prudent")
+"""Code known by its name, as Python's own is: `kernels_digest` tells our source, and the others keep their promises."""
+
+UNKNOWN = os.urandom(16)
+"""Stands for what cannot be followed: it is another in every process, so that no other finds again what rests on it."""
+
+Feed = Callable[[bytes], Any]
+
+
+@cache
+def kernels_digest() -> bytes:
+    """A digest of the source that kernels are made from."""
+    here = Path(__file__).parent
+    own = (Path(__file__), here / "compiled.py")
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted([*own, *(path for room in ROOMS for path in (here / room).glob("*.py"))]):
+        digest.update(path.read_bytes())
+    return digest.digest()
+
+
+def fingerprint(cls: type) -> str:
+    """A digest of the code of a class and of all it reads: functions, numbers and arrays, also by way of modules.
+
+    What cannot be followed, such as a pointer to a function in C, makes it another one in every process.
+    """
+    digest = hashlib.blake2b(kernels_digest(), digest_size=10)
+    _absorb_class(cls, digest.update, set())
+    return digest.hexdigest()
+
+
+def foreign_code(*things: Any) -> str:
+    """Fingerprints of the code in policies, risk measures and laws that is not this package's; empty if all is."""
+    classes = dict.fromkeys(cls for thing in things for cls in _classes(thing))
+    return "".join(fingerprint(cls) for cls in classes if not is_own(cls))
+
+
+def is_own(cls: type) -> bool:
+    """Whether a class is this package's."""
+    return cls.__module__.partition(".")[0] == "prudent"
+
+
+def _classes(thing: Any) -> Iterator[type]:
+    """The class of a thing with parameters, and those of its parts."""
+    if hasattr(thing, "_fields") or is_dataclass(thing):
+        yield type(thing)
+    parts: Iterable[Any] = thing if isinstance(thing, (tuple, list)) else ()
+    if is_dataclass(thing):
+        parts = (getattr(thing, field.name) for field in fields(thing))
+    for part in parts:
+        yield from _classes(part)
+
+
+def _is_known(module: str | None) -> bool:
+    """Whether code of this module is known by its name."""
+    return module is not None and _is_library(module.partition(".")[0])
+
+
+@cache
+def _is_library(name: str) -> bool:
+    """Whether it is one of LIBRARIES or Python's own; a file of the user's may be called `test` or `queue` too."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    own = name in sys.stdlib_module_names and (file is None or Path(file).is_relative_to(Path(os.__file__).parent))
+    return name in LIBRARIES or own
+
+
+def _absorb(value: Any, attributes: frozenset[str], feed: Feed, seen: set[Any]) -> None:
+    """Feed what code reads; of a module, what has one of the `attributes` that the code mentions."""
+    value = getattr(value, "py_func", value)
+    match value:
+        case FunctionType():
+            _absorb_function(value, feed, seen)
+        case type():
+            _absorb_class(value, feed, seen)
+        case ModuleType():
+            feed(value.__name__.encode())
+            if not _is_known(value.__name__) and (value, attributes) not in seen:
+                seen.add((value, attributes))
+                for name in sorted(attributes & vars(value).keys()):
+                    feed(name.encode())
+                    _absorb(vars(value)[name], attributes, feed, seen)
+        case np.ndarray() | np.generic() if not value.dtype.hasobject:
+            feed(repr((value.dtype.descr, value.shape)).encode() + value.tobytes())
+        case tuple() | list():
+            feed(f"{len(value)} of".encode())
+            for item in value:
+                _absorb(item, attributes, feed, seen)
+        case None | bool() | int() | float() | complex() | str() | bytes() | Enum():
+            feed(f"{type(value).__name__} {value!r}".encode())
+        case BuiltinFunctionType() | np.ufunc() | np.dtype():
+            feed(repr(getattr(value, "__name__", value)).encode())
+        case _ if callable(value) and _is_known(getattr(value, "__module__", None)):
+            feed(getattr(value, "__qualname__", repr(type(value))).encode())
+        case _:
+            feed(UNKNOWN)
+
+
+def _absorb_function(function: FunctionType, feed: Feed, seen: set[Any]) -> None:
+    """Feed a function's code, and all that it reads from around it."""
+    if function in seen:
+        return
+    seen.add(function)
+    home = function.__globals__.get("__name__")
+    feed(f"{home}.{function.__qualname__}".encode())
+    if _is_known(home):
+        return
+    if inspect.getmodule(function) is None:  # code from exec(): the next process could not load what Numba stores
+        feed(UNKNOWN)
+    around: dict[str, Any] = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            around[name] = cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+    read, attributes = _absorb_code(function.__code__, feed)
+    around |= {name: function.__globals__[name] for name in sorted(read & function.__globals__.keys())}
+    for name, value in around.items():
+        feed(name.encode())
+        _absorb(value, frozenset(attributes), feed, seen)
+    for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+        _absorb(value, frozenset(), feed, seen)
+
+
+def _absorb_code(code: CodeType, feed: Feed) -> tuple[set[str], set[str]]:
+    """Feed bytecode and constants, with those of functions inside; the globals and the attributes it reads."""
+    read, attributes = set(), set()
+    feed(code.co_code + repr((code.co_names, code.co_varnames)).encode())
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            read.add(instruction.argval)
+        elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            attributes.add(instruction.argval)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            inner = _absorb_code(constant, feed)
+            read |= inner[0]
+            attributes |= inner[1]
+        else:
+            feed(repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant).encode())
+    return read, attributes
+
+
+def _absorb_class(cls: type, feed: Feed, seen: set[Any]) -> None:
+    """Feed the methods of a class, those it inherits, and its constants."""
+    feed(f"{cls.__module__}.{cls.__qualname__}".encode())
+    if cls in seen or _is_known(cls.__module__):
+        return
+    seen.add(cls)
+    for base in cls.__mro__[1:]:
+        _absorb_class(base, feed, seen)
+    for name, value in sorted(_members(cls).items()):
+        feed(name.encode())
+        _absorb(value, frozenset(), feed, seen)
+
+
+def _members(cls: type) -> Mapping[str, Any]:
+    """What was written in a class: its functions, bare, and its public constants. Python writes the names with __."""
+    found = {}
+    for name, member in vars(cls).items():
+        value = getattr(member, "__func__", getattr(member, "fget", member))
+        constant = isinstance(value, (bool, int, float, str, tuple, np.ndarray)) and not name.startswith("_")
+        if (isinstance(value, FunctionType) or constant) and (not name.startswith("__") or name == "__post_init__"):
+            found[name] = value
+    return found
