@@ -39,9 +39,10 @@ def test_driven_with_a_simulations_rewards_it_chooses_the_same_arms(policy):
     rounds = np.arange(1, HORIZON + 1)
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(5)))
     if hasattr(ready, "score"):
-        assert step_scores(ready, needs_no_clock(type(ready)), HORIZON, laws, 0, rounds, simulated, rng) == FINE
+        kind = needs_no_clock(type(ready)), HORIZON
+        assert step_scores(ready, *kind, laws, 0, rounds, simulated, np.zeros(1, bool), rng) == FINE
     else:
-        assert step_phases(ready, 0, laws, 0, rounds, simulated, rng) == FINE
+        assert step_phases(ready, 0, laws, 0, rounds, simulated, np.zeros(1, bool), rng) == FINE
 
     agent = Agent(policy, N_ARMS, HORIZON, seed=5, risk=risk)
     for t in range(HORIZON):

@@ -24,6 +24,7 @@ from prudent.engine.record import (
     BAD_PHASE,
     BAD_SCORE,
     FINE,
+    HALTED,
     Record,
     clear,
     clear_arms,
@@ -44,6 +45,7 @@ def leap_scores(
     best: int,
     rounds: Counts,
     record: Record,
+    halt: Marks,
     rng: Any,
 ) -> int:
     """Run a policy whose score does not depend on time and has a `score_bound`; arguments as for `step_scores`.
@@ -64,6 +66,8 @@ def leap_scores(
             horizon = rounds[snapshot]
             full = True
             while full:
+                if halt[0]:
+                    return HALTED
                 level, full = raise_level(policy, src, log_failure, horizon, level, arms, scores, saved, stacks, rng)
                 if full and stacks.ahead.shape[1] >= MOST_ROOM:
                     break
@@ -77,7 +81,7 @@ def leap_scores(
 
 
 @kernel
-def leap_phases(policy: Any, laws: Laws, best: int, rounds: Counts, record: Record, rng: Any) -> int:
+def leap_phases(policy: Any, laws: Laws, best: int, rounds: Counts, record: Record, halt: Marks, rng: Any) -> int:
     """Run a policy with phases, one block for each arm and phase; arguments as for `step_phases`."""
     n_runs, _, n_arms = record.pulls.shape
     arms = no_arms(n_arms, 0)
@@ -90,6 +94,8 @@ def leap_phases(policy: Any, laws: Laws, best: int, rounds: Counts, record: Reco
             repeats = next_phase(policy, arms, t + 1, chosen, rng)
             if repeats < 1:
                 return BAD_PHASE
+            if halt[0]:
+                return HALTED
             in_turn, played = chosen.sum(), 0
             length = repeats * in_turn if repeats <= rounds[-1] else rounds[-1]
             while played < length and snapshot < len(rounds):

@@ -14,13 +14,14 @@ from prudent.arrays import Array, Counts
 from prudent.compiled import kernel
 from prudent.policies.base import Arms
 
-FINE, BAD_SCORE, BAD_PHASE, BAD_COST = range(4)
+FINE, BAD_SCORE, BAD_PHASE, BAD_COST, HALTED = range(5)
 """How a kernel ends."""
 
 COMPLAINTS = {
     BAD_SCORE: "its score is not a number (NaN); does it divide by zero or take the root of a negative?",
     BAD_PHASE: "its phase chose no arm, returned fewer than 0 repetitions, or was done without costs to choose by",
     BAD_COST: "an estimated cost is not a number (NaN); does the risk measure divide by zero?",
+    HALTED: "was stopped before its end",
 }
 
 

@@ -1,12 +1,13 @@
 """The scaffold under `simulate`, `identify` and `simulate_portfolio`: checks, chunks, streams, complaints, timing."""
 
+import os
 import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from prudent.arrays import Counts
+from prudent.arrays import Counts, Marks
 from prudent.engine.record import COMPLAINTS, FINE
 from prudent.engine.streams import stream
 from prudent.engine.threads import count_workers, play_all
@@ -30,18 +31,20 @@ class Job(NamedTuple):
         cls, owner: str, runs: int, seed: int, workers: int | None, progress: Callable[[int], Any] | None
     ) -> "Job":
         """What the user asked for, or an error in the name of the `owner`."""
-        runs = check_integer(owner, "runs", runs, low=1)
+        if progress is not None and not callable(progress):
+            raise PrudentError(f"{owner}: progress must be a function of the runs just finished, got {progress!r}")
+        runs = check_integer(owner, "runs", runs, low=1, high=LONGEST)
         seed = check_integer(owner, "seed", seed, low=0)
         return cls(owner, runs, seed, count_workers(owner, workers), progress)
 
-    def run(self, cell: str, subject: str, play: Callable[[slice, np.random.Generator], int]) -> float:
-        """Call `play(part, rng)` for every chunk of the runs, with the chunk's own stream; returns the seconds taken.
+    def run(self, cell: str, subject: str, play: Callable[[slice, Marks, np.random.Generator], int]) -> float:
+        """Call `play(part, halt, rng)` for every chunk of the runs, with the chunk's own stream; the seconds taken.
 
         `play` returns a status; one that is not FINE becomes an error about the `subject`.
         """
 
-        def play_chunk(chunk: int, part: slice) -> None:
-            status = play(part, stream(self.seed, cell, chunk))
+        def play_chunk(chunk: int, part: slice, halt: Marks) -> None:
+            status = play(part, halt, stream(self.seed, cell, chunk))
             if status != FINE:
                 raise PrudentError(f"{subject}: {COMPLAINTS[status]}")
 
@@ -53,5 +56,23 @@ class Job(NamedTuple):
 def rounds_of(owner: str, horizon: int, snapshots: Iterable[int]) -> Counts:
     """The rounds at which to write statistics down, ascending; the last is the horizon."""
     horizon = check_integer(owner, "horizon", horizon, low=1, high=LONGEST)
+    if isinstance(snapshots, str) or not isinstance(snapshots, Iterable):
+        raise PrudentError(f"{owner}: snapshots must be a list of rounds such as [100, 1000], got {snapshots!r}")
     early = {check_integer(owner, "snapshots", n, low=1, high=horizon) for n in snapshots}
     return np.array(sorted(early | {horizon}), dtype=np.int64)
+
+
+def check_memory(owner: str, numbers: float, what: str) -> None:
+    """Refuse what this machine cannot hold before it is asked for: many systems promise more memory than they have."""
+    needed, there = 8.0 * numbers, memory()
+    if needed > there:
+        size = f"{needed / 2**30:,.3g} GiB of memory, and this machine has {there / 2**30:,.3g}"
+        raise PrudentError(f"{owner}: {what} need {size}; take fewer")
+
+
+def memory() -> float:
+    """The memory of this machine in bytes; infinite where the system does not tell (Windows)."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return float("inf")

@@ -10,7 +10,7 @@ from prudent.bandit import Bandit
 from prudent.engine import leaping, stepping
 from prudent.engine.blocks import MAX_ATOMS, sources
 from prudent.engine.record import Record
-from prudent.engine.scaffold import Job, rounds_of
+from prudent.engine.scaffold import Job, check_memory, rounds_of
 from prudent.errors import PrudentError, check_number
 from prudent.policies.base import Policy, Setting, policies, spec
 from prudent.policies.binding import bind, check_rewards
@@ -81,9 +81,11 @@ def simulate(
     failure = check_number("simulate", "bound_failure", bound_failure, low=0.0, high=1e-3, hint="1e-15 is plenty")
     kernel = _kernel(engine, bandit, ready, int(rounds[-1]), failure)
     best = bandit.best(risk)
+    size = len(Record._fields) * job.runs * len(rounds) * len(bandit)
+    check_memory("simulate", size, f"{job.runs:,} runs × {len(rounds):,} snapshots × {len(bandit):,} arms")
     record = Record.empty(job.runs, len(rounds), len(bandit))
     cell = f"{bandit!r} | {risk} | {spec(policy)} | {rounds.tolist()} | {engine} {failure:g}"
-    seconds = job.run(cell, spec(policy), lambda part, rng: kernel(best, rounds, record.part(part), rng))
+    seconds = job.run(cell, spec(policy), lambda part, *rest: kernel(best, rounds, record.part(part), *rest))
     facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": policy, "seed": job.seed, "engine": engine}
     return Runs.at_snapshots(rounds.tolist(), record._asdict(), seconds=seconds, **facts)
 
@@ -114,14 +116,17 @@ def _obstacle(bandit: Bandit, ready: Any) -> str:
 
 
 def _kernel(engine: str, bandit: Bandit, ready: Any, horizon: int, failure: float) -> Callable[..., int]:
-    """The compiled loop, waiting for (best, rounds, record, rng)."""
+    """The compiled loop, waiting for (best, rounds, record, halt, rng)."""
     laws, blocks = encode(bandit.arms), sources(bandit.arms)
-    if not hasattr(ready, "score"):
-        if engine == "leaping":
-            return partial(leaping.leap_phases, ready, laws)
-        return partial(stepping.step_phases, ready, horizon if costs_need_rewards(ready) else 0, laws)
+    scores = hasattr(ready, "score")
+    keeps = "rewards" in score_inputs(type(ready)) if scores else costs_need_rewards(ready)
+    room = horizon if keeps else 0
+    check_memory("simulate", float(room) * len(bandit), f"all rewards of {len(bandit):,} arms in {horizon:,} rounds")
+    if not scores and engine == "leaping":
+        return partial(leaping.leap_phases, ready, laws)
+    if not scores:
+        return partial(stepping.step_phases, ready, room, laws)
     if engine == "leaping" and blocks is not None:
         log_failure = math.log(BLOCKS_IN_A_RUN / failure) if failure > 0.0 else 0.0
         return partial(leaping.leap_scores, ready, blocks, log_failure, laws)
-    room = horizon if "rewards" in score_inputs(type(ready)) else 0
     return partial(stepping.step_scores, ready, needs_no_clock(type(ready)), room, laws)

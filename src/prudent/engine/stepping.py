@@ -12,7 +12,18 @@ import numpy as np
 from prudent.arms.sampling import BERNOULLI, GAUSSIAN, Laws, draw, include, may_tie
 from prudent.arrays import Counts, Marks
 from prudent.compiled import helper, kernel
-from prudent.engine.record import BAD_PHASE, BAD_SCORE, FINE, Record, Statistics, clear, clear_arms, no_arms, write_down
+from prudent.engine.record import (
+    BAD_PHASE,
+    BAD_SCORE,
+    FINE,
+    HALTED,
+    Record,
+    Statistics,
+    clear,
+    clear_arms,
+    no_arms,
+    write_down,
+)
 from prudent.policies.base import FOREVER, Arm, Arms
 from prudent.policies.helpers import answer, choose_only
 from prudent.policies.scoring import cost_of, insert, keep, rewards_of, score_of
@@ -28,12 +39,13 @@ def step_scores(
     best: int,
     rounds: Counts,
     record: Record,
+    halt: Marks,
     rng: Any,
 ) -> int:
     """Run a policy that scores arms; `rounds` are the snapshots, the last one the horizon. Returns a status.
 
     `room` is how many rewards of an arm there may be to keep: the horizon, or 0 for a policy that asks for none.
-    Memory grows with what is kept.
+    Memory grows with what is kept. Soon after `halt[0]` is set it ends.
     """
     n_runs, _, n_arms = record.pulls.shape
     # In the loop, arrays go by name and the commonest draws stand in line: passing the tuples on would count
@@ -49,6 +61,8 @@ def step_scores(
         t = 0
         for snapshot in range(len(rounds)):
             while t < rounds[snapshot]:
+                if halt[0]:
+                    return HALTED
                 t += 1
                 if not clock_free:
                     for i in range(n_arms):
@@ -103,10 +117,13 @@ def next_phase(policy: Any, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
 
 
 @kernel
-def step_phases(policy: Any, room: int, laws: Laws, best: int, rounds: Counts, record: Record, rng: Any) -> int:
+def step_phases(
+    policy: Any, room: int, laws: Laws, best: int, rounds: Counts, record: Record, halt: Marks, rng: Any
+) -> int:
     """Play a policy of phases; `rounds` are the snapshots, the last one the horizon. Returns a status.
 
-    `room` is how many rewards of an arm there may be to keep: the horizon, or 0 if its costs need none.
+    `room` is how many rewards of an arm there may be to keep: the horizon, or 0 if its costs need none. Soon after
+    `halt[0]` is set it ends.
     """
     n_runs, _, n_arms = record.pulls.shape
     kind, start, table = laws.kind, laws.start, laws.table
@@ -122,6 +139,8 @@ def step_phases(policy: Any, room: int, laws: Laws, best: int, rounds: Counts, r
             if repeats < 1:
                 return BAD_PHASE
             while repeats > 0 and snapshot < len(rounds):
+                if halt[0]:
+                    return HALTED
                 repeats -= 1
                 for i in range(n_arms):
                     if chosen[i] and snapshot < len(rounds):

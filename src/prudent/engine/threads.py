@@ -1,48 +1,63 @@
 """Chunks of runs on threads; kernels release the lock, so that threads are enough."""
 
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextvars import ContextVar
 from typing import Any
 
+import numpy as np
+
+from prudent.arrays import Marks
 from prudent.engine.streams import tasks
 from prudent.errors import check_integer
 
+MOST_WORKERS = 1024
+"""More threads or processes would only burden the system."""
+
+halt_of_all: ContextVar[Marks | None] = ContextVar("halt_of_all", default=None)
+"""Where many simulations are stopped together, as in a study, the flag that does it."""
+
 
 def play_all(
-    play: Callable[[int, slice], None], runs: int, workers: int, progress: Callable[[int], Any] | None
+    play: Callable[[int, slice, Marks], None], runs: int, workers: int, progress: Callable[[int], Any] | None
 ) -> None:
-    """Call `play(chunk, part)` for every chunk of the runs; the first error stops the rest.
+    """Call `play(chunk, part, halt)` for every chunk of the runs; the first error stops the rest.
 
-    A single worker is this thread: starting another would take longer than a small simulation.
+    Kernels end soon after `halt[0]` is set. The main thread only waits, because inside a kernel it would be deaf to
+    Ctrl-C; then it does not wait any longer, not even for a kernel that is still being compiled.
     """
+    outer = halt_of_all.get()
+    halt = np.zeros(1, np.bool_) if outer is None else outer
 
     def play_task(first_chunk: int, parts: list[slice]) -> int:
         for chunk, part in enumerate(parts, first_chunk):
-            play(chunk, part)
+            play(chunk, part, halt)
         return parts[-1].stop - parts[0].start
 
-    if workers == 1:
+    if workers == 1 and threading.current_thread() is not threading.main_thread():
         for task in tasks(runs):
             finished = play_task(*task)
             if progress is not None:
                 progress(finished)
         return
-    with ThreadPoolExecutor(workers) as pool:
-        waiting = [pool.submit(play_task, *task) for task in tasks(runs)]
-        try:
-            for done in as_completed(waiting):
-                finished = done.result()
-                if progress is not None:
-                    progress(finished)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    pool = ThreadPoolExecutor(workers)
+    try:
+        for done in as_completed([pool.submit(play_task, *task) for task in tasks(runs)]):
+            finished = done.result()
+            if progress is not None:
+                progress(finished)
+    except BaseException:
+        halt[0] = True
+        raise
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def count_workers(owner: str, workers: int | None) -> int:
     """The number of threads asked for; by default every core this process may use."""
-    return usable_cores() if workers is None else check_integer(owner, "workers", workers, low=1)
+    return usable_cores() if workers is None else check_integer(owner, "workers", workers, low=1, high=MOST_WORKERS)
 
 
 def usable_cores() -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from prudent.arms.sampling import Laws, draw, draw_block, include, merge
 from prudent.arrays import Counts, Marks
 from prudent.compiled import kernel
-from prudent.engine.record import BAD_COST, BAD_PHASE, FINE, clear_arms, no_arms
+from prudent.engine.record import BAD_COST, BAD_PHASE, FINE, HALTED, clear_arms, no_arms
 from prudent.policies.base import Arms
 from prudent.policies.helpers import cheapest
 from prudent.policies.scoring import insert
@@ -37,10 +37,12 @@ class Found(NamedTuple):
 
 
 @kernel
-def search(strategy: Any, risk: Any, keep: bool, laws: Laws, most_pulls: int, found: Found, rng: Any) -> int:
+def search(
+    strategy: Any, risk: Any, keep: bool, laws: Laws, most_pulls: int, found: Found, halt: Marks, rng: Any
+) -> int:
     """Search in every run until the strategy ends, or would exceed `most_pulls` and stays undecided.
 
-    Costs are estimated by `risk`; `keep` says whether that takes single rewards.
+    Costs are estimated by `risk`; `keep` says whether that takes single rewards. Soon after `halt[0]` is set it ends.
     """
     n_runs, n_arms = found.pulls.shape
     arms = no_arms(n_arms, FIRST_ROOM if keep else 0)
@@ -50,6 +52,8 @@ def search(strategy: Any, risk: Any, keep: bool, laws: Laws, most_pulls: int, fo
         chosen[:] = True
         rounds, total = 0, 0
         while True:
+            if halt[0]:
+                return HALTED
             repeats = strategy.phase(arms, rounds + 1, chosen, rng)
             if repeats == 0:
                 break

@@ -5,7 +5,7 @@ from typing import Any
 
 from prudent.arms.base import encode
 from prudent.bandit import Bandit
-from prudent.engine.scaffold import LONGEST, Job
+from prudent.engine.scaffold import LONGEST, Job, check_memory
 from prudent.errors import PrudentError, check_integer
 from prudent.identification import BUDGET, DELTA
 from prudent.identification.kernel import Found, search
@@ -63,10 +63,13 @@ def identify(
     setting = _setting(bandit, risk, budget, delta)
     ready, cap = _ready(strategy, setting), _cap(setting, most_pulls)
     measure = getattr(ready, "risk", risk.compiled())
+    check_memory("identify", job.runs * len(bandit), f"{job.runs:,} searches of {len(bandit):,} arms")
+    if setting.budget is not None and not measure.by_moments:
+        check_memory("identify", setting.budget, f"all rewards of {setting.budget:,} pulls")
     found, laws, keep = Found.empty(job.runs, len(bandit)), encode(bandit.arms), not measure.by_moments
     text = strategies.spec(strategy)
     cell = f"{bandit!r} | {risk} | {text} | {setting.budget} {setting.delta} {cap}"
-    seconds = job.run(cell, text, lambda part, rng: search(ready, measure, keep, laws, cap, found.part(part), rng))
+    seconds = job.run(cell, text, lambda part, *rest: search(ready, measure, keep, laws, cap, found.part(part), *rest))
     if setting.budget is not None and not found.decided.all():
         raise PrudentError(f"{text}: asks for more pulls than the budget, {setting.budget}; correct its phase")
     facts: dict[str, Any] = {"bandit": bandit, "policy": strategy, "risk": risk, "seed": job.seed, "seconds": seconds}
@@ -106,4 +109,8 @@ def _cap(setting: Setting, most_pulls: int | None) -> int:
             raise PrudentError("identify: most_pulls goes with delta; the budget already limits the pulls")
         return setting.budget
     least = 2 * setting.n_arms
-    return MOST_PULLS if most_pulls is None else check_integer("identify", "most_pulls", most_pulls, low=least)
+    return (
+        MOST_PULLS
+        if most_pulls is None
+        else check_integer("identify", "most_pulls", most_pulls, low=least, high=LONGEST)
+    )

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prudent.arrays import Array
-from prudent.engine.record import FINE
+from prudent.arrays import Array, Marks
+from prudent.engine.record import FINE, HALTED
 from prudent.engine.scaffold import Job, rounds_of
 from prudent.errors import PrudentError
 from prudent.portfolio.bandit import PortfolioBandit
@@ -80,8 +80,10 @@ def simulate_portfolio(
     fields = [(name, float, ()) for name in MOMENTS] + [(name, float, len(bandit)) for name in MIXES]
     found = np.empty((job.runs, len(rounds)), fields)
 
-    def play(part: slice, rng: np.random.Generator) -> int:
+    def play(part: slice, halt: Marks, rng: np.random.Generator) -> int:
         for run in range(part.start, part.stop):
+            if halt[0]:
+                return HALTED
             found[run] = list(one_run(bandit, player, brief, best, rounds, rng))
         return FINE
 

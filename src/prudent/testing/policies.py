@@ -246,7 +246,7 @@ def _play(name: str, ready: Any, bandit: Bandit, best: int, rounds: int, clock_f
     """Three runs, with a snapshot after each arm could be pulled once."""
     snapshots = np.unique([len(bandit), rounds])
     record = Record.empty(3, len(snapshots), len(bandit))
-    problem = encode(bandit.arms), best, snapshots, record, np.random.default_rng(SEED)
+    problem = encode(bandit.arms), best, snapshots, record, np.zeros(1, np.bool_), np.random.default_rng(SEED)
     scores = hasattr(ready, "score")
     loop: Any = stepping.step_scores if scores else stepping.step_phases
     if interpreted:
@@ -281,7 +281,8 @@ def _search(name: str, ready: Any, bandit: Bandit, setting: Setting, interpreted
     risk, loop = getattr(ready, "risk", setting.risk.compiled()), search
     if interpreted:
         ready, loop = Watched(name, ready), search.py_func  # type: ignore[attr-defined]
-    status = loop(ready, risk, not risk.by_moments, laws, most, found, np.random.default_rng(SEED))
+    rest = np.zeros(1, np.bool_), np.random.default_rng(SEED)
+    status = loop(ready, risk, not risk.by_moments, laws, most, found, *rest)
     require(status == FINE, name, COMPLAINTS.get(status, ""))
     return found
 
