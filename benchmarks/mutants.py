@@ -3,11 +3,12 @@
     python benchmarks/mutants.py [--seed 0] [--count 60] [--jobs 2] [--module theory] [--limit 900] [--list]
 
 A mutant is the source with one token changed: an operator swapped, a number plus one, a flag flipped, min for max, a
-`not` or a minus dropped. Type annotations and texts are left alone. Each mutant is a copy of the tree in a folder of
-its own, where the tests of its room (TESTS) run until the first failure. The failing test is then run on the unchanged
-tree as well; if it fails there too, the mutant does not count as caught. One that exceeds the limit counts as caught,
-because it hangs. Numba's machine code is copied along where the mutant cannot have changed it, and left behind where
-it can; each mutant then compiles its own. So run the tests once before, or every mutant compiles everything.
+`not` or a minus dropped. Type annotations and texts are left alone, and so is `strict=True` of a zip, a guard that
+correct code never meets. Each mutant is a copy of the tree in a folder of its own, where the tests of its room (TESTS)
+run until the first failure. The failing test is then run on the unchanged tree as well; if it fails there too, the
+mutant does not count as caught. One that exceeds the limit counts as caught, because it hangs. Machine code is copied
+along where the mutant cannot have changed it, and left behind where it can; each mutant then compiles its own. So run
+the tests once before, or every mutant compiles everything.
 """
 
 import argparse
@@ -31,9 +32,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from prudent.fingerprints import ROOMS
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "prudent"
-COMPILED = {"arms", "confidence", "risk", "policies", "engine", "identification", "compiled", "portfolio"}
+COMPILED = {"compiled", "fingerprints", *ROOMS, "portfolio"}
 """Rooms whose code other files compile into their own machine code, which Numba's cache would not notice."""
 
 TESTS = {
@@ -47,17 +50,18 @@ TESTS = {
     "catalogue": "unit/test_catalogue unit/test_docs",
     "cli": "unit/test_cli unit/test_horizons unit/test_cli_study unit/test_catalogue unit/test_plan unit/test_errors "
     "figures/test_portfolio_figures figures/test_paper",
-    "compiled": "unit/test_engine unit/test_risk unit/test_policies",
+    "compiled": "unit/test_compiled unit/test_engine unit/test_risk unit/test_policies",
     "confidence": "properties/test_confidence_identities unit/test_agent_intervals statistical/test_confidence_* "
     "unit/test_risk unit/test_identification",
-    "engine": "unit/test_blocks unit/test_levels unit/test_engine unit/test_ties properties/test_block_identities "
-    "statistical/test_hypergeometric statistical/test_enumeration statistical/test_reference unit/test_leaping_engine "
-    "statistical/test_leaping statistical/test_learning",
+    "engine": "unit/test_threads unit/test_blocks unit/test_levels unit/test_engine unit/test_ties "
+    "properties/test_block_identities statistical/test_hypergeometric statistical/test_enumeration "
+    "statistical/test_reference unit/test_leaping_engine statistical/test_leaping statistical/test_learning",
     "errors": "unit/test_errors unit/test_registry unit/test_bandit unit/test_study",
     "figures": "unit/test_figures figures/test_drawn unit/test_report figures/test_labels "
     "figures/test_portfolio_figures figures/test_grid_figures",
     "files": "unit/test_files unit/test_study_store unit/test_anywhere unit/test_plan",
-    "identification": "unit/test_identification unit/test_registered unit/test_testing_strategies "
+    "fingerprints": "unit/test_compiled unit/test_engine unit/test_study",
+    "identification": "unit/test_threads unit/test_identification unit/test_registered unit/test_testing_strategies "
     "statistical/test_enumeration statistical/test_identification_laws",
     "live": "unit/test_agent* unit/test_ties",
     "paper": "figures/test_definitions figures/test_drawn unit/test_claims figures/test_* unit/test_report",
@@ -156,11 +160,12 @@ class Text:
 
 
 def code_of(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but type annotations and formatted strings."""
+    """All nodes but type annotations, formatted strings and guards."""
     for name, field in ast.iter_fields(tree):
         if name not in ("annotation", "returns"):
             for node in field if isinstance(field, list) else [field]:
-                if isinstance(node, ast.AST) and not isinstance(node, ast.JoinedStr):
+                guard = isinstance(node, ast.keyword) and node.arg == "strict"
+                if isinstance(node, ast.AST) and not isinstance(node, ast.JoinedStr) and not guard:
                     yield node
                     yield from code_of(node)
 

@@ -5,17 +5,20 @@ that `claim_ledger` names for it: its verdict must change. So a check that is lo
 it should, fails here. Runs have a fixed seed, and what is listed falls for other seeds too.
 """
 
+import os
 import re
 import runpy
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from itertools import repeat
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+import pinned
 from claim_ledger import LEDGER
 from claim_mutants import PATCHES, POLICIES
 from prudent import simulate
@@ -30,6 +33,7 @@ from prudent.paper.claims.ledger import (
     VERDICTS,
     Check,
     Claim,
+    Evidence,
     Found,
     Ledger,
     check_ledger,
@@ -48,6 +52,8 @@ from prudent.policies.base import Policy
 from prudent.study import Cell
 
 PAGE = Path(__file__).parents[2] / "docs/claims"
+PINNED = Path(__file__).with_name("claims.json")
+AS_IT_IS = "as it is"
 RUNS = 100
 EVERY = [*CLAIMS, *REMARKS]
 NUMBER = r"[-−]?\d[\d,]*\.?\d*(?:e[-+]\d+)?"
@@ -60,17 +66,17 @@ def honest(tmp_path_factory) -> Found:
     return simulate_claims(Settings(tmp_path_factory.mktemp("claims"), runs=RUNS), EVERY)
 
 
-def verdicts(found: Found) -> dict[str, str]:
+def said(found: Found) -> dict[str, Evidence]:
     """What every check says of these runs; "error" if it cannot."""
-    said = {}
+    outcomes = {}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for each in EVERY:
             try:
-                said[each.name] = judge(each, found).verdict
-            except (ValueError, ZeroDivisionError):
-                said[each.name] = "error"
-    return said
+                outcomes[each.name] = judge(each, found)
+            except (ValueError, ZeroDivisionError) as error:
+                outcomes[each.name] = Evidence("error", type(error).__name__)
+    return outcomes
 
 
 def played(honest: Found, kind: type, other: Callable[[Cell], Policy]) -> Found:
@@ -82,36 +88,60 @@ def played(honest: Found, kind: type, other: Callable[[Cell], Policy]) -> Found:
     return {**honest, **{place: simulate(**cell._asdict()) for place, cell in made.items()}}
 
 
-def fallen(honest: Found) -> dict[str, list[str]]:
-    """The mutants that change the verdict of each claim."""
-    before, kills = verdicts(honest), {each.name: [] for each in EVERY}
-
-    def note(mutant: str, after: dict[str, str]) -> None:
-        for name, verdict in after.items():
-            if verdict not in (before[name], "error"):
-                kills[name].append(mutant)
-
+@pytest.fixture(scope="module")
+def worlds(honest) -> dict[str, dict[str, Evidence]]:
+    """What every check says in the world as it is, and in each of the wrong ones."""
+    found = {AS_IT_IS: said(honest)}
     for mutant, (kind, other) in POLICIES.items():
-        note(mutant, verdicts(played(honest, kind, other)))
+        found[mutant] = said(played(honest, kind, other))
     for mutant, put in PATCHES.items():
         with pytest.MonkeyPatch.context() as patch:
             put(patch)
-            note(mutant, verdicts(honest))
-    return kills
+            found[mutant] = said(honest)
+    return found
 
 
 @pytest.mark.slow
-def test_every_claim_falls_on_the_mutants_listed_for_it(honest):
+def test_every_claim_falls_on_the_mutants_listed_for_it(worlds):
     assert all(killers for _, killers in LEDGER.values()), "a claim that nothing kills is no check"
-    kills = fallen(honest)
-    survived = {name: set(killers.split("; ")) - set(kills[name]) for name, (_, killers) in LEDGER.items()}
-    assert {name: sorted(mutants) for name, mutants in survived.items() if mutants} == {}
+    before = worlds[AS_IT_IS]
+    survived = {
+        name: [
+            mutant for mutant in killers.split("; ") if worlds[mutant][name].verdict in (before[name].verdict, "error")
+        ]
+        for name, (_, killers) in LEDGER.items()
+    }
+    assert {name: mutants for name, mutants in survived.items() if mutants} == {}
     assert {*PATCHES, *POLICIES} == {mutant for _, killers in LEDGER.values() for mutant in killers.split("; ")}
 
 
 @pytest.mark.slow
-def test_verdicts_are_those_listed(honest):
-    assert verdicts(honest) == {name: verdict for name, (verdict, _) in LEDGER.items()}
+def test_every_check_says_what_it_said_in_all_worlds(worlds):
+    """Verdicts and numbers are pinned, so that no threshold, constant or operator of a check can change unseen."""
+    lines = pinned_lines(worlds)
+    if os.environ.get("PIN"):
+        pinned.write(PINNED, lines)
+    known = pinned.read(PINNED)
+    for world, wanted in known.items():
+        same = len(wanted) == len(lines.get(world, ())) and all(map(same_evidence, lines[world], wanted, repeat(0.01)))
+        lines[world] = wanted if same else lines.get(world, [])
+    then = "If this is meant, look at each line, then pin anew: PIN=1 pytest tests/unit/test_claims.py"
+    assert not (changed := pinned.difference(known, lines, then)), changed
+
+
+def pinned_lines(worlds: dict[str, dict[str, Evidence]]) -> pinned.Sections:
+    """All that is said in the world as it is; in another one, what is said there and not here."""
+    lines = {}
+    for world, outcomes in worlds.items():
+        here = {} if world == AS_IT_IS else worlds[AS_IT_IS]
+        lines[world] = [f"{name}: {': '.join(out)}" for name, out in outcomes.items() if out != here.get(name)]
+    return lines
+
+
+@pytest.mark.slow
+def test_verdicts_are_those_listed(worlds):
+    found = {name: outcome.verdict for name, outcome in worlds[AS_IT_IS].items()}
+    assert found == {name: verdict for name, (verdict, _) in LEDGER.items()}
     assert [each.name for each in EVERY] == list(LEDGER), "in the order of the paper"
 
 
