@@ -1,9 +1,11 @@
 """The array types of the package, and how input becomes an array."""
 
+import numbers
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from prudent.errors import PrudentError
+from prudent.errors import PrudentError, shown
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -11,8 +13,17 @@ Marks = NDArray[np.bool_]
 
 
 def as_array(owner: str, name: str, values: ArrayLike) -> Array:
-    """`values` as an array, or an error that names the parameter."""
+    """`values` as an array of floats, or an error that names the parameter; text and dates are no numbers."""
     try:
-        return np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise PrudentError(f"{owner}: {name} must be numbers, got {values!r}; rows must be of equal length") from None
+        given = np.asarray(values)
+        if given.dtype.kind not in "iufb" and not (given.dtype == object and all(map(_is_number, given.ravel()))):
+            raise TypeError
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        got = f"got {shown(values)}; rows must be of equal length"
+        raise PrudentError(f"{owner}: {name} must be numbers, {got}") from None
+
+
+def _is_number(value: object) -> bool:
+    """Whether it is a number although NumPy has no type for it, such as a fraction or a very large integer."""
+    return isinstance(value, numbers.Real)

@@ -1,17 +1,29 @@
 """A bandit: named arms, and what a risk measure says about them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prudent.arms.base import Law
 from prudent.arms.base import arms as registered
-from prudent.errors import PrudentError
-from prudent.risk.base import RiskMeasure
+from prudent.arrays import Array
+from prudent.errors import PrudentError, shown
+from prudent.risk.base import RiskMeasure, risks
+
+MOST_ARMS = 10**6
+"""More arms than this are a mistake: one look at all of them would take seconds."""
 
 ROUNDING = 1e-12
-"""Costs closer than this share of the largest are one: 0.28 − 0.59 and 0.24 − 0.55 differ as floats only."""
+"""The share of it by which a number may be off that was integrated, or that comes from decimals."""
+
+ULPS = 4.0 * 2.0**-52
+"""The share of it by which a number may be off that was computed in a few steps."""
+
+LARGEST = 1e150
+"""Costs beyond this have no square."""
 
 
 class Bandit:
@@ -32,15 +44,18 @@ class Bandit:
     'steady'
     """
 
-    def __init__(self, arms: Sequence[Law | str], names: Sequence[str] | None = None) -> None:
+    def __init__(self, arms: Iterable[Law | str], names: Iterable[str] | None = None) -> None:
         if isinstance(arms, (str, Law)):
-            raise PrudentError(f"Bandit: arms must be a list of arms, got {arms}; put it in brackets")
-        self.arms: tuple[Law, ...] = tuple(registered.make("Bandit", arm) for arm in arms)
+            raise PrudentError(f"Bandit: arms must be a list of arms, got {shown(arms, str)}; put it in brackets")
+        self.arms: tuple[Law, ...] = tuple(registered.make("Bandit", arm) for arm in _listed("arms", arms))
         if not self.arms:
             raise PrudentError("Bandit: arms must hold at least one arm, got none; pass e.g. [Gaussian(1.0, 0.05)]")
-        self.names = tuple(names) if names is not None else tuple(f"arm {i + 1}" for i in range(len(self)))
-        if len(self.names) != len(self) or len(set(self.names)) != len(self):
-            raise PrudentError(f"Bandit: names must be {len(self)} different names, got {list(self.names)}")
+        self.names = tuple(f"arm {i + 1}" for i in range(len(self))) if names is None else _listed("names", names)
+        words = {name for name in self.names if isinstance(name, str)}
+        if not len(self.names) == len(words) == len(self):
+            raise PrudentError(f"Bandit: names must be {len(self)} different names, got {shown(list(self.names))}")
+        # A simulation asks for the same gaps many times.
+        self._known_gaps: tuple[RiskMeasure, Array] | None = None
 
     def __len__(self) -> int:
         return len(self.arms)
@@ -68,23 +83,75 @@ class Bandit:
         """The smallest interval that holds every reward of every arm."""
         return min(law.support[0] for law in self.arms), max(law.support[1] for law in self.arms)
 
-    def costs(self, risk: RiskMeasure) -> NDArray[np.float64]:
+    def costs(self, risk: RiskMeasure | str) -> NDArray[np.float64]:
         """The cost of each arm, smaller is better (MV_i for mean-variance)."""
-        return np.array([risk.cost(law) for law in self.arms])
+        risk = risks.make("Bandit", risk)
+        costs = np.array([risk.cost(law) for law in self.arms])
+        if not (np.abs(costs) <= LARGEST).all():
+            bad = int(np.argmin(np.abs(costs) <= LARGEST))
+            why = f"the cost of {self.arms[bad]} under {risk} is {costs[bad]:g}"
+            raise PrudentError(f"Bandit: {why}, which cannot be squared; measure rewards in larger units")
+        return costs
 
-    def best(self, risk: RiskMeasure) -> int:
+    def best(self, risk: RiskMeasure | str) -> int:
         """i*, the arm of smallest cost; a tie goes to the lowest number."""
         return int(np.argmin(self.gaps(risk)))
 
-    def gaps(self, risk: RiskMeasure) -> NDArray[np.float64]:
-        """Δ_i = cost of arm i minus cost of the best; a difference within rounding is a tie."""
+    def gaps(self, risk: RiskMeasure | str) -> NDArray[np.float64]:
+        """Δ_i = cost of arm i minus cost of the best; a difference that rounding explains is a tie (`slack_of`)."""
+        risk = risks.make("Bandit", risk)
+        known = self._known_gaps
+        if known is None or known[0] != risk:
+            self._known_gaps = known = risk, self._find_gaps(risk)
+        return known[1].copy()
+
+    def _find_gaps(self, risk: RiskMeasure) -> Array:
         costs = self.costs(risk)
+        slack = slack_of(risk, costs, self.means if risk.by_moments else medians(self))
         gaps: NDArray[np.float64] = costs - costs.min()
-        gaps[gaps <= ROUNDING * np.abs(costs).max()] = 0.0
+        gaps[gaps <= slack + slack[np.argmin(costs)]] = 0.0
         return gaps
 
-    def complexity(self, risk: RiskMeasure) -> float:
+    def complexity(self, risk: RiskMeasure | str) -> float:
         """Σ_{i≠i*} 1/Δ_i², the paper's proxy for how hard learning is; infinite when the best arm is not unique."""
         gaps = np.delete(self.gaps(risk), self.best(risk))
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             return float(np.sum(1.0 / gaps**2))
+
+
+def slack_of(risk: RiskMeasure, costs: Array, centres: Array) -> Array:
+    """How much of the costs of laws around the `centres` may be rounding: 0.28 − 0.59 and 0.24 − 0.55 differ as floats
+    only.
+
+    A cost has two parts. What a constant reward at the centre would cost is known to a few units in the last place of
+    that cost and of the centre: rewards near 10⁹ have no digits below 10⁻⁷. The rest is what the spread of rewards
+    adds, often by an integral; it does not grow if all rewards are shifted, and neither does its error. So a share of
+    the whole cost would not do: it would call differences of 0.001 a tie near 10⁹.
+    """
+    with np.errstate(all="ignore"):
+        flat, beside = (_constant_costs(risk, at) for at in (centres, centres * (1.0 + ULPS)))
+        # Moments have closed forms, or are integrated to nearly all digits.
+        integrated = (1e-2 * ROUNDING if risk.by_moments else ROUNDING) * np.abs(costs - flat)
+        slack = ULPS * (np.abs(costs) + np.abs(flat)) + np.abs(beside - flat) + integrated
+    return np.where(np.isfinite(slack), slack, ROUNDING * np.abs(costs))
+
+
+def _constant_costs(risk: RiskMeasure, rewards: Array) -> Array:
+    if risk.by_moments:
+        return risk.stats_cost(rewards, np.zeros(len(rewards)))
+    return np.array([risk.weigh(rewards[i : i + 1], np.ones(1)) for i in range(len(rewards))])
+
+
+def medians(bandit: Bandit) -> Array:
+    """Of each arm; every law has one."""
+    return np.array([law.quantile(0.5) for law in bandit.arms])
+
+
+def _listed(name: str, given: Any) -> tuple[Any, ...]:
+    """What a list holds, which may not be endless."""
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise PrudentError(f"Bandit: {name} must be a list, got {shown(given)}")
+    listed = tuple(islice(given, MOST_ARMS + 1))
+    if len(listed) > MOST_ARMS:
+        raise PrudentError(f"Bandit: {name} must be at most {MOST_ARMS:,}, got more; take fewer arms")
+    return listed

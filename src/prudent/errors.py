@@ -6,8 +6,11 @@ A message names the owner and parameter, what is allowed, what was given, and th
 import difflib
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
+
+LONGEST_SHOWN = 500
+"""Characters of what was given that a message repeats."""
 
 
 class PrudentError(ValueError):
@@ -37,7 +40,7 @@ def check_number(
     if not (above and below):  # NaN is neither
         left, right = "(" if open_low else "[", ")" if open_high else "]"
         allowed = f"{left}{pretty(low)}, {pretty(high)}{right}"
-        raise PrudentError(f"{owner}: {name} must lie in {allowed}, got {value}{_tail(hint)}")
+        raise PrudentError(f"{owner}: {name} must lie in {allowed}, got {shown(value, str)}{_tail(hint)}")
     return number
 
 
@@ -54,23 +57,46 @@ def check_positive(owner: str, name: str, value: Any, *, hint: str = "") -> floa
 def check_integer(owner: str, name: str, value: Any, *, low: int, high: int | None = None, hint: str = "") -> int:
     """`value` as an int in [low, high]; a float with an integer value (1e4) is accepted."""
     try:
-        whole = int(value) if isinstance(value, float) and value.is_integer() else operator.index(value)
+        whole = int(value) if isinstance(value, float) and value.is_integer() else operator.index(_single(value))
     except TypeError:
-        raise PrudentError(f"{owner}: {name} must be a whole number, got {value!r}{_tail(hint)}") from None
-    if isinstance(value, bool) or whole < low or (high is not None and whole > high):
+        raise PrudentError(f"{owner}: {name} must be a whole number, got {shown(value)}{_tail(hint)}") from None
+    if is_flag(value) or whole < low or (high is not None and whole > high):
         allowed = f"at least {low}" if high is None else f"from {low} to {high}"
-        raise PrudentError(f"{owner}: {name} must be a whole number {allowed}, got {value}{_tail(hint)}")
+        raise PrudentError(f"{owner}: {name} must be a whole number {allowed}, got {shown(value, str)}{_tail(hint)}")
     return whole
+
+
+def check_flag(owner: str, name: str, value: Any) -> bool:
+    """`value` as a bool. Nothing else is taken for one, because every text but the empty one would be true."""
+    if not is_flag(value):
+        raise PrudentError(f"{owner}: {name} must be True or False, got {shown(value)}")
+    return bool(value)
+
+
+def is_flag(value: Any) -> bool:
+    """Whether it is Python's or NumPy's True or False."""
+    return isinstance(value, bool) or (type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"))
 
 
 def as_float(owner: str, name: str, value: Any) -> float:
     """`value` as a float, or an error that names the parameter."""
+    if type(value) is float:
+        return value
     try:
-        if isinstance(value, (str, bytes, bool)):
+        if isinstance(value, (str, bytes, bytearray)) or is_flag(value):
             raise TypeError
-        return float(value)
+        return float(_single(value))
     except (TypeError, ValueError, OverflowError):
-        raise PrudentError(f"{owner}: {name} must be a number, got {value!r}") from None
+        raise PrudentError(f"{owner}: {name} must be a number, got {shown(value)}") from None
+
+
+def shown(value: Any, text: Callable[[Any], str] = repr) -> str:
+    """What was given, in one line of a message: not cut short unless it is very long, and never an error of its own."""
+    try:
+        written = " ".join(text(value).split()) if not isinstance(value, str) else text(value)
+    except Exception:  # a whole number of thousands of digits, or somebody's broken __repr__
+        return f"a {type(value).__name__} that cannot be written here"
+    return written if len(written) <= LONGEST_SHOWN else f"{written[:LONGEST_SHOWN]}… ({len(written):,} characters)"
 
 
 def pretty(number: float) -> str:
@@ -83,6 +109,13 @@ def near(word: str, known: Iterable[str]) -> str:
     names = list(known)
     close = difflib.get_close_matches(word, names, n=2, cutoff=0.5)
     return f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names) or 'none'}"
+
+
+def _single(value: Any) -> Any:
+    """The value, unless it is an array of some dimension: NumPy takes one of a single number for that number."""
+    if getattr(value, "shape", ()) != ():
+        raise TypeError
+    return value
 
 
 def _tail(hint: str) -> str:

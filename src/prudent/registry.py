@@ -17,10 +17,14 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from prudent.errors import PrudentError, near
+from prudent.errors import PrudentError, near, shown
+from prudent.parameters import check_type, checked, type_hints
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
+
+LONGEST = 100_000
+"""Characters of the longest spec; a list of many values belongs into a file."""
 
 KEY = re.compile(r"\[([A-Z][A-Za-z]+\d\d)\]")
 
@@ -112,15 +116,17 @@ class Registry(Generic[T]):
         return [self._entries[name] for name in self.names()]
 
     def __contains__(self, name: str) -> bool:
-        return _key(name) in self.names()
+        return isinstance(name, str) and _key(name) in self.names()
 
     def get(self, name: str) -> Entry:
         """The entry called `name`, or an error with the nearest names."""
+        if not isinstance(name, str):
+            raise PrudentError(f"the name of a {self.kind} must be text, got {shown(name)}")
         key = _key(name)
         if key not in self._entries:
             self._load()
         if key not in self._entries:
-            raise PrudentError(f"unknown {self.kind} {key!r}; {near(key, sorted(self._entries))}")
+            raise PrudentError(f"unknown {self.kind} {shown(key)}; {near(key, sorted(self._entries))}")
         return self._entries[key]
 
     def entry_of(self, thing: Any) -> Entry | None:
@@ -138,7 +144,7 @@ class Registry(Generic[T]):
         """`given`, built if it is a spec; an error that names the `owner` if it is not of this kind."""
         made: T = self.parse(given) if isinstance(given, str) else given
         if not isinstance(made, self._of):
-            raise PrudentError(f"{owner}: {self.kind} must be {self._wanted}, got {given!r}")
+            raise PrudentError(f"{owner}: {self.kind} must be {self._wanted}, got {shown(given)}")
         return made
 
     def spec(self, given: Any) -> str:
@@ -154,17 +160,19 @@ class Registry(Generic[T]):
 
     def parse(self, text: str) -> T:
         """Build from a spec such as `mv-lcb(c=1, rho=0.5)`; a bare name takes the defaults."""
+        if not isinstance(text, str) or len(text) > LONGEST:
+            raise self._unreadable(text)
         # Inside names a dash is part of the name, so it must not parse as a minus; quoted text stays as it is.
         source = re.sub(r"""('[^']*'|"[^"]*")|(?<=\w)-(?=[A-Za-z])""", lambda m: m[1] or "_", text.strip())
         try:
             tree = ast.parse(source, mode="eval").body
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError, MemoryError, RecursionError):  # the last two if it is nested too deeply
             raise self._unreadable(text) from None
         made: T = self._build(tree if isinstance(tree, ast.Call) else ast.Call(tree, [], []), text)
         return made
 
     def _unreadable(self, text: str) -> PrudentError:
-        return PrudentError(f"cannot read {self.kind} {text!r}; write it as name or name(value, key=value)")
+        return PrudentError(f"cannot read {self.kind} {shown(text)}; write it as name or name(value, key=value)")
 
     def _build(self, call: ast.Call, text: str) -> Any:
         words = [word.arg for word in call.keywords]
@@ -174,10 +182,13 @@ class Registry(Generic[T]):
         args = [self._value(node, text) for node in call.args]
         kwargs = {str(word.arg): self._value(word.value, text) for word in call.keywords}
         try:
-            inspect.signature(factory).bind(*args, **kwargs)
+            bound = inspect.signature(factory).bind(*args, **kwargs)
         except TypeError as error:
             wanted = ", ".join(inspect.signature(factory).parameters)
-            raise PrudentError(f"{self.kind} {text!r}: {error}; it takes ({wanted})") from None
+            raise PrudentError(f"{self.kind} {shown(text)}: {error}; it takes ({wanted})") from None
+        if not isinstance(factory, type):  # a class checks itself
+            for name, value in bound.arguments.items():
+                check_type(_key(call.func.id), name, value, type_hints(factory).get(name))
         return factory(*args, **kwargs)
 
     def _value(self, node: ast.expr, text: str) -> Any:
@@ -191,14 +202,18 @@ class Registry(Generic[T]):
             case ast.Name(id="nan"):
                 return math.nan
             case ast.Name(id=word):
-                return _key(word)
+                return {"true": True, "false": False}.get(word.lower(), _key(word))
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
                 return -number
             case ast.UnaryOp(op=ast.USub(), operand=ast.Name(id="inf")):
                 return -math.inf
             case ast.Constant(value=value):
                 return value
-        raise PrudentError(f"cannot read {ast.unparse(node)!r} in {self.kind} {text!r}; use numbers, words or lists")
+        try:
+            part = shown(ast.unparse(node))
+        except RecursionError:
+            raise self._unreadable(text) from None
+        raise PrudentError(f"cannot read {part} in {self.kind} {shown(text)}; use numbers, words or lists")
 
     def _load(self) -> None:
         """Import the modules of the home package, then what other packages offer; other threads wait for it."""
@@ -229,6 +244,7 @@ def _text(value: Any) -> str:
 
 
 def named(cls: Any, name: str) -> None:
-    """Give a class the name under which it is registered."""
+    """Give a class the name under which it is registered, and have the types of its fields checked."""
     if isinstance(cls, type):
         cls.name = name  # type: ignore[attr-defined]
+        checked(cls, name)

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from prudent import files
 from prudent.arms.sampling import include
+from prudent.bandit import MOST_ARMS
 from prudent.confidence import always
 from prudent.engine.record import BAD_PHASE, COMPLAINTS
-from prudent.errors import PrudentError, check_integer, check_number
+from prudent.errors import PrudentError, check_flag, check_integer, check_number, shown
 from prudent.live.state import ArmState, State, ordered, read, write
 from prudent.parameters import check_parameter, check_support
 from prudent.policies.base import FOREVER, Arm, Arms, Policy, Setting, policies, spec
@@ -103,8 +104,9 @@ class Agent:
     ) -> None:
         policy = policies.make("Agent", policy)
         risk = served_risk(policy) if risk is None else risk
-        count = check_integer("Agent", "n_arms", n_arms, low=1)
-        arms = [ArmState(rewards=[] if remember else None) for _ in range(count)]
+        count = check_integer("Agent", "n_arms", n_arms, low=1, high=MOST_ARMS)
+        keep = check_flag("Agent", "remember", remember)
+        arms = [ArmState(rewards=[] if keep else None) for _ in range(count)]
         sequence = np.random.SeedSequence(check_integer("Agent", "seed", seed, low=0))
         ends = (-math.inf, math.inf) if support is None else check_support("Agent", support)
         self._settle(State(policy, risk, horizon, ends, arms, np.random.Generator(np.random.PCG64(sequence))))
@@ -145,7 +147,7 @@ class Agent:
 
         Either counts as a round. Late rewards of a retired arm are still recorded.
         """
-        known = self._arms[self._number("tell", arm)]
+        known, asked = self._arms[self._number("tell", arm)], check_flag("tell", "asked", asked)
         low, high = self.support
         hint = "" if low == -math.inf and high == math.inf else "the agent's support is this interval"
         reward = check_number("tell", "reward", reward, low=low, high=high, open_high=high == math.inf, hint=hint)
@@ -157,7 +159,7 @@ class Agent:
         known.pulls, known.mean, known.variance = known.pulls + 1, mean, variance
         if known.rewards is not None:
             insort_left(known.rewards, reward)
-        known.open_asks -= bool(asked)
+        known.open_asks -= asked
 
     def withdraw(self, arm: int) -> None:
         """Take back an open ask of `arm`: it was not pulled, and no reward will come."""
@@ -215,7 +217,10 @@ class Agent:
 
     @classmethod
     def from_json(cls, text: str | bytes, policy: Policy | None = None) -> "Agent":
-        """The agent whose `to_json` this is. A policy that is not registered must be passed again."""
+        """The agent whose `to_json` this is. A policy that is not registered must be passed again.
+
+        A state that no agent can have, because somebody altered it, is an error.
+        """
         agent = cls.__new__(cls)
         try:
             agent._settle(read(text, policy))
@@ -225,12 +230,16 @@ class Agent:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file, which is whole at any time, even after a power failure."""
-        files.write(path, self.to_json())
+        files.write(_path("save", path), self.to_json())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], policy: Policy | None = None) -> "Agent":
         """The agent saved in a file, see `from_json`."""
-        return cls.from_json(Path(path).read_bytes(), policy)
+        try:
+            text = _path("load", path).read_bytes()
+        except OSError as error:
+            raise PrudentError(f"load: cannot read {path}: {error.strerror or error}; is the path right?") from None
+        return cls.from_json(text, policy)
 
     @property
     def _round(self) -> int:
@@ -341,10 +350,19 @@ class Agent:
     def _available(self, among: Iterable[int]) -> list[int]:
         """The arms of `among`, in order and each once."""
         if not isinstance(among, Iterable):
-            raise PrudentError(f"ask: among must be a list of arms, got {among!r}; for a single arm pass a list of one")
+            raise PrudentError(
+                f"ask: among must be a list of arms, got {shown(among)}; for a single arm pass a list of one"
+            )
         numbers = sorted({self._number("ask", arm) for arm in among})
         if not numbers:
             raise PrudentError("ask: among must hold at least one arm, got none; leave it out to choose from all")
         if not set(numbers) <= set(self.arms):
             raise PrudentError(f"ask: among must hold no retired arm, got {numbers}; in play are {self.arms}")
         return numbers
+
+
+def _path(owner: str, path: Any) -> Path:
+    """A path that the system can take."""
+    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path) or "\0" in str(path):
+        raise PrudentError(f"{owner}: path must name a file, such as 'agent.json', got {shown(path)}")
+    return Path(path)

@@ -12,11 +12,21 @@ from typing import Any, NamedTuple, TypeAlias, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.errors import PrudentError, check_finite, check_integer
-from prudent.policies.base import Policy, policies, spec
+from prudent.errors import PrudentError, check_finite, check_integer, check_number, shown
+from prudent.parameters import check_support
+from prudent.policies.base import FOREVER, Policy, policies, spec
 from prudent.risk.base import RiskMeasure, risks
 
 FORMAT, VERSION = "prudent agent", 2
+
+LARGEST = 2**53
+"""Counts beyond this are not exact as floats."""
+
+ROUNDED = 1e-6
+"""By what share of their size mean and variance may differ from those of the rewards: far more than rounding."""
+
+TINY = 1e-300
+"""Numbers below this begin to lose their digits."""
 
 
 @dataclass(slots=True)
@@ -73,6 +83,8 @@ def write(state: State) -> str:
 
 def read(text: str | bytes, policy: Policy | None) -> State:
     """The state that was written. A `policy` given is taken if it is the one described."""
+    if not isinstance(text, (str, bytes, bytearray)):
+        raise PrudentError(f"must be text, got {shown(text)}; pass what to_json gave, or a path to load")
     try:
         parts = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
@@ -82,8 +94,8 @@ def read(text: str | bytes, policy: Policy | None) -> State:
     if (version := parts.pop("version", None)) != VERSION:
         raise PrudentError(f"version must be {VERSION}, got {version!r}; another version wrote it")
     described, risk, horizon, support, arms, generator = _entries("state", parts, _STATE)
-    low, high = _unplain(support)
-    return State(_policy(described, policy), risk, horizon, (low, high), _arms(arms), _generator(generator))
+    ends = check_support("state", _unplain(support))
+    return State(_policy(described, policy), risk, horizon, ends, _arms(arms, ends), _generator(generator))
 
 
 def describe(policy: Any) -> dict[str, Any]:
@@ -103,11 +115,12 @@ _GENERATOR: Shape = {"state": str, "inc": str, "has_uint32": int, "uinteger": in
 def _entries(where: str, given: Any, shape: Shape) -> list[Any]:
     """The values of a JSON object that has exactly these names, with these types."""
     if not isinstance(given, dict) or given.keys() != shape.keys():
-        got = ", ".join(given) if isinstance(given, dict) else repr(given)
+        got = ", ".join(given) if isinstance(given, dict) else shown(given)
         raise PrudentError(f"{where} must hold {', '.join(shape)}, got {got}")
     for name, kind in shape.items():
-        if not isinstance(given[name], kind):
-            raise PrudentError(f"{where}: {name} must be {getattr(kind, '__name__', kind)}, got {given[name]!r}")
+        # JSON's true is no number, although Python counts it as one.
+        if not isinstance(given[name], kind) or (kind is not bool and isinstance(given[name], bool)):
+            raise PrudentError(f"{where}: {name} must be {getattr(kind, '__name__', kind)}, got {shown(given[name])}")
     return [given[name] for name in shape]
 
 
@@ -128,50 +141,88 @@ def _policy(described: Any, given: Policy | None) -> Policy:
     return given
 
 
-def _arms(given: list[Any]) -> list[ArmState]:
-    arms = [_arm(f"arm {i}", entry) for i, entry in enumerate(given)]
+def _arms(given: list[Any], support: tuple[float, float]) -> list[ArmState]:
+    arms = [_arm(f"arm {i}", entry, *support) for i, entry in enumerate(given)]
     if len({arm.rewards is None for arm in arms}) > 1:
         raise PrudentError("arms must all hold their rewards, or none of them")
     if not any(arm.chosen and not arm.retired for arm in arms):
         raise PrudentError("arms must hold one that is chosen and not retired")
+    rounds = sum(arm.pulls + arm.open_asks for arm in arms)
+    check_integer("arms", "all pulls and open asks together", rounds, low=0, high=LARGEST)
     return arms
 
 
-def _arm(where: str, given: Any) -> ArmState:
-    """The arm, if its parts fit together: its rewards must be what its statistics are of."""
+def _arm(where: str, given: Any, low: float, high: float) -> ArmState:
+    """The arm, if its parts fit together and to rewards in [low, high]."""
     arm = ArmState(*_entries(where, given, _ARM))
-    for name in ("pulls", "open_asks", "due"):
-        check_integer(where, name, getattr(arm, name), low=0)
+    for name in ("pulls", "open_asks"):
+        check_integer(where, name, getattr(arm, name), low=0, high=LARGEST)
+    check_integer(where, "due", arm.due, low=0, high=FOREVER)
+    _check_moments(where, arm, low, high)
+    if arm.due > 0 and (arm.retired or not arm.chosen):
+        raise PrudentError(f"{where}: due must be 0 for an arm retired or not chosen, got {arm.due}")
+    if arm.rewards is not None:
+        arm.rewards = [_reward(where, reward, low, high) for reward in arm.rewards]
+        _check_rewards(where, arm, arm.rewards)
+    return arm
+
+
+def _reward(where: str, reward: Any, low: float, high: float) -> float:
+    return check_number(where, "rewards", reward, low=low, high=high, open_high=high == math.inf)
+
+
+def _check_moments(where: str, arm: ArmState, low: float, high: float) -> None:
+    """Whether so many rewards in [low, high] can have this mean and this variance, up to rounding."""
     arm.mean = check_finite(where, "mean", arm.mean)
     arm.variance = check_finite(where, "variance", arm.variance, low=0.0)
     if arm.pulls == 0 and (arm.mean, arm.variance) != (0.0, 0.0):
         raise PrudentError(f"{where}: mean and variance must be 0 without pulls, got {arm.mean} and {arm.variance}")
-    if arm.due > 0 and (arm.retired or not arm.chosen):
-        raise PrudentError(f"{where}: due must be 0 for an arm retired or not chosen, got {arm.due}")
-    if arm.rewards is None:
-        return arm
-    arm.rewards = rewards = [check_finite(where, "rewards", reward) for reward in arm.rewards]
+    if arm.pulls == 0:
+        return
+    size = max((abs(end) for end in (low, high) if math.isfinite(end)), default=0.0)
+    if not low - ROUNDED * size <= arm.mean <= high + ROUNDED * size:
+        raise PrudentError(f"{where}: mean must lie in the support [{low:g}, {high:g}], got {arm.mean}")
+    most = math.inf if math.isinf(high - low) else (high - arm.mean) * (arm.mean - low) + ROUNDED * size * size
+    if arm.pulls == 1:
+        most = 0.0
+    if arm.variance > most:
+        why = f"{most:g} with {arm.pulls} rewards of mean {arm.mean} in [{low:g}, {high:g}]"
+        raise PrudentError(f"{where}: variance must be at most {why}, got {arm.variance}")
+
+
+def _check_rewards(where: str, arm: ArmState, rewards: list[float]) -> None:
+    """Whether the rewards are those of the arm's statistics."""
     if len(rewards) != arm.pulls:
         raise PrudentError(f"{where}: rewards must be one for each of {arm.pulls} pulls, got {len(rewards)}")
     if any(first > second for first, second in pairwise(rewards)):
         raise PrudentError(f"{where}: rewards must be in ascending order")
-    if rewards:
-        scale = max(abs(rewards[0]), abs(rewards[-1]))
-        off_mean, off_variance = abs(arm.mean - np.mean(rewards)), abs(arm.variance - np.var(rewards))
-        if off_mean > 1e-6 * scale or off_variance > 1e-6 * scale * scale:  # far more than rounding
-            raise PrudentError(f"{where}: rewards must have the mean {arm.mean} and the variance {arm.variance}")
-    return arm
+    if not rewards:
+        return
+    # Denormal numbers have few digits or none: that is what `TINY` allows for.
+    scale = max(abs(rewards[0]), abs(rewards[-1]), TINY)
+    off_mean, off_variance = abs(arm.mean - np.mean(rewards)), abs(arm.variance - np.var(rewards))
+    if off_mean > ROUNDED * scale or off_variance > ROUNDED * scale * scale + TINY:
+        raise PrudentError(f"{where}: rewards must have the mean {arm.mean} and the variance {arm.variance}")
 
 
 def _generator(given: Any) -> np.random.Generator:
     state, inc, *half = _entries("generator", given, _GENERATOR)
-    whole = dict(zip(_GENERATOR, (int(state), int(inc), *half), strict=True))
+    whole = dict(zip(_GENERATOR, (_large("state", state), _large("inc", inc), *half), strict=True))
     for (name, value), bits in zip(whole.items(), (128, 128, 1, 32), strict=True):
         check_integer("generator", name, value, low=0, high=2**bits - 1)
+    if whole["inc"] % 2 == 0:
+        raise PrudentError(f"generator: inc must be odd, got {whole['inc']}")
     large = {name: whole.pop(name) for name in ("state", "inc")}
     generator: Any = np.random.PCG64(0)
     generator.state = {"bit_generator": "PCG64", "state": large, **whole}
     return np.random.Generator(generator)
+
+
+def _large(name: str, digits: str) -> int:
+    """A number of 128 bits from its decimal digits, which are at most 39."""
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 39):
+        raise PrudentError(f"generator: {name} must be a whole number as text, got {shown(digits)}")
+    return int(digits)
 
 
 def _plain(value: Any) -> Any:

@@ -2,11 +2,11 @@
 
 import inspect
 import math
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
 from prudent.compiled import as_compiled
 from prudent.errors import PrudentError
-from prudent.parameters import UNSET, check_fields
+from prudent.parameters import UNSET, check_fields, type_hints
 from prudent.policies.base import ANY, Policy, Setting, policies, spec, strategies
 from prudent.policies.helpers import enough_rounds, need_horizon
 from prudent.policies.scoring import SCORE_INPUTS, score_inputs
@@ -137,10 +137,10 @@ def _attitudes() -> set[str]:
 
 def _as_annotated(ready: Any) -> Any:
     """Fields cast to their annotated types, so that c=1 and c=1.0 compile to the same code."""
-    hints = get_type_hints(type(ready))
+    hints = type_hints(type(ready))
     for name, value in ready._asdict().items():
         if value is UNSET:
             raise PrudentError(f"{spec(ready)}: {name} is not set; pass a value")
-        if hints[name] in (int, float):
+        if hints.get(name) in (int, float):
             ready = ready._replace(**{name: hints[name](value)})
     return ready

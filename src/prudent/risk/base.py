@@ -69,9 +69,14 @@ class RiskMeasure(ABC):
         for name in (field.name for field in fields(self) if field.name in known):  # type: ignore[arg-type]
             object.__setattr__(self, name, check_parameter(self.name, name, getattr(self, name), known))
 
+    @staticmethod
+    def accept(owner: str, given: Any) -> None:
+        """Refuse what is no risk measure, nor the spec of one, for whoever has a field of this type."""
+        risks.make(owner, given)
+
     @abstractmethod
     def cost(self, law: Law) -> float:
-        """The exact cost of a law."""
+        """The exact cost of a law; the measures of this package take its spec too."""
 
     @abstractmethod
     def weigh(self, values: Array, weights: Array) -> float:

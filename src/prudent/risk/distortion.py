@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from prudent.arms.base import Law
+from prudent.arms.base import Law, arms
 from prudent.arms.quadrature import DOUBT, Tail, beyond, integrals
 from prudent.arrays import Array
 from prudent.compiled import helper, kernel
@@ -54,7 +54,8 @@ class Distortion(RiskMeasure):
         """
         return 1.0 - self.distort(1.0 - p)
 
-    def cost(self, law: Law) -> float:
+    def cost(self, law: Law | str) -> float:
+        law = arms.make(self.name, law)
         if (atoms := law.atoms()) is not None:
             return float(self.weigh(*atoms))
         median, edges = law.quantile(0.5), law.edges()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prudent.arms.base import Law
+from prudent.arms.base import Law, arms
 from prudent.arrays import Array
 from prudent.confidence.once import mean_bounds
 from prudent.risk.base import RiskMeasure, risks, total
@@ -24,7 +24,8 @@ class Entropic(RiskMeasure):
 
     additive = True
 
-    def cost(self, law: Law) -> float:
+    def cost(self, law: Law | str) -> float:
+        law = arms.make(self.name, law)
         return law.log_laplace(self.lam) / self.lam
 
     def weigh(self, values: Array, weights: Array) -> float:

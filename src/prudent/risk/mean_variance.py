@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from prudent.arms.base import Law
+from prudent.arms.base import Law, arms
 from prudent.arrays import Array
 from prudent.compiled import helper
 from prudent.confidence import always
@@ -37,7 +37,8 @@ class MeanVariance(RiskMeasure):
         """How much σ² counts: not at all where only the mean does."""
         return 0.0 if math.isinf(self.rho) else 1.0
 
-    def cost(self, law: Law) -> float:
+    def cost(self, law: Law | str) -> float:
+        law = arms.make(self.name, law)
         # Asked for the mean only, a law need have no variance.
         return -law.mean if math.isinf(self.rho) else law.variance - self.rho * law.mean
 

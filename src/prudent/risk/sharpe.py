@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from prudent.arms.base import Law
+from prudent.arms.base import Law, arms
 from prudent.arrays import Array
 from prudent.confidence.once import mean_bounds, variance_bounds
 from prudent.parameters import Parameter
@@ -27,7 +27,8 @@ class Sharpe(RiskMeasure):
     by_moments = True
     own_parameters: ClassVar = {"epsilon": Parameter(*POSITIVE, "it keeps the ratio finite where the variance is 0")}
 
-    def cost(self, law: Law) -> float:
+    def cost(self, law: Law | str) -> float:
+        law = arms.make(self.name, law)
         return float(self.estimate(law.mean, law.variance, np.empty(0)))
 
     def weigh(self, values: Array, weights: Array) -> float:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from prudent.arms.base import Law
+from prudent.arms.base import Law, arms
 from prudent.arrays import Array
 from prudent.confidence.once import distorted_bounds, variance_bounds
 from prudent.errors import PrudentError
@@ -26,7 +26,8 @@ class VaR(Distortion):
 
     alpha: float = 0.05
 
-    def cost(self, law: Law) -> float:
+    def cost(self, law: Law | str) -> float:
+        law = arms.make(self.name, law)
         quantile = law.quantile(self.alpha)
         if math.isinf(quantile):
             raise PrudentError(f"var: {law} has no largest reward; take alpha below 1")
@@ -48,7 +49,8 @@ class CVaR(Spectral):
 
     alpha: float = 0.05
 
-    def cost(self, law: Law) -> float:
+    def cost(self, law: Law | str) -> float:
+        law = arms.make(self.name, law)
         return -law.lower_tail_mean(self.alpha)
 
     def distort(self, p: Array) -> Array:
@@ -80,7 +82,8 @@ class MeanCVaR(Spectral):
 
     own_parameters: ClassVar = {"weight": Parameter(0.0, 1.0, "", "0 is the mean, 1 is cvar")}
 
-    def cost(self, law: Law) -> float:
+    def cost(self, law: Law | str) -> float:
+        law = arms.make(self.name, law)
         return -(1.0 - self.weight) * law.mean - self.weight * law.lower_tail_mean(self.alpha)
 
     def distort(self, p: Array) -> Array:
@@ -105,7 +108,8 @@ class Mixed(RiskMeasure):
     weight: ClassVar = Parameter(0.0, math.inf, "high", "weights say how much each part counts")
     own_parameters: ClassVar = {"mean": weight, "variance": weight, "tail": weight}
 
-    def cost(self, law: Law) -> float:
+    def cost(self, law: Law | str) -> float:
+        law = arms.make(self.name, law)
         best = law.upper_tail_mean(self.alpha)
         return self.variance * law.variance - self.mean * law.mean - self.tail * best
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from prudent.arms.base import Law
+from prudent.arms.base import Law, arms
 from prudent.arrays import Array
 from prudent.confidence.once import mean_bounds
 from prudent.errors import PrudentError
@@ -28,7 +28,8 @@ class ExpectedUtility(RiskMeasure):
     def utility(self, x: Array) -> Array:
         """u(x), element by element."""
 
-    def cost(self, law: Law) -> float:
+    def cost(self, law: Law | str) -> float:
+        law = arms.make(self.name, law)
         return 0.0 - law.expectation(self.utility, self.moment)
 
     def weigh(self, values: Array, weights: Array) -> float:
@@ -55,7 +56,8 @@ class ExponentialUtility(ExpectedUtility):
     def utility(self, x: Array) -> Array:
         return -np.expm1(-self.lam * x) / self.lam
 
-    def cost(self, law: Law) -> float:
+    def cost(self, law: Law | str) -> float:
+        law = arms.make(self.name, law)
         # The logarithm of the moment is known where the moment is too large for the integral.
         exponent = law.log_laplace(self.lam)
         if exponent > 700.0:

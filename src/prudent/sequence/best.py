@@ -34,7 +34,7 @@ import numpy as np
 from prudent.arms.base import Law
 from prudent.arms.continuous import Gaussian
 from prudent.arrays import Array
-from prudent.bandit import ROUNDING, Bandit
+from prudent.bandit import Bandit, medians, slack_of
 from prudent.errors import PrudentError, check_integer
 from prudent.risk.base import RiskMeasure, risks
 from prudent.risk.distortion import Distortion, ExponentialSpectrum, Spectral
@@ -91,7 +91,7 @@ def best_sequence(bandit: Bandit, risk: RiskMeasure | str, periods: int) -> Best
     risk = risks.make("best_sequence", risk)
     periods = check_integer("best_sequence", "periods", periods, low=1, hint="over how many rewards?")
     singles = [period_cost(law, risk, periods) for law in bandit.arms]
-    single = first_of_least(np.array([each.cost for each in singles]))
+    single = first_of_least(bandit, risk, np.array([each.cost for each in singles]), periods * np.eye(len(bandit)))
     alone, error = singles[single]
     counts = tuple(periods if i == single else 0 for i in range(len(bandit)))
     if len(bandit) == 1 or risk.additive or _concave(bandit, risk):
@@ -103,7 +103,7 @@ def best_sequence(bandit: Bandit, risk: RiskMeasure | str, periods: int) -> Best
     # The fewer arms, the earlier: so that of equal costs a single arm's is the first.
     tried = sorted(sequences(len(bandit), periods), key=lambda each: sum(count > 0 for count in each))
     costs = np.array([price(each) for each in tried])
-    best = first_of_least(costs)
+    best = first_of_least(bandit, risk, costs, np.array(tried, float))
     return BestSequence(tried[best], float(costs[best]), single, alone, float(costs[best]), 0.0)
 
 
@@ -128,9 +128,10 @@ def sequences(arms: int, periods: int) -> list[tuple[int, ...]]:
     return [tuple(high - low - 1 for low, high in pairwise(each)) for each in edges][::-1]
 
 
-def first_of_least(costs: Array) -> int:
-    """The first of the costs that are the least but for rounding."""
-    return int(np.argmax(costs <= costs.min() + ROUNDING * np.abs(costs).max()))
+def first_of_least(bandit: Bandit, risk: RiskMeasure, costs: Array, counts: Array) -> int:
+    """The first of the sequences, a row of counts each, whose cost is the least but for rounding."""
+    slack = slack_of(risk, costs, counts @ medians(bandit))
+    return int(np.argmax(costs <= costs.min() + slack + slack[np.argmin(costs)]))
 
 
 NO_LATTICE = (
