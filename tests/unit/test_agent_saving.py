@@ -1,6 +1,5 @@
 """A live agent goes on after saving and loading as if nothing had happened; a corrupt state is refused."""
 
-import contextlib
 import copy
 import json
 import math
@@ -9,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agents import ALL, HORIZON, play, rewards, stumble
 from prudent import Agent, PrudentError
@@ -97,16 +98,107 @@ def test_a_state_with_a_part_missing_is_refused():
                 Agent.from_json(changed(state, path, lambda inner, key: inner.pop(key)))
 
 
-@pytest.mark.parametrize("value", [None, -1, 0.5, 1e999, math.nan, "x", "inf", True, [], {}, [1], 10**40, "1" * 5000])
-def test_a_wrong_value_is_refused_or_harmless(value):
-    """No other error than PrudentError, and what loads is an agent that plays."""
-    state = json.loads(saved())
+def remembered():
+    """Every leaf that a state can have: rewards, a risk that needs them, flags, and a policy that draws."""
+    agent = Agent("b-cvts(alpha=0.5)", 2, support=(0, 1), seed=3)
+    for arm, reward in ((0, 0.25), (0, 0.75), (1, 0.5)):
+        agent.tell(arm, reward, asked=False)
+    agent.ask()
+    return agent.to_json()
+
+
+def flagged():
+    agent = Agent("mv-lcb(unbiased=True)", 2, 100, support=(0, 1))
+    agent.tell(agent.ask(), 0.5)
+    return agent.to_json()
+
+
+WRONG = [
+    None, -1, 0, 1, 5, 0.5, -0.5, 1e308, 5e-324, 1e999, math.nan, "x", "", "inf", "false", True, False, [], {}, [1],
+    2**53, 2**63, 10**40, 10**400, "1" * 5000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("state", [saved, remembered, flagged])
+@pytest.mark.parametrize("value", WRONG)
+def test_a_wrong_value_is_refused_or_harmless(state, value):
+    """No other error than PrudentError, and what loads is an agent that asks, is told, estimates and is saved again."""
+    state = json.loads(state())
     for path in filter(None, branches(state)):
         text = changed(state, path, lambda inner, key: inner.__setitem__(key, value))
-        with contextlib.suppress(PrudentError):
+        try:
             agent = Agent.from_json(text)
-            assert agent.ask() in agent.arms
-            assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()
+        except PrudentError:
+            continue
+        arm = agent.ask()
+        assert arm in agent.arms
+        low, high = agent.support
+        agent.tell(arm, min(max(0.5, low), high))
+        assert all(each.pulls == 0 or math.isfinite(each.cost) for each in agent.estimates())
+        assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"mean": 5.0}, "arm 0: mean must lie in the support [0, 1], got 5.0"),
+        ({"mean": -0.1}, "arm 0: mean must lie in the support"),
+        ({"variance": 100.0}, "arm 0: variance must be at most 0.25"),
+        ({"variance": 0.26}, "arm 0: variance must be at most 0.25"),
+        ({"pulls": 1}, "arm 0: variance must be at most 0 with 1 rewards"),
+        ({"pulls": 2**52 + 1}, "arm 0: pulls must be a whole number from 0"),
+        ({"open_asks": 10**400}, "arm 0: open_asks must be a whole number from 0"),
+        ({"pulls": 2**52 - 1}, "all pulls and open asks together must be a whole number from 0"),
+        ({"retired": 1}, "arm 0: retired must be bool, got 1"),
+        ({"rewards": [-0.5, 1.5]}, "arm 0: rewards must lie in [0, 1], got -0.5"),
+    ],
+)
+def test_statistics_that_no_rewards_have_are_refused(change, message):
+    agent = Agent("ucb1", 2, support=(0, 1), remember="rewards" in change)
+    for reward in (0.25, 0.75):
+        agent.tell(0, reward, asked=False)
+        agent.tell(1, reward, asked=False)
+    state = json.loads(agent.to_json())
+    state["arms"][0].update(change)
+    with pytest.raises(PrudentError, match=f"agent state: .*{re.escape(message)}"):
+        Agent.from_json(json.dumps(state))
+
+
+@pytest.mark.parametrize("rewards", [(0.0, 5e-324, 5e-324), (5e-324,) * 3, (-2e-308, 1e-310), (1e-200, 3e-200)])
+def test_an_agent_loads_its_own_file_whatever_small_rewards_it_was_told(rewards):
+    agent = Agent("ucb1", 1, remember=True)
+    for reward in rewards:
+        agent.tell(0, reward, asked=False)
+    assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()
+
+
+@given(
+    st.lists(st.floats(-1e150, 1e150), min_size=1, max_size=20),
+    st.booleans(),
+    st.booleans(),
+)
+def test_an_agent_loads_its_own_file_whatever_it_was_told(rewards, remember, supported):
+    support = (min(rewards), max(rewards)) if supported and min(rewards) < max(rewards) else None
+    agent = Agent("round-robin", 1, support=support, remember=remember)
+    for reward in rewards:
+        agent.tell(0, reward, asked=False)
+    assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()
+
+
+@pytest.mark.parametrize("path", [None, 5, "", b"", object(), "a\0b", 1.5, ["a"]])
+def test_what_is_no_path_is_refused(path):
+    for call in (Agent("ucb1", 1).save, Agent.load):
+        with pytest.raises(PrudentError, match="path must name a file"):
+            call(path)
+
+
+def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path):
+    with pytest.raises(PrudentError, match=r"load: cannot read .*none.json: No such file or directory"):
+        Agent.load(tmp_path / "none.json")
+    with pytest.raises(PrudentError, match=r"load: cannot read .*: Is a directory"):
+        Agent.load(tmp_path)
+    with pytest.raises(PrudentError, match="cannot write"):
+        Agent("ucb1", 1).save(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -121,9 +213,9 @@ def test_a_wrong_value_is_refused_or_harmless(value):
         (("risk",), None, "risk must be str, got None"),
         (("horizon",), 0, "horizon must be a whole number"),
         (("support",), [1, 0], "low < high"),
-        (("support",), [1], "not enough values"),
+        (("support",), [1], "support must be a pair (low, high), got [1]"),
         (("arms",), [], "not retired"),
-        (("arms", 0, "pulls"), -1, "arm 0: pulls must be a whole number at least 0, got -1"),
+        (("arms", 0, "pulls"), -1, "arm 0: pulls must be a whole number from 0 to 4503599627370496, got -1"),
         (("arms", 0, "pulls"), 0, "must be 0 without pulls"),
         (("arms", 0, "open_asks"), True, "open_asks must be"),
         (("arms", 1, "open_asks"), -1, "arm 1: open_asks"),
@@ -132,8 +224,10 @@ def test_a_wrong_value_is_refused_or_harmless(value):
         (("arms", 1, "mean"), 10**400, "mean must be a number"),
         (("arms", 1, "variance"), -0.1, "variance must lie in"),
         (("arms", 2, "due"), 1, "due must be 0"),
-        (("generator", "state"), "-1", "state must be a whole number from 0"),
-        (("generator", "inc"), "abc", "invalid literal"),
+        (("generator", "state"), "-1", "state must be a whole number as text, got '-1'"),
+        (("generator", "inc"), "abc", "inc must be a whole number as text, got 'abc'"),
+        (("generator", "inc"), "0", "inc must be odd, got 0"),
+        (("generator", "state"), str(2**128), "state must be a whole number from 0"),
         (("generator", "has_uint32"), 7, "has_uint32"),
     ],
 )

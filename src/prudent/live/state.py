@@ -19,8 +19,8 @@ from prudent.risk.base import RiskMeasure, risks
 
 FORMAT, VERSION = "prudent agent", 2
 
-LARGEST = 2**53
-"""Counts beyond this are not exact as floats."""
+LARGEST = 2**52
+"""No experiment has more rounds. It is half of what floats count exactly, so that there is room to go on."""
 
 ROUNDED = 1e-6
 """By what share of their size mean and variance may differ from those of the rewards: far more than rounding."""
