@@ -371,8 +371,18 @@ def test_a_bad_number_is_named(make: type, parameters: dict[str, float], bad: ob
         (lambda: TruncatedGaussian(0, 0, -1, 1), "truncated-gaussian: scale"),
         (lambda: TruncatedGaussian(0, 1, 1, -1), "truncated-gaussian: low must be below high"),
         (lambda: TruncatedGaussian(0, 1, 50, 60), "too far from center"),
-        (lambda: Exponential(1e200), "exponential: its variance is too large"),
-        (lambda: Uniform(-1e308, 1e308), "uniform: its variance is too large"),
+        (lambda: Exponential(1e200), "exponential: its mean or variance is too large"),
+        (lambda: Uniform(-1e308, 1e308), "uniform: its mean or variance is too large"),
+        (lambda: Gaussian(1e200, 1), "gaussian: its mean or variance is too large"),
+        (lambda: Deterministic(-1e141), "deterministic: its mean or variance is too large"),
+        (lambda: Mixture([Deterministic(1e140), Deterministic(-1e140)], [0, 0]), "mixture: weights"),
+        (lambda: Beta(1e-100, 1e-100), r"beta: a \+ b must lie in \[1e-05, 1e\+300\], got 2e-100; .* take bernoulli"),
+        (lambda: Beta(4e-6, 5e-6), r"beta: a \+ b must lie in"),
+        (lambda: Beta(1e308, 1e308), r"beta: a \+ b must lie in .* got inf"),
+        (lambda: StudentT(0.1, 0, 10), "student-t: rewards would leave the range of floats; take more degrees"),
+        (lambda: StudentT(3, 1e141, 1), "student-t: rewards would leave the range of floats"),
+        (lambda: TruncatedGaussian(0, 1, 0, 5e-324), "too short, or too far from center"),
+        (lambda: TruncatedGaussian(0, 1, 1e308, INF), "too short, or too far from center"),
         (lambda: Mixture([]), "mixture: components must be a non-empty list"),
         (lambda: Mixture(Gaussian(0, 1)), "mixture: components must be a non-empty list"),
         (lambda: Mixture(["gaussian(0, 1)"]), "mixture: components"),
@@ -386,11 +396,37 @@ def test_a_bad_number_is_named(make: type, parameters: dict[str, float], bad: ob
         (lambda: Empirical([INF]), "empirical: values"),
         (lambda: Empirical(["one"]), "empirical: values must be numbers"),
         (lambda: Empirical([[1.0, 2.0], [3.0]]), "empirical: values must be numbers"),
+        (lambda: Empirical([1 + 2j]), "empirical: values must be numbers"),
+        (lambda: Empirical(np.array([1 + 0j])), "empirical: values must be numbers"),
+        (lambda: Empirical(["1", "2"]), "empirical: values must be numbers"),
+        (lambda: Empirical(np.array(["2020-01-01"], "M8[D]")), "empirical: values must be numbers"),
+        (lambda: Empirical([10**400]), "empirical: values must be numbers"),
     ],
 )
 def test_bad_parameters_are_refused(make: object, message: str) -> None:
     with pytest.raises(PrudentError, match=message):
         make()  # type: ignore[operator]
+
+
+EXTREME = [
+    "beta(5e-6, 5e-6)", "beta(1e-5, 1e-300)", "beta(1e-300, 1)", "beta(1, 1e299)", "beta(1e16, 1e16)",
+    "beta(1e299, 1e299)", "exponential(1e139)", "exponential(1e-320)", "gaussian(1e140, 1e280)", "gaussian(0, 5e-324)",
+    "student-t(0.1)", "student-t(1e308, 1e140, 1e139)", "student-t(0.1, 0, 1e-300)", "uniform(-1e139, 1e139)",
+    "uniform(1, 1.0000000000000002)", "truncated-gaussian(0, 1e-300, 0, 1)", "truncated-gaussian(0, 1, 33, inf)",
+    "truncated-gaussian(0, 1, -inf, -33)", "truncated-gaussian(1e100, 1, 1e100, inf)",
+    "truncated-gaussian(0, 5e-324, 0, 5e-324)", "truncated-gaussian(0, 1e-300, -1e300, 1)", "bernoulli(5e-324)",
+    "mixture([gaussian(0, 1), gaussian(1, 1)], [1e308, 1e308])", "mixture([gaussian(0, 1), beta(1, 1)], [5e-324, 0])",
+    "mixture([deterministic(1e140), deterministic(-1e140)])", "empirical([1e140, -1e140])", "deterministic(5e-324)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("spec", EXTREME)
+def test_laws_at_their_limits_draw_rewards_whose_squares_are_numbers(spec: str) -> None:
+    law = registry.parse(spec)
+    rewards = law.sample(np.random.default_rng(1), 1_000)
+    assert ((law.support[0] <= rewards) & (rewards <= law.support[1])).all()
+    assert np.isfinite(rewards).all()
+    assert math.isfinite(rewards.var())
 
 
 @pytest.mark.parametrize("alpha", [0.0, -1.0, 1.0001, math.nan, "0.5", True])

@@ -1,5 +1,6 @@
 """Bandits: what a risk measure says about a set of arms."""
 
+import itertools
 import math
 
 import numpy as np
@@ -9,11 +10,14 @@ from hypothesis import strategies as st
 
 from prudent.arms.base import Law
 from prudent.arms.base import arms as registry
-from prudent.arms.continuous import Beta, Gaussian
-from prudent.arms.discrete import Bernoulli, Deterministic
+from prudent.arms.continuous import Beta, Gaussian, Uniform
+from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
+from prudent.arms.mixture import Mixture
+from prudent.arms.truncated import TruncatedGaussian
 from prudent.bandit import Bandit
 from prudent.errors import PrudentError
 from prudent.risk.mean_variance import MeanVariance
+from prudent.risk.tails import CVaR
 
 FIGURE_2 = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
 
@@ -88,6 +92,10 @@ def test_arms_are_numbered_unless_named() -> None:
         (["gausian(0, 1)"], None, "did you mean gaussian"),
         ([Bernoulli(0.5)], ["a", "b"], r"names must be 1 different names, got \['a', 'b'\]"),
         ([Bernoulli(0.5), Bernoulli(0.6)], ["a", "a"], "names must be 2 different names"),
+        ([Bernoulli(0.5)], [5], "names must be 1 different names"),
+        ([Bernoulli(0.5)], [["a"]], "names must be 1 different names"),
+        ([Bernoulli(0.5)], 5, "names must be a list, got 5"),
+        ([Bernoulli(0.5)], "a", "names must be a list, got 'a'"),
     ],
 )
 def test_bad_bandits_are_refused(arms: list[Law], names: list[str] | None, message: str) -> None:
@@ -101,3 +109,75 @@ def test_a_tie_hidden_by_rounding_is_a_tie() -> None:
     assert bandit.gaps(risk).tolist() == [0.0, 0.0]
     assert bandit.best(risk) == 0
     assert bandit.complexity(risk) == math.inf
+
+
+NEAR = 1e9
+"""Where floats have no digits below 1e-7."""
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "risk", "gap"),
+    [
+        (Gaussian(NEAR + 1e-4, 0.05), Gaussian(NEAR, 0.05), "mean", 1e-4),
+        (Gaussian(NEAR, 0.4999), Gaussian(NEAR, 0.5), "mean-variance(1)", 1e-4),
+        (Gaussian(NEAR, 0.4999), Gaussian(NEAR, 0.5), "cvar(0.05)", 1.4586e-4),
+        (Gaussian(NEAR, 0.4999), Gaussian(NEAR, 0.5), "var(0.05)", 1.1631e-4),
+        (Gaussian(NEAR, 0.4999), Gaussian(NEAR, 0.5), "wang(1)", 7.071e-5),
+        (Gaussian(NEAR, 0.4999), Gaussian(NEAR, 0.5), "entropic(2)", 1e-4),
+        (Gaussian(NEAR + 1e-4, 0.5), Gaussian(NEAR, 0.5), "loss-averse", 1e-4),
+        (Gaussian(NEAR + 1e-3, 0.5), Gaussian(NEAR, 0.5), "sharpe(0.5)", 1e-3),
+        (Uniform(NEAR, NEAR + 1.0), Uniform(NEAR - 0.001, NEAR + 1.001), "variance", (1.002**2 - 1) / 12),
+        (Gaussian(-NEAR, 1e-9), Gaussian(-NEAR, 2e-9), "variance", 1e-9),
+    ],
+)
+def test_an_offset_of_all_rewards_hides_no_difference(better: Law, worse: Law, risk: str, gap: float) -> None:
+    bandit = Bandit([worse, better])
+    assert bandit.best(risk) == 1
+    assert bandit.gaps(risk) == pytest.approx([gap, 0.0], rel=0.02)
+    assert bandit.gaps(risk)[0] > 0.0
+
+
+def test_an_arm_of_huge_cost_hides_no_difference_between_the_others() -> None:
+    bandit = Bandit([Gaussian(0.0, 0.1 + 1e-6), Gaussian(0.0, 0.1), Gaussian(-1e9, 1.0)])
+    assert bandit.best("mean-variance(1)") == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "risk"),
+    [
+        (Gaussian(NEAR, 0.5), Gaussian(NEAR + 1e-7, 0.5), "mean"),
+        (Gaussian(NEAR, 0.5), Gaussian(NEAR, 0.6), "loss-averse"),
+        (Beta(1.0, 1.0), Uniform(0.0, 1.0), "variance"),
+        (Beta(1.0, 1.0), Uniform(0.0, 1.0), "cvar(0.1)"),
+        (Beta(1.0, 1.0), Uniform(0.0, 1.0), "wang(0.5)"),
+        (Beta(1.0, 1.0), Uniform(0.0, 1.0), "proportional-hazard(0.3)"),
+        (Beta(1.0, 1.0), Uniform(0.0, 1.0), "semivariance(0.4)"),
+        (Beta(1.0, 1.0), Uniform(0.0, 1.0), "exponential-utility(2)"),
+        (Gaussian(0.0, 0.25), Mixture([Gaussian(0.0, 0.25), Gaussian(0.0, 0.25)], [0.3, 0.7]), "wang(0.5)"),
+        (Gaussian(0.0, 0.25), Mixture([Gaussian(0.0, 0.25), Gaussian(0.0, 0.25)], [0.3, 0.7]), "cvar(0.05)"),
+        (Gaussian(0.3, 0.25), TruncatedGaussian(0.3, 0.5, -20.0, 20.6), "mean-variance(1)"),
+        (Bernoulli(0.3), Deterministic(0.0), "mean-variance(0.7)"),
+        (Bernoulli(0.3), Empirical([0.0] * 7 + [1.0] * 3), "mixed"),
+    ],
+)
+def test_costs_that_differ_by_their_computation_alone_tie(one: Law, other: Law, risk: str) -> None:
+    assert Bandit([one, other]).gaps(risk).tolist() == [0.0, 0.0]
+    assert Bandit([other, one]).best(risk) == 0
+
+
+def test_measures_may_be_specs() -> None:
+    assert FIGURE_2.costs("variance").tolist() == FIGURE_2.costs(MeanVariance(0.0)).tolist()
+    assert FIGURE_2.complexity("variance") == FIGURE_2.complexity(MeanVariance(0.0))
+    assert CVaR(0.1).cost("gaussian(1.0, 0.05)") == FIGURE_2.costs("cvar(0.1)")[0]
+
+
+@pytest.mark.parametrize("risk", [MeanVariance(1e200), "mean-variance(1e300)", MeanVariance(1e308)])
+def test_costs_that_cannot_be_squared_are_refused(risk: MeanVariance) -> None:
+    with pytest.raises(PrudentError, match=r"Bandit: the cost of gaussian\(1.0, 0.05\) under .* cannot be squared"):
+        FIGURE_2.gaps(risk)
+
+
+@pytest.mark.parametrize("arms", [None, 5, 1.5, object(), [None], [5], {1: 2}, itertools.repeat("gaussian(0, 1)")])
+def test_what_is_no_list_of_arms_is_refused_in_words(arms: object) -> None:
+    with pytest.raises(PrudentError, match="Bandit: arm"):
+        Bandit(arms)  # type: ignore[arg-type]

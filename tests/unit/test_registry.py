@@ -5,8 +5,10 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +25,7 @@ from prudent.policies.exp_exp import ExpExp
 from prudent.policies.fixed_arm import FixedArm
 from prudent.policies.mv_lcb import MVLCB
 from prudent.policies.ucb1 import UCB1
-from prudent.registry import Registry
+from prudent.registry import Registry, named
 from prudent.risk.base import risks
 from prudent.risk.mean_variance import MeanVariance
 
@@ -106,6 +108,126 @@ def test_every_float_is_read_to_its_last_digit(numbers: list[float]) -> None:
 def test_what_is_no_spec(things: Registry, text: str) -> None:
     with pytest.raises(PrudentError, match=r"cannot read thing .*write it as name or name\(value, key=value\)"):
         things.parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-" * 20_000 + "1", "(" * 20_000, "pen(" * 20_000, "pen(" * 150 + ")" * 150, "pen" + ".x" * 20_000,
+        "pen(" + "1+" * 20_000 + "1)", "pen(" + "-" * 3_000 + "1)", "pen(" + "[" * 90 + "]" * 90 + ")(",
+        "pen(" + "1" * 5_000 + ")", "x" * 200_000, "pen('" + "x" * 200_000 + "')", "pen\0", "\ud800",
+    ],
+)  # fmt: skip
+def test_deep_and_long_text_is_refused_in_a_few_words(things: Registry, text: str) -> None:
+    with pytest.raises(PrudentError, match=r"cannot read|unknown thing|missing a required argument") as caught:
+        things.parse(text)
+    assert len(str(caught.value)) < 1_500
+
+
+@pytest.mark.parametrize("text", [None, 5, b"pen", ["pen"], object()])
+def test_what_is_no_text_is_no_spec(things: Registry, text: Any) -> None:
+    with pytest.raises(PrudentError, match="cannot read thing"):
+        things.parse(text)
+    with pytest.raises(PrudentError, match="the name of a thing must be text"):
+        things.get(text)
+    assert text not in things
+
+
+def own_tuple() -> Any:
+    class Own(NamedTuple):
+        flag: bool = False
+        count: int = 1
+        share: float = 0.5
+        word: str = "a"
+        either: float | str = 1.0
+
+    return Own
+
+
+def own_dataclass() -> Any:
+    @dataclass(frozen=True)
+    class Own:
+        flag: bool = False
+        count: int = 1
+        share: float = 0.5
+        word: str = "a"
+        either: float | str = 1.0
+
+    return Own
+
+
+def own_function() -> Any:
+    def own(flag: bool = False, count: int = 1, share: float = 0.5, word: str = "a", either: float | str = 1.0) -> Any:
+        return flag, count, share, word, either
+
+    return own
+
+
+@pytest.fixture(params=[own_tuple, own_dataclass, own_function])
+def typed(request: pytest.FixtureRequest) -> Registry:
+    registry: Registry = Registry("thing", "prudent.no-such-group", prepare=named)
+    registry.add("own")(request.param())
+    return registry
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("flag='False'", "own: flag must be True or False, got 'False'"),
+        ("flag=no", "own: flag must be True or False, got 'no'"),
+        ("flag=0", "own: flag must be True or False, got 0"),
+        ("flag=[]", "own: flag must be True or False, got"),
+        ("count=1.5", "own: count must be a whole number, got 1.5"),
+        ("count=true", "own: count must be a whole number .*got True"),
+        ("count='1'", "own: count must be a whole number, got '1'"),
+        ("share=x", "own: share must be a number, got 'x'"),
+        ("share=nan", "own: share must be a number, got nan"),
+        ("share=True", "own: share must be a number, got True"),
+        ("word=1", "own: word must be text, got 1"),
+        ("word=False", "own: word must be text, got False"),
+        ("either=[1]", "own: either must be a number or text, got"),
+    ],
+)
+def test_every_value_is_of_the_type_its_owner_says(typed: Registry, given: str, message: str) -> None:
+    with pytest.raises(PrudentError, match=message):
+        typed.parse(f"own({given})")
+
+
+@pytest.mark.parametrize("given", ["flag=true", "flag=True", "flag=TRUE", "flag=false, count=3", "share=1", "either=x"])
+def test_values_of_the_right_type_are_taken(typed: Registry, given: str) -> None:
+    assert typed.parse(f"own({given})") is not None
+
+
+@pytest.mark.parametrize(("word", "flag"), [("true", True), ("True", True), ("TRUE", True), ("false", False)])
+@pytest.mark.parametrize("name", ["mv-lcb", "anytime-mv-lcb"])
+def test_true_and_false_are_booleans(name: str, word: str, flag: bool) -> None:
+    assert policies.parse(f"{name}(unbiased={word})").unbiased is flag  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("bad", ["no", "False", "", 0, 1, None, [], {}])
+def test_a_flag_is_nothing_else(bad: Any) -> None:
+    if bad is not None:  # which leaves it to the problem
+        with pytest.raises(PrudentError, match="mv-lcb: unbiased must be True or False, got"):
+            MVLCB(unbiased=bad)
+    assert type(MVLCB(unbiased=np.True_).unbiased) is bool
+
+
+class Unreadable(NamedTuple):
+    flag: bool = False
+    other: "NotThere" = None  # type: ignore[name-defined] # noqa: F821
+
+
+def test_annotations_that_cannot_be_read_are_not_checked() -> None:
+    registry: Registry = Registry("thing", "prudent.no-such-group", prepare=checked)
+    registry.add("unreadable")(Unreadable)
+    assert Unreadable(flag="no").flag == "no"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("risk", [5, "x", b"cvar", [], object()])
+def test_a_policys_measure_is_one(risk: Any) -> None:
+    with pytest.raises(PrudentError):
+        policies.get("npts").factory(risk=risk)
+    assert policies.parse("npts(risk=cvar)").risk == "cvar"  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

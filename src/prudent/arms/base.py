@@ -11,9 +11,16 @@ import numpy as np
 
 from prudent.arms import quadrature, sampling
 from prudent.arrays import Array
-from prudent.errors import PrudentError
+from prudent.errors import PrudentError, check_integer, shown
 from prudent.parameters import check_parameter
 from prudent.registry import Registry, named
+
+LARGEST = 1e140
+"""The size of the largest rewards: 10¹⁶ of their squares, as many as rounds can be, still have a sum."""
+
+
+MOST_REWARDS = 10**10
+"""Rewards drawn at once at most, 80 GB of them."""
 
 
 class Law(ABC):
@@ -155,6 +162,9 @@ class Law(ABC):
 
     def sample(self, rng: np.random.Generator, size: int) -> Array:
         """`size` independent rewards."""
+        if not isinstance(rng, np.random.Generator):
+            raise PrudentError(f"sample: rng must be np.random.default_rng(seed), got {shown(rng)}")
+        size = check_integer("sample", "size", size, low=0, high=MOST_REWARDS)
         rewards = np.empty(size)
         sampling.draw_many(encode([self]), 0, rewards, rng)
         return rewards
@@ -167,8 +177,10 @@ class Law(ABC):
         return tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
 
     def _settle(self, **values: Any) -> None:
-        if not math.isfinite(values.get("variance", 0.0)):
-            raise PrudentError(f"{self.name}: its variance is too large for a float; measure rewards in larger units")
+        mean, variance = values.get("mean", 0.0), values.get("variance", 0.0)
+        if not (abs(mean) <= LARGEST and variance <= LARGEST * LARGEST):
+            why = "its mean or variance is too large for floats"
+            raise PrudentError(f"{self.name}: {why}; measure rewards in larger units")
         for name, value in values.items():
             object.__setattr__(self, name, value)
 

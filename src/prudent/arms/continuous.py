@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from prudent.arms import functions, sampling
-from prudent.arms.base import Law, arms
+from prudent.arms.base import LARGEST, Law, arms
 from prudent.arrays import Array
 from prudent.errors import PrudentError, as_float, check_finite, check_number, check_positive
 
@@ -79,6 +79,10 @@ class Gaussian(Continuous):
         return self.mean, self.deviation
 
 
+SMALLEST = 1e-5
+"""The smallest a + b of a beta law: where both are small, drawing a reward takes about 1/(709 (a + b)) attempts."""
+
+
 @arms.add("beta")
 @dataclass(frozen=True)
 class Beta(Continuous):
@@ -101,6 +105,8 @@ class Beta(Continuous):
 
     def __post_init__(self) -> None:
         a, b = (check_positive(self.name, name, getattr(self, name)) for name in ("a", "b"))
+        hint = "nearly all rewards would be 0 or 1, or all of them the mean; take bernoulli or deterministic"
+        check_number(self.name, "a + b", a + b, low=SMALLEST, high=1e300, hint=hint)
         share, rest = a / (a + b), b / (a + b)
         self._settle(a=a, b=b, mean=share, variance=share * rest / (a + b + 1.0), support=(0.0, 1.0))
         # Below, rewards are smaller than the smallest float.
@@ -238,6 +244,10 @@ class StudentT(Continuous):
         degrees = check_finite(self.name, "degrees", self.degrees, low=0.1, hint=hint)
         location = check_finite(self.name, "location", self.location)
         scale = check_positive(self.name, "scale", self.scale)
+        # P(|T| > t) is about t^−degrees: rewards too large to be squared must be too rare to be met.
+        if degrees * (math.log(LARGEST) - math.log(scale)) < 32.0 or abs(location) > LARGEST:
+            fix = "take more degrees, or measure rewards in larger units"
+            raise PrudentError(f"{self.name}: rewards would leave the range of floats; {fix}")
         self._settle(degrees=degrees, location=location, scale=scale, support=(-math.inf, math.inf))
         # Beyond 1e145 the square of a reward is more than a float; so far out the tail is a power to all digits.
         furthest = 334.0 - math.log(scale) - 0.5 * math.log(degrees)

@@ -37,6 +37,7 @@ class Mixture(Law):
         if len(given) != len(components) or min(given) < 0.0 or sum(given) <= 0.0:
             wanted = f"{len(components)} numbers ≥ 0, not all 0"
             raise PrudentError(f"mixture: weights must be {wanted}, got {weights}; give one weight per component")
+        given = [weight / max(given) for weight in given] if sum(given) > 1e300 else given
         total = math.fsum(given)
         # Shares that already sum to 1 up to rounding stay as they are: a spec, read again, gives the same law.
         shares = tuple(given) if abs(total - 1.0) < 1e-15 else tuple(weight / total for weight in given)

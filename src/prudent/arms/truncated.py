@@ -38,8 +38,8 @@ class TruncatedGaussian(Continuous):
         a, b = ends = (low - center) / scale, (high - center) / scale
         peak, mean, variance = normal_moments(a, b)
         mass = float(normal_mass(a, b, (high - low) / scale, peak))
-        if math.log(mass) - 0.5 * peak * peak < math.log(1e-250):
-            raise PrudentError(f"{self.name}: [{low:g}, {high:g}] is too far from center {center:g}; move it closer")
+        if not mass > 0.0 or not math.log(mass) - 0.5 * peak * peak > math.log(1e-250):
+            raise PrudentError(f"{self.name}: [{low:g}, {high:g}] is too short, or too far from center {center:g}")
         origin = low if peak == a else high if peak == b else center
         self._settle(center=center, scale=scale, low=low, high=high, support=(low, high), ends=ends, total=mass)
         self._settle(mean=origin + scale * mean, variance=scale * scale * variance, peak=peak)
