@@ -142,6 +142,13 @@ def _constant_costs(risk: RiskMeasure, rewards: Array) -> Array:
     return np.array([risk.weigh(rewards[i : i + 1], np.ones(1)) for i in range(len(rewards))])
 
 
+def check_bandit(owner: str, given: Any) -> Bandit:
+    """The bandit, or an error that names the parameter."""
+    if not isinstance(given, Bandit):
+        raise PrudentError(f"{owner}: bandit must be one such as Bandit(['bernoulli(0.5)']), got {shown(given)}")
+    return given
+
+
 def medians(bandit: Bandit) -> Array:
     """Of each arm; every law has one."""
     return np.array([law.quantile(0.5) for law in bandit.arms])
@@ -151,7 +158,7 @@ def _listed(name: str, given: Any) -> tuple[Any, ...]:
     """What a list holds, which may not be endless."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise PrudentError(f"Bandit: {name} must be a list, got {shown(given)}")
-    listed = tuple(islice(given, MOST_ARMS + 1))
+    listed = tuple(islice(given, MOST_ARMS + 1)) if np.iterable(given) else ()
     if len(listed) > MOST_ARMS:
         raise PrudentError(f"Bandit: {name} must be at most {MOST_ARMS:,}, got more; take fewer arms")
     return listed

@@ -5,6 +5,7 @@ A message names the owner and parameter, what is allowed, what was given, and th
 
 import difflib
 import math
+import numbers
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -61,7 +62,8 @@ def check_integer(owner: str, name: str, value: Any, *, low: int, high: int | No
     except TypeError:
         raise PrudentError(f"{owner}: {name} must be a whole number, got {shown(value)}{_tail(hint)}") from None
     if is_flag(value) or whole < low or (high is not None and whole > high):
-        allowed = f"at least {low}" if high is None else f"from {low} to {high}"
+        below = whole < low and (high is None or high > 10**9)  # so large a limit tells nothing about a small number
+        allowed = f"at least {low}" if high is None or below else f"from {low} to {high}"
         raise PrudentError(f"{owner}: {name} must be a whole number {allowed}, got {shown(value, str)}{_tail(hint)}")
     return whole
 
@@ -83,7 +85,8 @@ def as_float(owner: str, name: str, value: Any) -> float:
     if type(value) is float:
         return value
     try:
-        if isinstance(value, (str, bytes, bytearray)) or is_flag(value):
+        complex_number = isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real)
+        if isinstance(value, (str, bytes, bytearray)) or is_flag(value) or complex_number:
             raise TypeError
         return float(_single(value))
     except (TypeError, ValueError, OverflowError):

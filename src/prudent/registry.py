@@ -142,6 +142,10 @@ class Registry(Generic[T]):
 
     def make(self, owner: str, given: T | str) -> T:
         """`given`, built if it is a spec; an error that names the `owner` if it is not of this kind."""
+        if isinstance(given, type) and issubclass(given, self._of):
+            raise PrudentError(
+                f"{owner}: {self.kind} must be made first: pass {given.__name__}(), not {given.__name__}"
+            )
         made: T = self.parse(given) if isinstance(given, str) else given
         if not isinstance(made, self._of):
             raise PrudentError(f"{owner}: {self.kind} must be {self._wanted}, got {shown(given)}")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from prudent import regret as definitions
 from prudent.arrays import Array
 from prudent.bandit import Bandit
-from prudent.errors import PrudentError
+from prudent.errors import PrudentError, check_integer, shown
 from prudent.policies.base import Policy, spec
 from prudent.risk.base import RiskMeasure
 from prudent.risk.mean_variance import MeanVariance
@@ -55,11 +55,14 @@ class Rounds(Results):
 
     def at(self, horizon: int) -> Self:
         """The same runs as they stood after an earlier round, one of the snapshots asked for."""
+        horizon = check_integer("at", "horizon", horizon, low=1)
         for snapshot in self.history:
             if snapshot.horizon == horizon:
                 return snapshot
         known = ", ".join(str(snapshot.horizon) for snapshot in self.history)
-        raise PrudentError(f"at: horizon must be one of the snapshots {known}, got {horizon}; pass it in snapshots=…")
+        raise PrudentError(
+            f"at: horizon must be one of the snapshots {known}, got {shown(horizon)}; pass it in snapshots=…"
+        )
 
 
 def averages(values: Mapping[str, NDArray[Any]]) -> dict[str, Any]:

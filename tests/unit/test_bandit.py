@@ -86,7 +86,7 @@ def test_arms_are_numbered_unless_named() -> None:
     [
         ([], None, "at least one arm, got none; pass e.g."),
         ([0.5], None, "arm must be a law such as .* got 0.5"),
-        ([Gaussian], None, "arm must be a law"),
+        ([Gaussian], None, r"arm must be made first: pass Gaussian\(\), not Gaussian"),
         ("gaussian(0, 1)", None, "arms must be a list of arms.* brackets"),
         (Gaussian(0, 1), None, "arms must be a list of arms"),
         (["gausian(0, 1)"], None, "did you mean gaussian"),

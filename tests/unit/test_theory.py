@@ -327,7 +327,7 @@ def test_a_single_arm_has_no_regret():
         ((MeanVariance(0.0), 0), "horizon must be a whole number at least 1"),
         ((MeanVariance(0.0), 100, 5), "for a 5 % failure rate pass 0.05"),
         ((MeanVariance(0.0), 100, 0.0), r"delta must lie in \(0, 1\)"),
-        (("mean-variance(rho=0)", 100), "risk must be a mean-variance"),
+        (("cvar", 100), "risk must be a mean-variance, got cvar"),
     ],
 )
 def test_bad_input_stops_at_the_door(arguments, message):

@@ -11,9 +11,12 @@ import numpy as np
 
 from prudent.arms import quadrature, sampling
 from prudent.arrays import Array
-from prudent.errors import PrudentError, check_integer, shown
+from prudent.errors import PrudentError, as_float, check_integer, check_number, shown
 from prudent.parameters import check_parameter
 from prudent.registry import Registry, named
+
+MOST_AVERSE = 1e100
+"""The largest λ whose product with rewards, squared, is a number."""
 
 LARGEST = 1e140
 """The size of the largest rewards: 10¹⁶ of their squares, as many as rounds can be, still have a sum."""
@@ -62,7 +65,7 @@ class Law(ABC):
 
     def lower_tail_mean(self, alpha: float) -> float:
         """Mean of the worst α-fraction of rewards, (1/α)∫₀^α q(u) du; an atom at the quantile counts by its share."""
-        q = self.quantile(alpha)
+        q, alpha = self.quantile(alpha), self._level(alpha)
         if alpha == 1.0:
             return self.mean
         part, level = self.partial_mean(q), self.cdf(q)
@@ -115,6 +118,8 @@ class Law(ABC):
 
     def expectation(self, function: Callable[[Array], Array], moment: str = "expectation of this function") -> float:
         """E function(X), for a function of arrays; an infinite one is an error that names the `moment`."""
+        if not callable(function):
+            raise PrudentError(f"{self.name}: function must be a function of arrays, got {shown(function)}")
         if (atoms := self.atoms()) is not None:
             there = atoms[1] > 0.0
             return self._sum(atoms[1][there] * function(atoms[0][there]), [], moment)
@@ -128,6 +133,7 @@ class Law(ABC):
 
     def log_laplace(self, lam: float) -> float:
         """log E e^(−λX), for λ > 0; an infinite one is an error."""
+        lam = self._aversion(lam)
         moment, start = f"exponential moment at −{lam:g}", self.quantile(0.5)
         if (atoms := self.atoms()) is not None:
             return log_mean_exp(-lam * atoms[0], atoms[1])
@@ -186,6 +192,16 @@ class Law(ABC):
 
     def _level(self, alpha: float) -> float:
         return check_parameter(self.name, "alpha", alpha)
+
+    def _aversion(self, lam: float) -> float:
+        check_parameter(self.name, "lam", lam)
+        return check_number(self.name, "lam", lam, low=0.0, high=MOST_AVERSE, hint="measure rewards in smaller units")
+
+    def _reward(self, x: float) -> float:
+        """A point at which the law is asked for its distribution; it may be infinite."""
+        if math.isnan(number := as_float(self.name, "x", x)):
+            raise PrudentError(f"{self.name}: x must be a number, got nan")
+        return number
 
 
 arms: Registry[Law] = Registry(

@@ -25,7 +25,7 @@ class Continuous(Law):
         return float(self.tail(np.array([1.0 - alpha if upper else alpha]), upper=upper)[0])
 
     def cdf(self, x: float) -> float:
-        return float(self.masses(np.asarray(x, float))[0])
+        return float(self.masses(np.asarray(self._reward(x)))[0])
 
 
 NEAR = np.exp(-np.geomspace(0.02, 745.0, 40))
@@ -63,6 +63,7 @@ class Gaussian(Continuous):
         return self.mean - below if upper else self.mean + below
 
     def partial_mean(self, x: float) -> float:
+        x = self._reward(x)
         below = self.deviation * _density((x - self.mean) / self.deviation) if self.variance > 0.0 else 0.0
         return self.mean * self.cdf(x) - below
 
@@ -70,6 +71,7 @@ class Gaussian(Continuous):
         return 2.0 * self.mean - self.lower_tail_mean(alpha)
 
     def log_laplace(self, lam: float) -> float:
+        lam = self._aversion(lam)
         return lam * (0.5 * lam * self.variance - self.mean)
 
     def atoms(self) -> tuple[Array, Array] | None:
@@ -140,6 +142,7 @@ class Beta(Continuous):
         return np.unique(np.concatenate([super().edges(), NEAR, 1.0 - NEAR]))
 
     def partial_mean(self, x: float) -> float:
+        x = self._reward(x)
         return self.mean * float(special.betainc(self.a + 1.0, self.b, min(max(x, 0.0), 1.0)))
 
     def upper_tail_mean(self, alpha: float) -> float:
@@ -150,6 +153,7 @@ class Beta(Continuous):
         return float((part + q * (alpha - self.masses(q)[1]))[0] / alpha)
 
     def log_laplace(self, lam: float) -> float:
+        lam = self._aversion(lam)
         near = lam < 1.0 or lam * math.sqrt(self.variance) < 0.1
         return super().log_laplace(lam) if near else functions.log_beta_laplace(self.a, self.b, lam)
 
@@ -178,12 +182,14 @@ class Uniform(Continuous):
         return self.high - levels * reach if upper else self.low + levels * reach
 
     def partial_mean(self, x: float) -> float:
+        x = self._reward(x)
         return self.cdf(x) * 0.5 * (self.low + min(max(x, self.low), self.high))
 
     def upper_tail_mean(self, alpha: float) -> float:
         return self.high - 0.5 * self._level(alpha) * (self.high - self.low)
 
     def log_laplace(self, lam: float) -> float:
+        lam = self._aversion(lam)
         half = 0.5 * lam * (self.high - self.low)
         # log of sinh(half)/half; where it is near 1 by its series, where it is large by its exponential.
         spread = (
@@ -216,12 +222,14 @@ class Exponential(Continuous):
             return -self.mean * (np.log(levels) if upper else np.log1p(-levels))
 
     def partial_mean(self, x: float) -> float:
+        x = self._reward(x)
         return self.mean * float(special.gammainc(2.0, max(x, 0.0) / self.mean))
 
     def upper_tail_mean(self, alpha: float) -> float:
         return self.mean * (1.0 - math.log(self._level(alpha)))
 
     def log_laplace(self, lam: float) -> float:
+        lam = self._aversion(lam)
         return -math.log1p(lam * self.mean)
 
 
@@ -273,6 +281,7 @@ class StudentT(Continuous):
         return self.location - below if upper else self.location + below
 
     def partial_mean(self, x: float) -> float:
+        x = self._reward(x)
         self._need(1.0, "mean")
         z, n = (x - self.location) / self.scale, self.degrees
         if math.isinf(z):
@@ -286,6 +295,7 @@ class StudentT(Continuous):
         return 2.0 * self.mean - self.lower_tail_mean(alpha)
 
     def log_laplace(self, lam: float) -> float:
+        lam = self._aversion(lam)
         raise PrudentError(
             f"{self}: its exponential moment at −{lam:g} is infinite; take cvar, or var, which needs none"
         )

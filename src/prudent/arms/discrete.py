@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 from prudent.arms import sampling
 from prudent.arms.base import Law, arms, reached
 from prudent.arrays import Array, as_array
-from prudent.errors import PrudentError, check_finite, check_number
+from prudent.errors import PrudentError, check_finite, check_number, shown
 from prudent.files import read_columns
 
 
@@ -29,12 +30,14 @@ class Bernoulli(Law):
         self._settle(success=p, mean=p, variance=p * (1.0 - p), support=(float(p == 1.0), float(p > 0.0)))
 
     def cdf(self, x: float) -> float:
+        x = self._reward(x)
         return 0.0 if x < 0.0 else 1.0 if x >= 1.0 else 1.0 - self.success
 
     def quantile(self, alpha: float) -> float:
         return float(not reached(1.0 - self.success, self._level(alpha)))
 
     def partial_mean(self, x: float) -> float:
+        x = self._reward(x)
         return self.success if x >= 1.0 else 0.0
 
     def atoms(self) -> tuple[Array, Array]:
@@ -55,6 +58,7 @@ class Deterministic(Law):
         self._settle(value=value, mean=value, variance=0.0, support=(value, value))
 
     def cdf(self, x: float) -> float:
+        x = self._reward(x)
         return float(x >= self.value)
 
     def quantile(self, alpha: float) -> float:
@@ -62,6 +66,7 @@ class Deterministic(Law):
         return self.value
 
     def partial_mean(self, x: float) -> float:
+        x = self._reward(x)
         return self.value * self.cdf(x)
 
     def atoms(self) -> tuple[Array, Array]:
@@ -90,9 +95,12 @@ class Empirical(Law):
     @classmethod
     def from_csv(cls, path: str | Path, column: str) -> "Empirical":
         """The values of one column of a CSV file whose first line holds the names; see `prudent.files.read_columns`."""
+        if not isinstance(path, (str, os.PathLike)) or not isinstance(column, str):
+            raise PrudentError(f"empirical: path and column must be text, got {shown(path)} and {shown(column)}")
         return cls(read_columns(path, [column])[column])
 
     def cdf(self, x: float) -> float:
+        x = self._reward(x)
         return float(np.searchsorted(self.values, x, side="right")) / self.values.size
 
     def quantile(self, alpha: float) -> float:
@@ -105,6 +113,7 @@ class Empirical(Law):
         return count / self.values.size, (self.values.size - count) / self.values.size
 
     def partial_mean(self, x: float) -> float:
+        x = self._reward(x)
         count = int(np.searchsorted(self.values, x, side="right"))
         return float(self.values[:count].sum()) / self.values.size
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from prudent.arms import sampling
 from prudent.arms.base import Law, arms, log_mean_exp, reached
 from prudent.arrays import Array
-from prudent.errors import PrudentError, check_finite
+from prudent.errors import PrudentError, check_finite, shown
 
 PARTS = 64
 
@@ -28,15 +28,18 @@ class Mixture(Law):
     kind = sampling.MIXTURE
 
     def __init__(self, components: Sequence[Law], weights: Sequence[float] | None = None) -> None:
-        if not np.iterable(components) or not components or not all(isinstance(law, Law) for law in components):
-            raise PrudentError(f"mixture: components must be a non-empty list of arms, got {components!r}")
-        if weights is not None and not np.iterable(weights):
-            raise PrudentError(f"mixture: weights must be a list, one number per component, got {weights!r}")
-        components = tuple(components)
+        laws = tuple(components) if np.iterable(components) and not isinstance(components, str) else ()
+        if not laws or not all(isinstance(law, Law) for law in laws):
+            raise PrudentError(f"mixture: components must be a non-empty list of arms, got {shown(components)}")
+        if weights is not None and (not np.iterable(weights) or isinstance(weights, (str, bytes))):
+            raise PrudentError(f"mixture: weights must be a list, one number per component, got {shown(weights)}")
+        components = laws
         given = [1.0] * len(components) if weights is None else [check_finite("mixture", "weights", w) for w in weights]
         if len(given) != len(components) or min(given) < 0.0 or sum(given) <= 0.0:
             wanted = f"{len(components)} numbers ≥ 0, not all 0"
-            raise PrudentError(f"mixture: weights must be {wanted}, got {weights}; give one weight per component")
+            raise PrudentError(
+                f"mixture: weights must be {wanted}, got {shown(weights)}; give one weight per component"
+            )
         given = [weight / max(given) for weight in given] if sum(given) > 1e300 else given
         total = math.fsum(given)
         # Shares that already sum to 1 up to rounding stay as they are: a spec, read again, gives the same law.
@@ -52,6 +55,7 @@ class Mixture(Law):
         return [(w, law) for w, law in zip(self.weights, self.components, strict=True) if w > 0.0]
 
     def cdf(self, x: float) -> float:
+        x = self._reward(x)
         return min(math.fsum(w * law.cdf(x) for w, law in self.live()), 1.0)
 
     def quantile(self, alpha: float) -> float:
@@ -77,6 +81,7 @@ class Mixture(Law):
         return np.minimum(below, 1.0), np.minimum(above, 1.0)
 
     def partial_mean(self, x: float) -> float:
+        x = self._reward(x)
         return math.fsum(w * law.partial_mean(x) for w, law in self.live())
 
     def upper_tail_mean(self, alpha: float) -> float:
@@ -101,7 +106,7 @@ class Mixture(Law):
         return math.fsum(w * law.expectation(function, moment) for w, law in self.live())
 
     def log_laplace(self, lam: float) -> float:
-        live = self.live()
+        lam, live = self._aversion(lam), self.live()
         return log_mean_exp(np.array([law.log_laplace(lam) for _, law in live]), np.array([w for w, _ in live]))
 
     def parts(self) -> tuple[Law, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from prudent.arms import sampling
-from prudent.arms.base import arms
+from prudent.arms.base import LARGEST, arms
 from prudent.arms.continuous import Continuous, interval
 from prudent.arrays import Array
 from prudent.errors import PrudentError, check_finite, check_positive
@@ -35,9 +35,12 @@ class TruncatedGaussian(Continuous):
     def __post_init__(self) -> None:
         center, scale = check_finite(self.name, "center", self.center), check_positive(self.name, "scale", self.scale)
         low, high = interval(self.name, self.low, self.high)
+        if max(abs(end) for end in (center, low, high) if math.isfinite(end)) > LARGEST:
+            raise PrudentError(f"{self.name}: its numbers are too large for floats; measure rewards in larger units")
         a, b = ends = (low - center) / scale, (high - center) / scale
-        peak, mean, variance = normal_moments(a, b)
-        mass = float(normal_mass(a, b, (high - low) / scale, peak))
+        with np.errstate(all="ignore"):  # too far away they are no numbers, which the next line refuses
+            peak, mean, variance = normal_moments(a, b)
+            mass = float(normal_mass(a, b, (high - low) / scale, peak))
         if not mass > 0.0 or not math.log(mass) - 0.5 * peak * peak > math.log(1e-250):
             raise PrudentError(f"{self.name}: [{low:g}, {high:g}] is too short, or too far from center {center:g}")
         origin = low if peak == a else high if peak == b else center
@@ -52,7 +55,7 @@ class TruncatedGaussian(Continuous):
         return np.minimum(below / self.total, 1.0), np.minimum(above / self.total, 1.0)
 
     def cdf(self, x: float) -> float:
-        (a, b), x = self.ends, min(max(x, self.low), self.high)
+        (a, b), x = self.ends, min(max(self._reward(x), self.low), self.high)
         z = min(max((x - self.center) / self.scale, a), b)
         return min(float(normal_mass(a, z, (x - self.low) / self.scale, self.peak)) / self.total, 1.0)
 
@@ -67,6 +70,7 @@ class TruncatedGaussian(Continuous):
         return np.minimum(self.low + self.scale * normal_quantiles(a, b, levels), self.high)
 
     def partial_mean(self, x: float) -> float:
+        x = self._reward(x)
         a, b = self.ends
         x = min(max(x, self.low), self.high)
         width, z = (x - self.low) / self.scale, min(max((x - self.center) / self.scale, a), b)
@@ -80,6 +84,7 @@ class TruncatedGaussian(Continuous):
         return -self._mirrored().lower_tail_mean(alpha)
 
     def log_laplace(self, lam: float) -> float:
+        lam = self._aversion(lam)
         shift = lam * self.scale
         if shift * min(self.ends[1] - self.ends[0], 1.0) < 1.0:
             return super().log_laplace(lam)

@@ -38,6 +38,12 @@ from prudent.arrays import Array, as_array
 from prudent.errors import PrudentError, check_number
 from prudent.parameters import check_parameter, check_support
 
+LARGEST = 1e140
+"""Rewards beyond this have no squares that can be added up."""
+
+MOST = 2**53
+"""Beyond this, floats cannot count rewards."""
+
 
 def mean_bounds(
     pulls: ArrayLike, mean: ArrayLike, variance: ArrayLike, failure: float, low: float, high: float
@@ -83,7 +89,7 @@ def mean_variance_bounds(
     pulls: ArrayLike, mean: ArrayLike, variance: ArrayLike, rho: float, failure: float, low: float, high: float
 ) -> tuple[Array, Array]:
     """Where the cost σ² − ρ μ lies (−μ if ρ = ∞), from the two intervals that hold together."""
-    rho = check_parameter("confidence", "rho", rho)
+    rho, failure = check_parameter("confidence", "rho", rho), check_parameter("confidence", "failure", failure)
     if np.isinf(rho):
         left, right = mean_bounds(pulls, mean, variance, failure, low, high)
         return -right, -left
@@ -99,6 +105,7 @@ def quantile_bounds(
     ordered = as_array("confidence", "rewards", rewards)
     if ordered.ndim != 1 or not (ordered[:-1] <= ordered[1:]).all() or np.isnan(ordered).any():
         raise PrudentError("confidence: rewards must be a list of numbers in ascending order; pass np.sort(rewards)")
+    low, high = check_support("confidence", (low, high))
     first, last = quantile_ranks(len(ordered), quantile, failure)
     padded = np.concatenate(([low], ordered, [high]))
     return float(padded[first]), float(padded[last])
@@ -154,8 +161,9 @@ def _statistics(
     """The statistics as arrays of one shape, the mean between low and high in spite of rounding."""
     check_parameter("confidence", "failure", failure)
     low, high = check_support("confidence", (low, high))
-    if not np.isfinite(high - low):
-        raise PrudentError(f"confidence: low and high must be finite, got ({low}, {high}); quantiles need no bounds")
+    if not max(abs(low), abs(high)) <= LARGEST:
+        allowed = f"at most {LARGEST:g} in size"
+        raise PrudentError(f"confidence: low and high must be {allowed}, got ({low}, {high}); quantiles need no bounds")
     given = _counts(pulls), as_array("confidence", "mean", mean), as_array("confidence", "variance", variance)
     try:
         n, centre, spread = np.broadcast_arrays(*given)
@@ -175,6 +183,7 @@ def _statistics(
 
 def _counts(pulls: ArrayLike) -> Array:
     n = as_array("confidence", "pulls", pulls)
-    if not (n >= 1.0).all():
-        raise PrudentError("confidence: pulls must be at least 1; nothing is known of an arm without rewards")
+    if not ((n >= 1.0) & (n <= MOST)).all():
+        allowed = f"from 1 to {MOST:,}"
+        raise PrudentError(f"confidence: pulls must be {allowed}; nothing is known of an arm without rewards")
     return n

@@ -349,7 +349,7 @@ class Agent:
 
     def _available(self, among: Iterable[int]) -> list[int]:
         """The arms of `among`, in order and each once."""
-        if not isinstance(among, Iterable):
+        if not np.iterable(among) or isinstance(among, (str, bytes)):
             raise PrudentError(
                 f"ask: among must be a list of arms, got {shown(among)}; for a single arm pass a list of one"
             )

@@ -90,9 +90,23 @@ class Setting(NamedTuple):
         return cls(len(bandit), risk, horizon, bandit.support, bandit=bandit)
 
 
-policies: Registry[Policy] = Registry("policy", "prudent.policies", "prudent.policies", parts=risks, prepare=checked)
+policies: Registry[Policy] = Registry(
+    "policy",
+    "prudent.policies",
+    "prudent.policies",
+    wanted="a NamedTuple with a method score or phase, or the name of one, such as 'ucb1'",
+    of=tuple,
+    parts=risks,
+    prepare=checked,
+)
 strategies: Registry[Policy] = Registry(
-    "strategy", "prudent.strategies", "prudent.identification", parts=risks, prepare=checked
+    "strategy",
+    "prudent.strategies",
+    "prudent.identification",
+    wanted="a NamedTuple with a method phase, or the name of one, such as 'uniform'",
+    of=tuple,
+    parts=risks,
+    prepare=checked,
 )
 """Policies that stop, for `identify`."""
 

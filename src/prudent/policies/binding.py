@@ -5,7 +5,7 @@ import math
 from typing import Any, NamedTuple
 
 from prudent.compiled import as_compiled
-from prudent.errors import PrudentError
+from prudent.errors import PrudentError, shown
 from prudent.parameters import UNSET, check_fields, type_hints
 from prudent.policies.base import ANY, Policy, Setting, policies, spec, strategies
 from prudent.policies.helpers import enough_rounds, need_horizon
@@ -80,7 +80,7 @@ def bind(given: Policy, setting: Setting) -> Any:
     if isinstance(given, type):
         raise PrudentError(f"policy must be made first: pass {given.__name__}(), not {given.__name__}")
     if not hasattr(given, "_fields"):
-        raise PrudentError(f"policy must be a NamedTuple with a method score or phase, got {given!r}")
+        raise PrudentError(f"policy must be a NamedTuple with a method score or phase, got {shown(given)}")
     entry = policies.entry_of(given) or strategies.entry_of(given)
     owner = entry.name if entry else type(given).__name__
     if entry or hasattr(given, "check"):  # again, since _replace goes past the check when it was made
@@ -89,7 +89,7 @@ def bind(given: Policy, setting: Setting) -> Any:
     if hasattr(ready, "tuned"):
         ready = ready.tuned(setting)
     if not (hasattr(ready, "score") or hasattr(ready, "phase")):
-        raise PrudentError(f"policy must be a NamedTuple with a method score or phase, got {given!r}")
+        raise PrudentError(f"policy must be a NamedTuple with a method score or phase, got {shown(given)}")
     if hasattr(ready, "score"):
         _check_score(given, ready)
         enough_rounds(spec(given), setting)

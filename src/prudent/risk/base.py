@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from prudent.arms.base import Law
 from prudent.arrays import Array, as_array
 from prudent.compiled import helper, tuple_form
-from prudent.errors import PrudentError
+from prudent.errors import PrudentError, shown
 from prudent.parameters import PARAMETERS, Parameter, check_parameter, check_support
 from prudent.registry import Registry, named
 
@@ -97,7 +97,10 @@ class RiskMeasure(ABC):
         if not self.by_moments:
             raise PrudentError(f"{self.name}: mean and variance do not determine this cost; use sample_cost(rewards)")
         estimate: Any = self.estimate
-        costs: Array = estimate(np.asarray(mean, float), np.asarray(variance, float), np.empty(0))
+        moments = as_array(self.name, "mean", mean), as_array(self.name, "variance", variance)
+        if (moments[1] < 0.0).any():
+            raise PrudentError(f"{self.name}: variance must be at least 0, got {shown(variance)}")
+        costs: Array = estimate(*moments, np.empty(0))
         return costs
 
     def always_bounds(

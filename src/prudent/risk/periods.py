@@ -13,14 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
-from prudent.arms.base import Law
+from prudent.arms.base import Law, arms
 from prudent.arms.continuous import Gaussian
 from prudent.arrays import Array
 from prudent.errors import PrudentError, check_integer
-from prudent.risk.base import RiskMeasure
+from prudent.risk.base import RiskMeasure, risks
 
 LARGEST = 2**22
 """Points of the largest lattice that is convolved; beyond it sums are drawn."""
+
+MOST_PERIODS = 2**53
+"""Beyond this, floats cannot count."""
 
 MOST_DRAWS = 10**10
 """Rewards drawn at most, two minutes of them."""
@@ -36,22 +39,25 @@ class PeriodCost(NamedTuple):
     error: float
 
 
-def period_cost(law: Law, risk: RiskMeasure, periods: int, *, samples: int = 100_000, seed: int = 0) -> PeriodCost:
+def period_cost(
+    law: Law | str, risk: RiskMeasure | str, periods: int, *, samples: int = 100_000, seed: int = 0
+) -> PeriodCost:
     """The cost of the sum of `periods` independent rewards.
 
     Exact for additive measures and Gaussian laws. The probabilities of laws on a lattice are convolved by FFT; rounding
     misplaces a mass of about 1e-15 times the periods. For other laws `samples` sums are drawn; a law without the moment
     that the measure needs is an error, although every sample would have a cost.
     """
-    periods = check_integer("period_cost", "periods", periods, low=1, hint="over how many rewards?")
+    law, risk = arms.make("period_cost", law), risks.make("period_cost", risk)
+    periods = check_integer("period_cost", "periods", periods, low=1, high=MOST_PERIODS, hint="over how many rewards?")
+    samples = check_integer("period_cost", "samples", samples, low=BATCHES * 10, hint="100,000 take a second")
+    seed = check_integer("period_cost", "seed", seed, low=0)
     if periods == 1 or risk.additive:
         return PeriodCost(periods * risk.cost(law), 0.0)
     if isinstance(law, Gaussian):
         return PeriodCost(risk.cost(Gaussian(periods * law.mean, periods * law.variance)), 0.0)
     if (found := sum_on_lattice(law, periods)) is not None:
         return PeriodCost(float(risk.weigh(*found)), 0.0)
-    samples = check_integer("period_cost", "samples", samples, low=BATCHES * 10, hint="100,000 take a second")
-    seed = check_integer("period_cost", "seed", seed, low=0)
     if periods * samples > MOST_DRAWS:
         fix = "pass fewer samples, or the Gaussian law of the same mean and variance"
         many = f"{periods:,} periods of {law} would take {samples:,} times as many draws"

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from prudent.bandit import Bandit
+from prudent.bandit import Bandit, check_bandit
 from prudent.errors import PrudentError, check_integer
 from prudent.risk.base import RiskMeasure, risks
 from prudent.risk.periods import lattice_step
@@ -19,7 +19,7 @@ def adaptive_cost(bandit: Bandit, risk: RiskMeasure | str, periods: int) -> floa
     inner minimum is found backwards from the last period; the best q is minus a value of S. A sequence is a plan that
     does not look, so it never costs less. The values of all arms must lie on one lattice.
     """
-    risk = risks.make("adaptive_cost", risk)
+    bandit, risk = check_bandit("adaptive_cost", bandit), risks.make("adaptive_cost", risk)
     periods = check_integer("adaptive_cost", "periods", periods, low=1, hint="over how many rewards?")
     if not isinstance(risk, (CVaR, MeanCVaR)):
         raise PrudentError(f"adaptive_cost: risk must be cvar or mean-cvar, got {risk}; others have no such recursion")

@@ -34,11 +34,11 @@ import numpy as np
 from prudent.arms.base import Law
 from prudent.arms.continuous import Gaussian
 from prudent.arrays import Array
-from prudent.bandit import Bandit, medians, slack_of
-from prudent.errors import PrudentError, check_integer
+from prudent.bandit import Bandit, check_bandit, medians, slack_of
+from prudent.errors import PrudentError, check_integer, shown
 from prudent.risk.base import RiskMeasure, risks
 from prudent.risk.distortion import Distortion, ExponentialSpectrum, Spectral
-from prudent.risk.periods import period_cost, shared_lattice
+from prudent.risk.periods import MOST_PERIODS, period_cost, shared_lattice
 from prudent.risk.tails import CVaR, MeanCVaR
 
 MOST_SEQUENCES = 50_000
@@ -88,8 +88,9 @@ def best_sequence(bandit: Bandit, risk: RiskMeasure | str, periods: int) -> Best
     >>> found.counts, round(found.cost, 2), round(found.single_cost, 2)
     ((2, 2), 5.02, 7.29)
     """
-    risk = risks.make("best_sequence", risk)
-    periods = check_integer("best_sequence", "periods", periods, low=1, hint="over how many rewards?")
+    bandit, risk = check_bandit("best_sequence", bandit), risks.make("best_sequence", risk)
+    hint = "over how many rewards?"
+    periods = check_integer("best_sequence", "periods", periods, low=1, high=MOST_PERIODS, hint=hint)
     singles = [period_cost(law, risk, periods) for law in bandit.arms]
     single = first_of_least(bandit, risk, np.array([each.cost for each in singles]), periods * np.eye(len(bandit)))
     alone, error = singles[single]
@@ -109,10 +110,12 @@ def best_sequence(bandit: Bandit, risk: RiskMeasure | str, periods: int) -> Best
 
 def sequence_cost(bandit: Bandit, risk: RiskMeasure | str, counts: Sequence[int]) -> float:
     """The cost of the sum of counts[i] rewards of arm i, for every i, for Gaussian arms and arms on a lattice."""
-    risk = risks.make("sequence_cost", risk)
-    if len(counts) != len(bandit):
-        raise PrudentError(f"sequence_cost: counts must be {len(bandit)} numbers, one for each arm, got {counts!r}")
-    whole = [check_integer("sequence_cost", "counts", count, low=0) for count in counts]
+    bandit, risk = check_bandit("sequence_cost", bandit), risks.make("sequence_cost", risk)
+    listed = counts.tolist() if isinstance(counts, np.ndarray) else counts
+    if not isinstance(listed, Sequence) or isinstance(listed, (str, bytes)) or len(listed) != len(bandit):
+        need = f"{len(bandit)} numbers, one for each arm"
+        raise PrudentError(f"sequence_cost: counts must be {need}, got {shown(counts)}")
+    whole = [check_integer("sequence_cost", "counts", count, low=0, high=MOST_PERIODS) for count in listed]
     if sum(whole) == 0:
         raise PrudentError("sequence_cost: counts must hold at least one pull, got none")
     price = _price(bandit, risk, sum(whole), 1)

@@ -11,12 +11,15 @@ from prudent.arms.base import Law
 from prudent.arms.continuous import Gaussian
 from prudent.arms.discrete import Empirical
 from prudent.arrays import Array, as_array
-from prudent.bandit import Bandit
+from prudent.bandit import Bandit, check_bandit
 from prudent.errors import PrudentError, check_integer
 from prudent.policies.helpers import exploring_pulls
 from prudent.risk.base import RiskMeasure, risks
-from prudent.risk.periods import BATCHES, sampled_cost, shared_lattice
+from prudent.risk.periods import BATCHES, MOST_PERIODS, sampled_cost, shared_lattice
 from prudent.sequence.best import NO_LATTICE, all_gaussian, best_sequence
+
+MOST_RUNS = 10**8
+"""Each run is planned by itself."""
 
 
 class SequenceRegret(NamedTuple):
@@ -33,7 +36,8 @@ def sequence_regret(totals: ArrayLike, bandit: Bandit, risk: RiskMeasure | str, 
     `explore_then_sequence` returns. This regret belongs to the law of a run's total, so no single run has one: it is
     estimated from all runs together, with the standard error given. It may be negative for a policy that adapts.
     """
-    risk = risks.make("sequence_regret", risk)
+    bandit, risk = check_bandit("sequence_regret", bandit), risks.make("sequence_regret", risk)
+    periods = check_integer("sequence_regret", "periods", periods, low=1, high=MOST_PERIODS)
     sums = as_array("sequence_regret", "totals", totals).ravel()
     if sums.size < 10 * BATCHES:
         need = f"totals must hold at least {10 * BATCHES} runs, got {sums.size}"
@@ -55,10 +59,11 @@ def explore_then_sequence(
     It is a function and no policy of the registry for two reasons: a policy of phases keeps marks of arms from one
     phase to the next, so it would forget the counts it planned; and planning convolves laws, which kernels do not.
     """
-    owner, arms = "explore_then_sequence", len(bandit)
+    owner = "explore_then_sequence"
+    arms = len(check_bandit(owner, bandit))
     risk = risks.make(owner, risk)
     periods = check_integer(owner, "periods", periods, low=arms, hint="every arm is pulled at least once")
-    runs, seed = check_integer(owner, "runs", runs, low=1), check_integer(owner, "seed", seed, low=0)
+    runs, seed = check_integer(owner, "runs", runs, low=1, high=MOST_RUNS), check_integer(owner, "seed", seed, low=0)
     each = exploring_pulls(periods, arms) if explore is None else explore
     each = check_integer(owner, "explore", each, low=1, high=periods // arms, hint="pulls of each arm")
     if not all_gaussian(bandit) and shared_lattice(bandit.arms, periods) is None:

@@ -11,10 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from prudent.arrays import Array
-from prudent.bandit import ROUNDING, Bandit
-from prudent.errors import PrudentError, check_integer, check_number
+from prudent.bandit import ROUNDING, Bandit, check_bandit
+from prudent.errors import PrudentError, as_float, check_integer, check_number
 from prudent.parameters import check_parameter
+from prudent.risk.base import risks
 from prudent.risk.mean_variance import MeanVariance
+
+LARGEST = 2**300
+"""The largest horizon: log n/n is below 1e-87, so that a value has reached what it tends to; n³ is still a float."""
 
 PSEUDO = "the pseudo-regret of these arms"
 
@@ -102,11 +106,14 @@ class Instance:
     @classmethod
     def of(cls, owner: str, bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> "Instance":
         """The numbers the theorems need, or an error for what they cannot treat; δ is Theorem 1's 1/n² by default."""
-        if not isinstance(risk, MeanVariance):
-            raise PrudentError(f"{owner}: risk must be a mean-variance, got {risk}; [Sani12] proves nothing for others")
+        bandit, measure = check_bandit(owner, bandit), risks.make(owner, risk)
+        if not isinstance(measure, MeanVariance):
+            why = "[Sani12] proves nothing for others"
+            raise PrudentError(f"{owner}: risk must be a mean-variance, got {measure}; {why}")
+        risk = measure
         hint = "the theorems fix ρ; when only the mean counts, UCB1's own regret bound applies"
         rho = check_number(owner, "rho", risk.rho, low=0.0, open_high=True, hint=hint)
-        n = check_integer(owner, "horizon", horizon, low=1)
+        n = check_integer(owner, "horizon", horizon, low=1, high=LARGEST)
         level = float(n**-2.0 if delta is None else check_parameter(owner, "delta", delta))
         best, gaps, squared = bandit.best(risk), bandit.gaps(risk), bandit.mean_differences**2
         rest = np.arange(len(bandit)) != best
@@ -158,6 +165,10 @@ def largest_regret(rho: float, span: float = 1.0) -> float:
     with cost b² p(1−p) − ρ b p. At p = (1 − ρ/b)/2 the difference is (b + ρ)²/4; for ρ ≥ b it is largest at p = 0,
     where it is ρ b. The paper's 1/4 + ρ is above both on [0, 1].
     """
+    rho = check_number("largest_regret", "rho", rho, low=0.0, high=1e150)
+    span = as_float("largest_regret", "span", span)
+    if not math.isinf(span):
+        check_number("largest_regret", "span", span, low=0.0, high=1e150)
     return math.inf if math.isinf(span) else rho * span if rho >= span else (span + rho) ** 2 / 4.0
 
 

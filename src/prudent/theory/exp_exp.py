@@ -3,7 +3,7 @@
 import math
 
 from prudent.bandit import Bandit
-from prudent.errors import PrudentError
+from prudent.errors import PrudentError, shown
 from prudent.policies.exp_exp import RULES
 from prudent.policies.helpers import exploring_pulls
 from prudent.risk.mean_variance import MeanVariance
@@ -21,8 +21,8 @@ EXPLORING = 4.25
 
 def theorem2(bandit: Bandit, risk: MeanVariance, horizon: int, rule: str = "theorem") -> Bound:
     """E[pseudo-regret] of ExpExp, whatever the arms: 2K/n^{1/3}, or 3K/n^{1/3} with the appendix's τ."""
-    if rule not in PRINTED:
-        raise PrudentError(f"theorem2: rule must be one of {', '.join(PRINTED)}, got {rule!r}")
+    if not isinstance(rule, str) or rule not in PRINTED:
+        raise PrudentError(f"theorem2: rule must be one of {', '.join(PRINTED)}, got {shown(rule)}")
     instance = Instance.of("theorem2", bandit, risk, horizon)
     n, k, rho = instance.horizon, instance.n_arms, instance.rho
     each = exploring_pulls(n, k, RULES[rule])

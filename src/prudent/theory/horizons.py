@@ -14,14 +14,11 @@ from prudent.bandit import Bandit
 from prudent.policies.exp_exp import RULES
 from prudent.policies.helpers import exploring_pulls
 from prudent.risk.mean_variance import MeanVariance
-from prudent.theory.bound import Bound
+from prudent.theory.bound import LARGEST, Bound
 from prudent.theory.exp_exp import EXPLORING, PRINTED, wrong_arm
 
 SETTLED = 3
 """log n/n falls from here on."""
-
-LARGEST = 2**300
-"""Here log n/n is below 1e-87, so that a value has reached what it tends to; n³ is still a number for floats."""
 
 Result = Callable[[Bandit, MeanVariance, int], Bound]
 Test = Callable[[int], bool]
