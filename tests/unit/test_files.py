@@ -1,17 +1,23 @@
 """Files are written whole or not at all, and a CSV file is read as it was meant or refused."""
 
+import codecs
+import contextlib
 import csv
 import errno
+import math
 import os
 import threading
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from prudent import Empirical, PrudentError, arms
-from prudent.files import _counts_rows, read_columns, write
+from prudent.files import read_columns, write
+from prudent.files.columns import counts_rows, read_carefully
+from prudent.files.quick import read_quickly
 from prudent.plan import pilot
 
 # Writing
@@ -71,6 +77,17 @@ def test_a_folder_in_the_way_is_an_error_that_leaves_nothing(tmp_path):
     with pytest.raises(PrudentError, match="cannot write"):
         write(tmp_path / "file" / "a.txt", "new")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.txt", "file"]
+
+
+def test_what_a_killed_process_left_beside_is_swept_after_an_hour(tmp_path):
+    old, young, another = (tmp_path / f".a.txt.{letter * 32}.part" for letter in "abc")
+    kept = [tmp_path / name for name in (".a.part", f"a.txt.{'a' * 32}.part", f".a.txt.{'A' * 32}.part")]
+    for path in (old, young, another, *kept):
+        path.touch()
+        if path is not young:
+            os.utime(path, (0.0, 0.0))
+    write(tmp_path / "b.txt", "")
+    assert {path.name for path in tmp_path.iterdir()} == {"b.txt", young.name, *(path.name for path in kept)}
 
 
 # Reading
@@ -200,10 +217,17 @@ REFUSED = {
     "a,b\n1,2\n".encode("utf-16"): "cannot read .*, line 1: not UTF-8 text",
     "a,b\n1,2\n".encode("utf-16-le"): "cannot read .*: it holds zero bytes",
     b"PK\x03\x04\xff\xff": "cannot read .*, line 1: not UTF-8 text",
+    "a,b\n1,2\n3,4\na,b\n5,6\n": "line 4: a is 'a', not a finite number",
+    "a,b\n1,2,\n3,4,\n": "line 2: must hold 2 cells, got 3",
+    "day,a\n2024-01-31,1\n2024-02-29,4\nTotal,5\n": "line 4: 'Total' is no row of data; drop the row",
+    "a,b\n1,null\n3,4\n": "line 2: b is 'null'",
+    "a,b\n1," + "9" * 200_000 + "\n3,4\n": "line 2: field larger than field limit .*; save it as CSV",
+    "a,b\n" + "1," * 200_000 + "\n": "line 2: must hold at most 100,000 cells, got 200,001",
+    "1," * 200_000 + "1": "line 1: must hold at most 100,000 cells, got 200,001",
 }
 
 
-@pytest.mark.parametrize(("content", "message"), REFUSED.items(), ids=map(repr, REFUSED))
+@pytest.mark.parametrize(("content", "message"), REFUSED.items(), ids=[repr(text[:60]) for text in REFUSED])
 def test_what_could_be_read_into_nonsense_is_refused_with_its_place(made, content, message):
     with pytest.raises(PrudentError, match=message if message.startswith("cannot") else rf"data\.csv.*{message}"):
         read_columns(made(content))
@@ -233,11 +257,127 @@ def test_a_number_is_read_as_it_was_written_or_refused(tmp_path_factory, numbers
         assert found == {"a": truth}
 
 
+QUICK = ["commas", "tabs", "decimal commas", "a byte order mark and Windows line ends", "spaces", "quotes",
+         "dates first", "dates with points", "a data frame", "nameless empty columns", "plus signs"]  # fmt: skip
+
+
+def both(content, names=None, **how):
+    """What the quick reader finds, if it dares, and what the careful one finds, or None if it refuses."""
+    data = content.encode().removeprefix(codecs.BOM_UTF8)
+    try:
+        found = read_carefully(Path("data.csv"), data, names, **how)
+    except PrudentError:
+        found = None
+    return read_quickly(data, names, **how), found
+
+
+@pytest.mark.parametrize("way", QUICK)
+def test_tables_as_programs_write_them_are_read_quickly(way):
+    quick, careful = both(WAYS[way], gaps=False, text=True)
+    assert quick == careful == {"a": [0.5, 2.0], "b": [-1.0, 0.1]}
+
+
+CELLS = ["1", "2.5", "-0.125", "1e-3", ".5", "5.", "+7", "0,5", "1.234", "1,234", "-1,5e3", "", "", " 3 ", '"4"',
+         '" 5"', '"6,5"', '"a ""b"""', "x", "NA", "nan", "inf", "1e999", "1_000", "5 %", "$3", "2024-01-31", "2024",
+         "31.01.2024", "1 234", "٣", "٣e1", "−1", "total", "Sum", "a", '"', 'x"y', "\xa0", "\xa02", "\x1f1", "4e-324",
+         "0x10", "- 1", "0", "1", "2", "3"]  # fmt: skip
+NAMES = ["a", "b", "c", "a", "", '"a"', "x y", "1", "2024", "nan", '"p,q"', "total", "a;b", " d "]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_quick_reader_gives_up_or_agrees_with_the_careful_one_to_the_last_bit(seed):
+    """Thousands of small files, of which the quick reader takes its share; most have odd cells, some have none."""
+    random = Random(seed)
+    taken = 0
+    for _ in range(400):
+        separator, end = random.choice(",,;\t"), random.choice(["\n", "\n", "\r\n", "\r"])
+        width, oddity = random.randint(1, 4), random.choice([0.0, 0.0, 0.05, 0.3, 1.0])
+        mark = random.choice(".,") if separator != "," else "."
+
+        def cell(oddity=oddity, mark=mark):
+            odd = random.random() < oddity
+            return random.choice(CELLS) if odd else f"{random.gauss(0, 1):.{random.randint(0, 9)}f}".replace(".", mark)
+
+        def row(make, width=width, oddity=oddity):
+            return [make() for _ in range(width + (random.choice([-1, 1]) if random.random() < 0.02 * oddity else 0))]
+
+        names = row(lambda oddity=oddity: random.choice(NAMES)) if random.random() < oddity else list("abcd"[:width])
+        lines = [separator.join(cells) for cells in [names, *(row(cell) for _ in range(random.randint(1, 8)))]]
+        if random.random() < 0.2 * oddity:
+            lines.insert(random.randrange(len(lines)), random.choice(["", " ", ",", '""']))
+        content = end.join(lines) + random.choice(["", end, end * 2])
+        asked = random.choice([None, None, ["a"], ["b", "a"], ["a", "a"]])
+        quick, careful = both(content, asked, gaps=random.random() < 0.5, text=random.random() < 0.5)
+        if quick is not None:
+            taken += 1
+            assert repr(quick) == repr(careful), content
+    assert taken > 50
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1), st.sampled_from(["r", ".3e", ".25e", "f"])
+)
+def test_a_number_read_quickly_is_the_number_that_python_reads(numbers, style):
+    texts = [repr(number) if style == "r" else f"{number:{style}}" for number in numbers]
+    quick = read_quickly("\n".join(["a", *texts]).encode(), ["a"], gaps=False, text=True)
+    if all(map(math.isfinite, map(float, texts))):
+        assert repr(quick) == repr({"a": [float(text) for text in texts]})
+    else:
+        assert quick is None
+
+
+def test_a_large_file_is_read_quickly_and_an_error_in_it_has_its_place(made, monkeypatch):
+    rows = [f"{i / 7},{-i}" for i in range(100_000)]
+    with monkeypatch.context() as patch:
+        patch.setattr("prudent.files.columns.read_carefully", None)
+        found = read_columns(made("\n".join(["a,b", *rows])))
+    assert found["a"] == [i / 7 for i in range(100_000)]
+    rows[77_777] = "1,x"
+    with pytest.raises(PrudentError, match="line 77779: b is 'x', not a finite number"):
+        read_columns(made("\n".join(["a,b", *rows])))
+
+
 def test_no_file_and_no_table(tmp_path):
     with pytest.raises(PrudentError, match=r"cannot read .*absent\.csv: No such file"):
         read_columns(tmp_path / "absent.csv")
-    with pytest.raises(PrudentError, match="cannot read"):
+    with pytest.raises(PrudentError, match=r"cannot read .*: Is a directory"):
         read_columns(tmp_path)
+    for path in (None, 5, b"x", "a\0b", [], 1.5):
+        with pytest.raises(PrudentError, match="cannot read"):
+            read_columns(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="devices and named pipes are Unix's")
+def test_what_may_have_no_end_is_not_read_to_its_end(tmp_path, monkeypatch):
+    for device in ("/dev/zero", "/dev/null"):
+        with pytest.raises(PrudentError, match=f"cannot read {device}: it is a device; pass a file or a pipe"):
+            read_columns(device)
+    pipe, monkeypatched = tmp_path / "pipe", "a\n" + "1\n" * 30_000
+    os.mkfifo(pipe)
+    for largest in (10**6, 10**4):
+        monkeypatch.setattr("prudent.files.columns.LARGEST", largest)
+        writer = threading.Thread(target=lambda: _write_and_forget(pipe, monkeypatched), daemon=True)
+        writer.start()
+        if largest == 10**6:
+            assert read_columns(pipe) == {"a": [1.0] * 30_000}
+        else:
+            with pytest.raises(PrudentError, match="must hold at most 10,000 bytes, got 10,001 or more"):
+                read_columns(pipe)
+        writer.join()
+    (tmp_path / "long.csv").write_text(monkeypatched)
+    with pytest.raises(PrudentError, match="must hold at most 10,000 bytes, got 60,002 or more"):
+        read_columns(tmp_path / "long.csv")
+
+
+def _write_and_forget(pipe, text):
+    with contextlib.suppress(BrokenPipeError):
+        pipe.write_text(text)
+
+
+@pytest.mark.parametrize("names", ["a", [5], [None], [""], ["a", b"b"]], ids=repr)
+def test_columns_are_asked_for_by_a_list_of_names(made, names):
+    with pytest.raises(PrudentError, match="columns must be a list of their names, got"):
+        read_columns(made("a,b,\n1,2,3\n4,5,6\n"), names)
 
 
 # Those who read
@@ -284,4 +424,4 @@ def test_a_pilot_may_be_all_successes_or_all_failures_but_not_all_the_same_other
 )  # fmt: skip
 def test_what_looks_like_dates_or_row_numbers(numbers, counts):
     """Row numbers rise by 1 from 0 or 1; dates rise, or fall, and none is before 1800."""
-    assert _counts_rows([float(number) for number in numbers]) is counts
+    assert counts_rows([float(number) for number in numbers]) is counts

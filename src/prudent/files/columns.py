@@ -1,71 +1,37 @@
-"""What touches the disk: one way to write a file, one way to read a CSV file."""
+"""One way to read a CSV file: as it was meant, or not at all."""
 
+import codecs
 import csv
-import errno
 import io
 import itertools
 import math
 import os
 import re
-import uuid
-from collections.abc import Sequence
+import stat
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from prudent.errors import PrudentError, near
+
+LARGEST = 2**30
+"""Bytes of the largest file that is read."""
+
+LARGE = 2**20
+"""Bytes from which a file is tried through polars first."""
+
+MOST_CELLS = 100_000
+"""Cells in a line; more are no table."""
+
+SUMMARIES = {"total", "totals", "grand total", "sum", "mean", "average"}
+"""What is written beside a last row that is no row of data."""
 
 SEPARATORS = ",;\t"
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 SPOILED = re.compile(r"[-+−(€$£¥\s]*\d[\d.,'’\s]*[)%‰€$£¥\s]*")
 DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}")
-
-
-def write(path: str | os.PathLike[str], data: bytes | str, *, only_new: bool = False) -> Path:
-    """All of `data` under `path` or nothing, even if the power fails; with `only_new` a file that is there stays.
-
-    The data goes into a file beside it first, is synced, and takes the name then.
-    """
-    path = Path(path)
-    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with beside.open("wb") as file:
-                file.write(data.encode() if isinstance(data, str) else data)
-                file.flush()
-                os.fsync(file.fileno())
-            take_name = _take_if_free if only_new else os.replace
-            take_name(beside, path)
-        finally:
-            beside.unlink(missing_ok=True)
-        _sync_folder(path.parent)
-    except OSError as error:
-        fix = "make room, change the rights, or choose another place"
-        raise PrudentError(f"cannot write {path}: {error.strerror or error}; {fix}") from error
-    return path
-
-
-def _take_if_free(beside: Path, path: Path) -> None:
-    """A link fails if the name is taken, at one stroke. Where there are no links, looking first is nearly as good."""
-    try:
-        os.link(beside, path)
-    except (AttributeError, OSError):
-        if not os.path.lexists(path):
-            os.replace(beside, path)
-
-
-def _sync_folder(folder: Path) -> None:
-    """The new name survives a power failure too, on systems that can sync a folder; Windows cannot open one."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-    except OSError as error:
-        if error.errno in (errno.EIO, errno.ENOSPC):  # the disk failed, not the idea
-            raise
 
 
 class _Sheet(NamedTuple):
@@ -97,7 +63,22 @@ def read_columns(
     Unless named, columns of text, such as dates, are passed over; with `text=False` they are errors. Whatever could be
     read in two ways is an error that says where.
     """
-    sheet = _sheet(Path(path), gaps)
+    content = _content(path)
+    if isinstance(names, str) or not all(isinstance(name, str) and name for name in names or ()):
+        raise PrudentError(f"{path}: columns must be a list of their names, got {names!r}")
+    found = None
+    if len(content) > LARGE:
+        from prudent.files.quick import read_quickly  # polars takes longer to import than a smaller file to read
+
+        found = read_quickly(content, names, gaps=gaps, text=text)
+    return found or read_carefully(Path(path), content, names, gaps=gaps, text=text)
+
+
+def read_carefully(
+    path: Path, data: bytes, names: Sequence[str] | None, *, gaps: bool, text: bool
+) -> dict[str, list[float]]:
+    """The columns, cell by cell, or an error that says which cell is wrong."""
+    sheet = _sheet(path, data.decode(), gaps)
     places = _places(sheet, names, text)
     comma = _has_decimal_commas(sheet, places)
     found = {}
@@ -107,23 +88,42 @@ def read_columns(
         for row, number in enumerate(numbers):
             if not math.isfinite(number) and not (gaps and not cells[row]):
                 raise sheet.error(row, place, "not a finite number; write it as 1234.5, and nothing else")
-        if names is None and place == 0 and _counts_rows(numbers):
+        if names is None and place == 0 and counts_rows(numbers):
             fix = "leave its name empty if it is, else put another column first"
             raise sheet.error(0, 0, f"and the column looks like dates or row numbers; {fix}")
         found[sheet.header[place]] = [number for number in numbers if math.isfinite(number)]
     return found
 
 
-def _sheet(path: Path, gaps: bool) -> _Sheet:
-    """The file in cells. With `gaps` a row may end early."""
+def _content(path: str | os.PathLike[str]) -> bytes:
+    """What the file holds, without the byte order mark that spreadsheets write, if it is text of a sane size."""
     try:
-        data = path.read_bytes()
-        text = data.decode("utf-8-sig")  # without the byte order mark that spreadsheets write
+        kind = os.stat(os.fspath(path))
+        if stat.S_ISCHR(kind.st_mode) or stat.S_ISBLK(kind.st_mode):
+            raise PrudentError(f"cannot read {path}: it is a device; pass a file or a pipe")
+        size = kind.st_size
+        if size <= LARGEST:
+            with Path(path).open("rb") as file:
+                data = file.read(LARGEST + 1)  # a pipe may have no end
+            size = len(data)
     except OSError as error:
         raise PrudentError(f"cannot read {path}: {error.strerror or error}") from None
+    except (TypeError, ValueError) as error:
+        if isinstance(error, PrudentError):
+            raise
+        raise PrudentError(f"cannot read {path!r}: not the name of a file; pass a path such as 'data.csv'") from None
+    if size > LARGEST:
+        raise PrudentError(f"cannot read {path}: it must hold at most {LARGEST:,} bytes, got {size:,} or more")
+    try:
+        data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise PrudentError(f"cannot read {path}, line {line}: not UTF-8 text; save it as CSV in UTF-8") from None
+    return data.removeprefix(codecs.BOM_UTF8)
+
+
+def _sheet(path: Path, text: str, gaps: bool) -> _Sheet:
+    """The file in cells. With `gaps` a row may end early."""
     if "\0" in text:
         raise PrudentError(f"cannot read {path}: it holds zero bytes; save it as CSV in UTF-8")
     # The header says what separates; names in quotes do not count.
@@ -141,26 +141,37 @@ def _sheet(path: Path, gaps: bool) -> _Sheet:
 
 def _cut(path: Path, text: str, separator: str, gaps: bool) -> _Sheet | PrudentError:
     """The sheet if this separator separates, or what speaks against it."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
-    lines, rows = [], []
+    reader = csv.reader(_lines(path, text, separator), delimiter=separator, skipinitialspace=True, strict=True)
+    lines: list[int] = []
+    rows: list[list[str]] = []
     try:
         for cells in reader:
-            if any(map(str.strip, cells)):
-                lines.append(reader.line_num)
-                rows.append([cell.strip() for cell in cells])
+            if not any(map(str.strip, cells)):
+                continue
+            missing = len(rows[0]) - len(cells) if rows else 0
+            # A short row with a decimal comma may be one whose columns are separated by commas.
+            if missing < 0 or (missing > 0 and not (gaps and not any("," in cell for cell in cells))):
+                allowed, fix = f"{len(rows[0])} cells", "Numbers with decimal commas need semicolons between columns"
+                at = f"{path}, line {reader.line_num}"
+                return PrudentError(f"{at}: must hold {allowed}, got {len(cells)}; is it cut short? {fix}")
+            lines.append(reader.line_num)
+            rows.append([*map(str.strip, cells), *[""] * missing])
     except csv.Error as error:
         return PrudentError(f"{path}, line {reader.line_num}: {error}; save it as CSV, names in the first line")
     if len(rows) < 2:
         return PrudentError(f"{path}: must hold a line of names and rows of numbers, got {len(rows)} lines")
-    width = len(rows[0])
-    for line, cells in zip(lines, rows, strict=True):
-        missing = width - len(cells)
-        # A short row with a decimal comma may be one whose columns are separated by commas.
-        if missing < 0 or (missing > 0 and not (gaps and not any("," in cell for cell in cells))):
-            fix = "is it cut short? Numbers with decimal commas need semicolons between columns"
-            return PrudentError(f"{path}, line {line}: must hold {width} cells, got {len(cells)}; {fix}")
-        cells.extend([""] * missing)
+    if summary := next((cell for cell in rows[-1] if cell.lower() in SUMMARIES), None):
+        return PrudentError(f"{path}, line {lines[-1]}: {summary!r} is no row of data; drop the row")
     return _Sheet(path, separator, rows[0], lines[1:], rows[1:])
+
+
+def _lines(path: Path, text: str, separator: str) -> Iterator[str]:
+    """The lines of the text; one without end would fill the memory with cells."""
+    for number, line in enumerate(io.StringIO(text, newline=""), 1):
+        cells = line.count(separator) + 1
+        if cells > MOST_CELLS:
+            raise PrudentError(f"{path}, line {number}: must hold at most {MOST_CELLS:,} cells, got {cells:,}")
+        yield line
 
 
 def _places(sheet: _Sheet, names: Sequence[str] | None, text: bool) -> list[int]:
@@ -171,10 +182,12 @@ def _places(sheet: _Sheet, names: Sequence[str] | None, text: bool) -> list[int]
         _check_header(sheet)
     if unknown is not None:
         raise PrudentError(f"{sheet.path}: no column {unknown!r}; {near(unknown, filter(None, sheet.header))}")
+    there, asked = Counter(sheet.header), Counter(wanted)
     for name in wanted:
-        if name and max(sheet.header.count(name), wanted.count(name)) > 1:
+        if max(there[name], asked[name]) > 1:
             raise PrudentError(f"{sheet.path}, line 1: two columns are called {name!r}; rename one of them")
-    places = [sheet.header.index(name) for name in wanted]
+    place_of = {name: place for place, name in enumerate(sheet.header)}
+    places = [place_of[name] for name in wanted]
     if names is not None:
         return places
     for place in set(range(1, len(sheet.header))) - set(places):  # the first is what data frames write to number rows
@@ -226,7 +239,7 @@ def _may_be_number(cell: str) -> bool:
     return bool(spoiled) or math.isfinite(_number(cell, comma=False))
 
 
-def _counts_rows(numbers: Sequence[float]) -> bool:
+def counts_rows(numbers: Sequence[float]) -> bool:
     """Whole numbers that rise by 1 from 0 or 1, or that rise or fall above 1800: years, 202401, 20240131, seconds."""
     if len(numbers) < 3 or not all(number.is_integer() for number in numbers):
         return False

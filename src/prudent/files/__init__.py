@@ -1,0 +1,4 @@
+"""What touches the disk: one way to write a file, one way to read a CSV file."""
+
+from prudent.files.columns import read_columns as read_columns
+from prudent.files.writing import write as write
