@@ -1,5 +1,6 @@
 """Plans: what people know becomes a prior, and the prior a recommendation."""
 
+import contextlib
 import json
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import stats
 from prudent import MeanVariance, PrudentError
 from prudent.arms.base import arms
 from prudent.cli import main
-from prudent.plan import Pilot, advise, guesses, suitable, tolerance, write_report
+from prudent.plan import Pilot, advise, guesses, pilot, suitable, tolerance, write_report
 from prudent.plan.advise import MEASURED, summarise
 from prudent.policies.base import policies as registry
 from prudent.policies.base import spec
@@ -39,11 +40,124 @@ def test_guesses_are_named_and_repeated():
         ("gaussian(0.6..0.3, 1)", "must go from the smaller to the larger"),
         ("gausian(0.3..0.6, 1)", "did you mean gaussian"),
         ("gaussian(0.3, -1..1)", "variance must lie in"),
+        ("gaussian(-1e308..1e308, 1)", "must go from the smaller to the larger"),
+        ("99999999999 * gaussian(0, 1)", "from 1 to 10,000 options in all, got 9,999,999,999"),
+        ("9" * 5_000 + " * gaussian(0, 1)", "from 1 to 10,000 options in all"),
+        ("a: 0 * gaussian(0, 1)", "from 1 to 10,000 options in all, got 0"),
+        (": gaussian(0, 1)", "write e.g. 'drug"),
+        ("a:", "write e.g. 'drug"),
+        ("", "write e.g. 'drug"),
+        (" " * 9_999, "write e.g. 'drug"),
+        ("1" * 9_999, "is no arm|needs|unreadable|write|cannot|known"),
+        ("a" * 10_001, "must be a text of at most 10,000 characters"),
+        (5, "must be a text"),
     ],
+    ids=lambda value: str(value)[:40],
 )
 def test_bad_guesses_are_refused(text, message):
     with pytest.raises(PrudentError, match=message):
         guesses([text])
+
+
+def test_the_options_of_all_guesses_together_are_limited():
+    assert len(guesses(["9_999 * gaussian(0, 1)".replace("_", ""), "gaussian(0, 1)"])) == 10_000
+    with pytest.raises(PrudentError, match="options in all, got 10,001"):
+        guesses(["9999 * gaussian(0, 1)", "2 * gaussian(0, 1)"])
+
+
+@pytest.mark.parametrize("pair", [(1e-320, 1e300), (1e300, 1e-320), ("a", 1), (0.0, 1.0), (1.0, np.inf), (None, 1)])
+def test_a_trade_off_without_a_tolerance_is_refused(pair):
+    with pytest.raises(PrudentError, match=r"trade-off: (variance|mean)"):
+        tolerance(*pair)
+
+
+@pytest.mark.parametrize(
+    ("texts", "name"),
+    [
+        (["a: gaussian(0, 1)", "a: gaussian(5, 1)", "b: gaussian(1, 1)"], "a"),
+        (["gaussian(0, 1)", "option 1: gaussian(5, 1)"], "option 1"),
+        (["a: 2 * gaussian(0, 1)", "a 2: gaussian(5, 1)"], "a 2"),
+    ],
+)
+def test_options_of_one_name_are_refused_with_the_name(tmp_path, texts, name):
+    for call in (
+        lambda options: suitable(MeanVariance(1.0), 100, options),
+        lambda options: advise(options, MeanVariance(1.0), 100, tmp_path / "plan", policies=["exp-exp"]),
+    ):
+        with pytest.raises(PrudentError, match=f"two options are called '{name}'"):
+            call(guesses(texts))
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_option_and_a_column_of_one_name_are_refused(tmp_path):
+    (tmp_path / "outcomes.csv").write_text("old,new\n1,2\n3,5\n2,7\n")
+    command = ["--option", "old: gaussian(5, 1)", "--pilot", str(tmp_path / "outcomes.csv"), "--rho", "1"]
+    result = CliRunner().invoke(main, ["plan", *command, "--horizon", "100", "--out", str(tmp_path / "plan")])
+    assert result.exit_code == 2
+    assert "two options are called 'old'; give each a name of its own" in result.stderr
+    assert not (tmp_path / "plan").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"horizon": 0}, "horizon must be a whole number from 1"),
+        ({"seed": -1}, "seed must be a whole number from 0"),
+        ({"draws": 10**9}, "must be at most 50,000,000 to fit into memory; take fewer"),
+        ({"runs": 10**12}, "2 policies|1 policies|must be at most 50,000,000"),
+        ({"out": 5}, "out must be a folder, got 5"),
+        ({"policies": "mv-lcb"}, "policies must be a list"),
+        ({"policies": [5]}, "a policy must be a NamedTuple"),
+        ({"risk": "cvar(0.1)"}, "risk must be a mean-variance"),
+        ({"options": [Pilot("a", None), Pilot("b", (1.0, 2.0, 4.0))]}, "option 'a' cannot be drawn"),
+        ({"options": guesses(["gaussian(0, 1)"]) * 20_000}, "at most 10,000, got 20,000"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_what_makes_no_plan_is_refused_before_anything_is_written(tmp_path, settings, message):
+    asked = {"options": guesses(["2 * gaussian(0, 1)"]), "risk": MeanVariance(1.0), "horizon": 100}
+    asked |= {"out": tmp_path / "plan", "policies": ["exp-exp"]} | settings
+    with pytest.raises(PrudentError, match=message):
+        advise(**asked)
+    assert not list(tmp_path.iterdir())
+
+
+HOSTILE = [
+    None,
+    5,
+    -1,
+    1.5,
+    "x",
+    "",
+    [],
+    {},
+    object(),
+    np.nan,
+    np.inf,
+    10**400,
+    b"x",
+    [None],
+    ["x", 5],
+]
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=[f"{value!r:.20}" for value in HOSTILE])
+def test_hostile_values_are_refused_in_words(tmp_path, monkeypatch, value):
+    """Every argument of every public function of plans; what is not refused must be a result."""
+    monkeypatch.chdir(tmp_path)
+    options, risk = guesses(["2 * gaussian(0, 1)"]), MeanVariance(1.0)
+    asked = {"options": options, "risk": risk, "horizon": 30, "out": "plan", "policies": ["round-robin"], "draws": 10}
+    asked |= {"runs": 2, "seed": 0, "workers": 1, "progress": None}
+    trial = {name: asked[name] for name in ("risk", "horizon", "options")}
+    trade = {"less_mean": 1.0, "less_variance": 1.0}
+    calls = [(advise, asked | {name: value}) for name in asked if name != "policies" or value not in ([], {})]
+    calls += [(suitable, trial | {name: value}) for name in trial]
+    calls += [(tolerance, trade | {name: value}) for name in trade]
+    calls += [(guesses, {"texts": value}), (guesses, {"texts": [value]}), (pilot, {"path": value})]
+    calls += [(write_report, {"advice": value, "facts": {}, "out": "plan"})]
+    for call, arguments in calls:
+        with contextlib.suppress(PrudentError):
+            call(**arguments)
 
 
 def test_pilot_data_become_their_posterior():
@@ -99,6 +213,12 @@ def test_the_study_written_is_the_study_that_ran(advice):
     _, out = advice
     keys = {each.key for each in load(out / "study.toml").cells}
     assert keys == set(Store(out / "study").table()["cell"])
+
+
+def test_a_pilot_without_a_finite_variance_is_refused(tmp_path):
+    (tmp_path / "huge.csv").write_text("a,b\n1e300,1\n-1e300,2\n1e300,4\n")
+    with pytest.raises(PrudentError, match="column 'a' has no finite variance"):
+        pilot(tmp_path / "huge.csv")
 
 
 def test_the_report_says_it(advice):

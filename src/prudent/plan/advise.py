@@ -1,6 +1,8 @@
 """Which policy for the trial: all suitable ones are simulated on bandits drawn from the prior, and compared."""
 
-from collections.abc import Callable, Sequence
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,14 +11,19 @@ import polars as pl
 from scipy import stats
 
 from prudent import Bandit, MeanVariance, PrudentError, Runs, files
-from prudent.errors import check_integer
-from prudent.plan.elicit import Option
+from prudent.engine.scaffold import LONGEST
+from prudent.errors import check_integer, shown
+from prudent.plan.elicit import MOST_OPTIONS, Option
 from prudent.policies.base import Policy, Setting, spec
 from prudent.policies.base import policies as registered
 from prudent.policies.binding import assumed_rewards, bind, check_rewards
+from prudent.risk.base import risks
 from prudent.runs import averages
 from prudent.study import Labelled, Study, run
 from prudent.study.toml import to_toml
+
+MOST_NUMBERS = 50_000_000
+"""Policies × draws × runs × options: of each some 40 bytes are kept until the end."""
 
 WORST = 0.05
 """The share of trials that counts as the worst."""
@@ -40,12 +47,12 @@ class Advice(NamedTuple):
     study: Study
 
 
-def suitable(risk: MeanVariance, horizon: int, options: Sequence[Option]) -> tuple[list[Policy], dict[str, str]]:
+def suitable(risk: MeanVariance | str, horizon: int, options: Sequence[Option]) -> tuple[list[Policy], dict[str, str]]:
     """The registered policies that can run this trial as they come, and why the others cannot."""
+    risk, horizon = _checked_trial(risk, horizon, options)
     fit: list[Policy] = []
     left_out: dict[str, str] = {}
-    rng = np.random.default_rng(0)
-    example = Bandit([option.draw(rng) for option in options])
+    example = Bandit(list(_draw(options, np.random.default_rng(0)).values()))
     for name in (*registered.names(), *VARIANTS):
         try:
             policy = registered.parse(name)
@@ -58,6 +65,45 @@ def suitable(risk: MeanVariance, horizon: int, options: Sequence[Option]) -> tup
     return fit, left_out
 
 
+def _checked_trial(risk: Any, horizon: Any, options: Any) -> tuple[MeanVariance, int]:
+    """The risk and the horizon, if they and the options make a trial."""
+    measure = risks.make("plan", risk)
+    if not isinstance(measure, MeanVariance):
+        raise PrudentError(f"plan: risk must be a mean-variance such as MeanVariance(1.0), got {risk}")
+    fix = "pass a list of what guesses() and pilot() make"
+    if isinstance(options, str | bytes | Mapping) or not hasattr(options, "__len__"):
+        raise PrudentError(f"plan: options must be two or more to choose from, got {shown(options)}; {fix}")
+    if not 2 <= len(options) <= MOST_OPTIONS:
+        raise PrudentError(
+            f"plan: options must be two or more to choose from, and at most {MOST_OPTIONS:,}, got {len(options):,}"
+        )
+    for option in options:
+        if not isinstance(getattr(option, "name", None), str) or not callable(getattr(option, "draw", None)):
+            raise PrudentError(f"plan: an option must have a name and a draw, got {shown(option)}; {fix}")
+    twice = next((name for name, count in Counter(option.name for option in options).items() if count > 1), None)
+    if twice is not None:
+        raise PrudentError(f"plan: two options are called {twice!r}; give each a name of its own")
+    return measure, check_integer("plan", "horizon", horizon, low=1, high=LONGEST)
+
+
+def _policy(given: Any) -> Policy:
+    policy = registered.make("plan", given)
+    if not hasattr(type(policy), "_field_defaults"):
+        raise PrudentError(f"plan: a policy must be a NamedTuple such as MVLCB(), or its name, got {shown(given)}")
+    return policy
+
+
+def _draw(options: Sequence[Option], rng: np.random.Generator) -> dict[str, str]:
+    """One bandit of the prior: what each option may turn out to be."""
+    drawn = {}
+    for option in options:
+        try:
+            drawn[option.name] = option.draw(rng)
+        except (TypeError, ValueError) as error:
+            raise PrudentError(f"plan: option {option.name!r} cannot be drawn: {error}") from error
+    return drawn
+
+
 def _check_values(policy: Policy, bandit: Bandit) -> None:
     """Some policies mean nothing on other rewards; confidence widths, by contrast, are used beyond their proofs."""
     values = assumed_rewards(policy).values
@@ -68,16 +114,16 @@ def _check_values(policy: Policy, bandit: Bandit) -> None:
 
 def advise(
     options: Sequence[Option],
-    risk: MeanVariance,
+    risk: MeanVariance | str,
     horizon: int,
-    out: Path,
+    out: Path | str,
     *,
     policies: Sequence[Policy | str] = (),
     draws: int = 100,
     runs: int = 20,
     seed: int = 0,
     workers: int | None = None,
-    progress: Callable[[int], Any] = lambda _: None,
+    progress: Callable[[int], Any] | None = None,
 ) -> Advice:
     """Simulate every suitable policy on bandits drawn from the prior, and rank them by mean regret.
 
@@ -109,16 +155,29 @@ def advise(
     >>> sorted(advice.policies["policy"])
     ['exp-exp', 'mv-lcb']
     """
+    risk, horizon = _checked_trial(risk, horizon, options)
     draws = check_integer("plan", "draws", draws, low=10, hint="100 draws show differences well")
     runs = check_integer("plan", "runs", runs, low=2)
-    if len(options) < 2:
-        raise PrudentError(f"plan: options must be two or more to choose from, got {len(options)}")
-    fit, left_out = (policies, {}) if policies else suitable(risk, horizon, options)
+    seed = check_integer("plan", "seed", seed, low=0, high=2**63 - 1)
+    if isinstance(policies, str) or not hasattr(policies, "__iter__"):
+        raise PrudentError(f"plan: policies must be a list such as ['mv-lcb'], got {shown(policies)}")
+    if progress is not None and not callable(progress):
+        raise PrudentError(f"plan: progress must be a function of the cells just finished, got {shown(progress)}")
+    if not isinstance(out, str | os.PathLike):
+        raise PrudentError(f"plan: out must be a folder, got {shown(out)}")
+    out = Path(out)
+    chosen = [_policy(policy) for policy in policies]
+    fit, left_out = (chosen, {}) if chosen else suitable(risk, horizon, options)
+    if not fit:
+        raise PrudentError(f"plan: no registered policy can run this trial; e.g. {next(iter(left_out.values()))}")
+    if len(fit) * draws * runs * len(options) > MOST_NUMBERS:
+        size = f"{len(fit):,} policies × {draws:,} draws × {runs:,} runs × {len(options):,} options"
+        raise PrudentError(f"plan: {size} must be at most {MOST_NUMBERS:,} to fit into memory; take fewer")
     rng = np.random.default_rng(seed)
-    bandits = {f"draw {i + 1}": {option.name: option.draw(rng) for option in options} for i in range(draws)}
-    names = [policy if isinstance(policy, str) else spec(policy) for policy in fit]
+    bandits = {f"draw {i + 1}": _draw(options, rng) for i in range(draws)}
+    names = list(dict.fromkeys(map(spec, fit)))
     study = Study(bandits, names, [str(risk)], [horizon], runs=runs, seed=seed, keep="runs")
-    store = run(study, out / "study", workers=workers, progress=progress)
+    store = run(study, out / "study", workers=workers, progress=progress or (lambda _: None))
     files.write(out / "study.toml", to_toml(study))
     ranked = summarise(_trials(study.cells, store.runs([each.cell for each in study.cells])))
     return Advice(ranked, ranked["policy"][0], reasons(ranked, draws, runs), left_out, study)

@@ -1,18 +1,24 @@
 """The plan as a report."""
 
+import os
 from pathlib import Path
 
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from prudent import figures, files
+from prudent import PrudentError, figures, files
+from prudent.errors import shown
 from prudent.plan.advise import WORST, Advice, two_errors
 from prudent.report import Section, render
 
 
-def write_report(advice: Advice, facts: dict[str, str], out: Path) -> Path:
+def write_report(advice: Advice, facts: dict[str, str], out: Path | str) -> Path:
     """`out/plan.html`: the recommendation, its reasons, all policies side by side."""
+    if not (isinstance(advice, Advice) and isinstance(facts, dict) and isinstance(out, str | os.PathLike)):
+        got = f"{shown(advice)}, {shown(facts)}, {shown(out)}"
+        raise PrudentError(f"write_report: pass what advise() found, a dict of facts and a folder, got {got}")
+    out = Path(out)
     with figures.style():
         figure = Figure(figsize=(6.4, 0.5 + 0.4 * advice.policies.height))
         plot_policies(figure.add_subplot(), advice.policies)
