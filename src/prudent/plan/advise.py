@@ -159,6 +159,8 @@ def advise(
     draws = check_integer("plan", "draws", draws, low=10, hint="100 draws show differences well")
     runs = check_integer("plan", "runs", runs, low=2)
     seed = check_integer("plan", "seed", seed, low=0, high=2**63 - 1)
+    if workers is not None:
+        workers = check_integer("plan", "workers", workers, low=1, high=10_000)
     if isinstance(policies, str) or not hasattr(policies, "__iter__"):
         raise PrudentError(f"plan: policies must be a list such as ['mv-lcb'], got {shown(policies)}")
     if progress is not None and not callable(progress):
