@@ -5,9 +5,9 @@ import pytest
 
 from prudent import EmpiricalJoint, MultivariateGaussian, PortfolioBandit, simulate_portfolio
 from prudent.errors import PrudentError
-from prudent.portfolio import MCETE, MCUCB, Even, MCEmpirical, PortfolioPolicy, SingleArm, portfolio_policies
-from prudent.portfolio.policies.base import Observation, Pairs
-from prudent.portfolio.policies.mc_ete import covariance_of_pairs, pair_design
+from prudent.portfolio import MCETE, MCUCB, Even, MCEmpirical, PortfolioPolicy, SingleArm, portfolio_policies, solve
+from prudent.portfolio.policies.base import Brief, Observation, Pairs
+from prudent.portfolio.policies.mc_ete import covariance_of_pairs, mean_of_pairs, pair_design
 from prudent.rates import bootstrap_slope
 
 MEAN, SPREAD = [0.5, 0.3, 0.1], [[1.0, 0.3, 0.0], [0.3, 0.6, -0.1], [0.0, -0.1, 0.4]]
@@ -146,10 +146,24 @@ def test_pairs_pool_the_rounds_that_showed_both():
 
 
 def test_the_design_of_pairs_recovers_every_covariance():
-    design, spread = pair_design(3), np.array(SPREAD)
+    design, spread = np.array(list(pair_design(3))), np.array(SPREAD)
     variances = np.einsum("ki,ij,kj->k", design, spread, design)
     assert covariance_of_pairs(variances, 3) == pytest.approx(spread)
-    assert np.linalg.pinv(design) @ (design @ MEAN) == pytest.approx(MEAN)
+    assert mean_of_pairs(design @ MEAN, 3) == pytest.approx(MEAN)
+
+
+@pytest.mark.parametrize("arms", [1, 2, 5, 40])
+def test_means_are_fitted_to_the_design_by_least_squares(arms):
+    means = np.random.default_rng(arms).normal(size=arms * (arms + 1) // 2)
+    expected = np.linalg.lstsq(np.array(list(pair_design(arms))), means)[0]
+    assert mean_of_pairs(means, arms) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("limits", [{}, {"upper": 0.5}, {"upper": [0.1, 0.2, 0.9, 0.3]}, {"upper": 0.25}])
+@pytest.mark.parametrize("short", [False, True])
+def test_the_even_mix_is_the_one_of_least_variance_among_equal_arms(limits, short):
+    expected = solve(np.eye(4), np.zeros(4), 0.0, short=short, **limits).weights
+    assert Brief(4, 1.0, 10, limits.get("upper"), short).even() == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_power_law_has_its_own_slope():

@@ -25,6 +25,9 @@ ASYMMETRY = 1e-9
 PIVOT = 1e-13
 """A Cholesky pivot below this share of the largest diagonal entry counts as zero: the matrix may be singular."""
 
+WIDTH = 128
+"""Columns of a large matrix that are factorised together."""
+
 DAMPING = 1e-13
 """Added to the diagonal of each solve as a share of the largest entry, so that a singular block has a solution; later
 steps remove its error."""
@@ -50,6 +53,12 @@ def prepare(covariance: Any, mean: Any, rho: float, quadratic: Any, linear: Any)
     linear[:] = rho * (mean.max() - mean) / scale
     quadratic[:] = (covariance + covariance.T) / scale
     return widest <= ASYMMETRY * largest and _factor(quadratic.copy(), 0.0)
+
+
+@kernel
+def is_positive(covariance: Any, damping: float) -> bool:
+    """Whether C is positive definite after `damping` is added to its diagonal."""
+    return _factor(covariance.copy(), damping)
 
 
 @kernel
@@ -108,7 +117,7 @@ def _improve(quadratic: Any, linear: Any, low: Any, high: Any, x: Any) -> float:
     best, best_x, arrived = math.inf, x.copy(), False
     for _ in range(10 * x.size + 50):
         gradient = linear + quadratic @ x
-        grow, shrink, excess = _pair(gradient, low, high, x)
+        grow, shrink, excess = pair(gradient, low, high, x)
         stuck = arrived and free[grow] and free[shrink] and excess > 0.5 * best
         if excess < best:
             best, best_x = excess, x.copy()
@@ -122,7 +131,7 @@ def _improve(quadratic: Any, linear: Any, low: Any, high: Any, x: Any) -> float:
 
 
 @kernel
-def _pair(gradient: Any, low: Any, high: Any, x: Any) -> tuple[int, int, float]:
+def pair(gradient: Any, low: Any, high: Any, x: Any) -> tuple[int, int, float]:
     """The weight that most wants to grow, the one that most wants to shrink, and the excess of their gradients."""
     grow, shrink = -1, -1
     for i in range(x.size):
@@ -161,17 +170,22 @@ def _factor(a: Any, damping: float) -> bool:
     n = len(a)
     least = 0.0 if damping > 0.0 else PIVOT * np.diag(a).max()
     column = np.empty(n)
-    for j in range(n):
-        pivot = a[j, j] + damping
-        if pivot <= least:
-            return False
-        root = a[j, j] = math.sqrt(pivot)
-        for i in range(j + 1, n):
-            column[i] = a[i, j] = a[i, j] / root
-        for i in range(j + 1, n):  # along rows and from a copy of the column, so that it vectorises
-            factor = column[i]
-            for k in range(j + 1, i + 1):
-                a[i, k] -= factor * column[k]
+    for start in range(0, n, WIDTH):
+        stop = min(start + WIDTH, n)
+        if start > 0:  # what the columns before explain of these, which is nearly all of the work
+            before = a[start:, :start].copy()
+            a[start:, start:stop] -= np.dot(before, before[: stop - start].T)
+        for j in range(start, stop):
+            pivot = a[j, j] + damping
+            if pivot <= least:
+                return False
+            root = a[j, j] = math.sqrt(pivot)
+            for i in range(j + 1, n):
+                column[i] = a[i, j] = a[i, j] / root
+            for i in range(j + 1, n):  # along rows and from a copy of the column, so that it vectorises
+                factor = column[i]
+                for k in range(j + 1, min(i + 1, stop)):
+                    a[i, k] -= factor * column[k]
     return True
 
 

@@ -1,16 +1,17 @@
 """A portfolio bandit: arms that pay together, and the mixes that are best for them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prudent.arrays import Array
-from prudent.errors import PrudentError
-from prudent.portfolio.laws import JointLaw
-from prudent.portfolio.program import Mix, solve
+from prudent.arrays import Array, as_array
+from prudent.errors import PrudentError, shown
+from prudent.parameters import check_parameter
+from prudent.portfolio.laws import JointLaw, arm_names
+from prudent.portfolio.program import Mix, best_mix, variance_of
 from prudent.risk.mean_variance import MeanVariance
 
 TOLERANCES = tuple(np.concatenate([[0.0], np.geomspace(1e-3, 1e3, 60)]).tolist())
@@ -46,12 +47,13 @@ class PortfolioBandit:
 
     def __init__(self, law: JointLaw, names: Sequence[str] | None = None) -> None:
         if not isinstance(law, JointLaw):
-            raise PrudentError(f"PortfolioBandit: law must be a joint law such as MultivariateGaussian, got {law!r}")
+            wanted = "a joint law such as MultivariateGaussian"
+            raise PrudentError(f"PortfolioBandit: law must be {wanted}, got {shown(law)}")
         self.law = law
         given = names if names is not None else getattr(law, "names", None)
-        self.names = tuple(given) if given is not None else tuple(f"arm {i + 1}" for i in range(len(self)))
-        if len(self.names) != len(self) or len(set(self.names)) != len(self):
-            raise PrudentError(f"PortfolioBandit: names must be {len(self)} different names, got {list(self.names)}")
+        self.names = arm_names("PortfolioBandit", given, len(self))
+        if len(set(self.names)) != len(self):
+            raise PrudentError(f"PortfolioBandit: names must be {len(self)} different names, got {shown(given)}")
 
     def __len__(self) -> int:
         return self.law.mean.size
@@ -61,12 +63,15 @@ class PortfolioBandit:
 
     def optimal(self, rho: float, *, upper: ArrayLike | None = None, short: bool = False) -> Mix:
         """The best fixed mix x*, see `solve`."""
-        return solve(self.law.covariance, self.law.mean, rho, upper=upper, short=short)
+        return best_mix(self.law.covariance, self.law.mean, rho, upper=upper, short=short)
 
     def cost(self, weights: Array, rho: float) -> float:
         """xᵀCx − ρ xᵀμ of a mix; −xᵀμ when ρ is infinite."""
-        mean = float(weights @ self.law.mean)
-        return -mean if math.isinf(rho) else float(weights @ self.law.covariance @ weights) - rho * mean
+        x, rho = as_array("cost", "weights", weights), check_parameter("cost", "rho", rho)
+        if x.shape != self.law.mean.shape:
+            raise PrudentError(f"cost: weights must be {len(self)} numbers, one per arm, got shape {x.shape}")
+        mean = float(x @ self.law.mean)
+        return -mean if math.isinf(rho) else variance_of(x, self.law.covariance) - rho * mean
 
     def best_arm(self, rho: float) -> int:
         """The single arm of smallest cost; a tie goes to the lowest number."""
@@ -80,6 +85,9 @@ class PortfolioBandit:
             spread = float(np.ptp(self.law.mean)) or 1.0
             unit = float(np.diag(self.law.covariance).max()) / spread or 1.0
             rhos = [unit * tolerance for tolerance in TOLERANCES]
+        elif isinstance(rhos, str) or not isinstance(rhos, Iterable):
+            raise PrudentError(f"frontier: rhos must be a list of tolerances such as [0, 1], got {shown(rhos)}")
+        rhos = [check_parameter("frontier", "rho", rho) for rho in rhos]
         mixes = [self.optimal(rho, upper=upper, short=short) for rho in rhos]
         moments = (np.array([getattr(mix, name) for mix in mixes]) for name in ("weights", "mean", "variance"))
         return Frontier(np.array(rhos, dtype=float), *moments)

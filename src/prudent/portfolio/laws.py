@@ -8,7 +8,7 @@ import hashlib
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prudent.arrays import Array, as_array
-from prudent.errors import PrudentError, check_number
+from prudent.errors import PrudentError, check_number, shown
 from prudent.files import read_columns
-from prudent.portfolio.program import check_moments, moments
+from prudent.portfolio.program import LARGE, check_moments, moments
 
 PIECE = 4096
 """Rounds drawn one by one are summed in pieces of this many, so that memory stays small."""
@@ -128,17 +128,18 @@ class EmpiricalJoint(JointLaw):
         table = as_array(self.name, "rows", rows)
         if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 1:
             raise PrudentError(f"{self.name}: rows must be a table of 2 or more rounds × arms, got shape {table.shape}")
-        self.names = tuple(names) if names is not None else tuple(f"arm {i + 1}" for i in range(table.shape[1]))
-        if len(self.names) != table.shape[1]:
-            raise PrudentError(f"{self.name}: names must be {table.shape[1]} names, one per column, got {self.names}")
+        self.names = arm_names(self.name, names, table.shape[1])
         if broken := self._named(~np.isfinite(table).all(0)):
             raise PrudentError(f"{self.name}: values are missing or infinite in {broken}; drop those rows")
         if constant := self._named(table.min(0) == table.max(0)):
             raise PrudentError(f"{self.name}: constant column {constant}; is it a return? leave it out")
         self.rows = _frozen(table)
-        self.mean = _frozen(table.mean(0))
-        self._centred = table - self.mean
-        self.covariance = _frozen(self._centred.T @ self._centred / len(table))
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.mean = _frozen(table.mean(0))
+            self._centred = table - self.mean
+            self.covariance = _frozen(self._centred.T @ self._centred / len(table))
+        if wild := self._named(~(np.diag(self.covariance) < LARGE)):
+            raise PrudentError(f"{self.name}: the variance is not finite in {wild}; give rewards in a larger unit")
 
     @classmethod
     def from_csv(cls, path: str | Path, columns: Sequence[str] | None = None) -> "EmpiricalJoint":
@@ -160,6 +161,16 @@ class EmpiricalJoint(JointLaw):
         step = counts @ self._centred / rounds
         scatter = (self._centred * counts[:, None]).T @ self._centred - rounds * np.outer(step, step)
         return Block(rounds, self.mean + step, scatter)
+
+
+def arm_names(owner: str, names: Sequence[str] | None, arms: int) -> tuple[str, ...]:
+    """The names of the arms: those given, or "arm 1", "arm 2", …"""
+    if names is None:
+        return tuple(f"arm {i + 1}" for i in range(arms))
+    given = () if isinstance(names, str) or not isinstance(names, Iterable) else tuple(names)
+    if len(given) != arms or not all(isinstance(name, str) for name in given):
+        raise PrudentError(f"{owner}: names must be {arms} names, one per arm, got {shown(names)}")
+    return given
 
 
 def _moments(rows: Array) -> Block:

@@ -1,16 +1,20 @@
 """The best mix for known means and covariance: min xᵀCx − ρ xᵀμ over Σx = 1, x ≥ 0 unless short selling is allowed.
 
 An active-set method solves it to rounding error. Every solution carries its KKT residual.
+
+Of many arms few have weight unless they may be sold short. Then the problem is solved for some arms only, which are
+joined by those that would improve the mix, until there are none: the gradient of all arms tells. That takes the same
+method on small problems, and K × K numbers are read but never factorised.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from prudent.arrays import Array, as_array
-from prudent.errors import PrudentError
+from prudent.errors import PrudentError, check_flag
 from prudent.parameters import check_parameter
 from prudent.portfolio import active_set
 
@@ -22,6 +26,9 @@ NULL = 1e-12
 
 LARGE = np.finfo(float).max / 4.0
 """Numbers from here on count as infinite, since twice their sum is."""
+
+MANY = 200
+"""From here on arms are many."""
 
 RESIDUAL = 1e-8
 """The largest KKT residual of a solution; what cannot be solved to this is rejected."""
@@ -57,31 +64,77 @@ def solve(
     no minimum, and where the weights would be so large (some 1e7) that rounding keeps the KKT residual above 1e-8.
     """
     m, c = map(np.ascontiguousarray, moments("solve", mean, "covariance", covariance))
+    return best_mix(c, m, rho, upper=upper, short=short, checked=False)
+
+
+def best_mix(c: Array, m: Array, rho: float, *, upper: ArrayLike | None, short: bool, checked: bool = True) -> Mix:
+    """What `solve` returns; `checked` if c is known to be a covariance but for rounding, which saves much work."""
     if type(rho) is not float or not rho >= 0.0:
         rho = check_parameter("solve", "rho", rho)
     low, high = limits(m.size, upper, short)
-    endless, projected, weight = short and upper is None, 0.0, 0.0 if math.isinf(rho) else rho
-    quadratic, linear, x = np.empty_like(c), np.empty_like(m), np.empty_like(m)
-    if not active_set.prepare(c, m, weight, quadratic, linear):
-        c, projected = check_moments("solve", m, "covariance", c)
-        active_set.prepare(c, m, weight, quadratic, linear)
-        if endless:
-            _check_minimum(quadratic, linear)
-    if math.isinf(rho):
-        x, residual = _best_mean(m, low, high, endless=endless), 0.0
+    endless, projected = short and upper is None, 0.0
+    if math.isinf(rho) or (m.size > MANY and not short):
+        if not checked:
+            c, projected = check_moments("solve", m, "covariance", c)
+        mean_only = math.isinf(rho)
+        x, residual = (_best_mean(m, low, high, endless=endless), 0.0) if mean_only else _of_many(c, m, rho, high)
     else:
+        quadratic, linear, x = np.empty_like(c), np.empty_like(m), np.empty_like(m)
+        if not active_set.prepare(c, m, rho, quadratic, linear):
+            c, projected = check_moments("solve", m, "covariance", c)
+            active_set.prepare(c, m, rho, quadratic, linear)
+            if endless:
+                _check_minimum(quadratic, linear)
         residual = active_set.minimise(quadratic, linear, low, high, x)
     if not residual <= RESIDUAL:
         got = f"{residual:.1e} with weights up to {np.abs(x).max():.1e}"
         fix = "covariance is nearly singular for these rho and means; give upper limits"
         raise PrudentError(f"solve: no mix with a KKT residual of at most {RESIDUAL:g}, got {got}; {fix}")
-    mean_of, variance = float(x @ m), max(float(x @ c @ x), 0.0)
+    mean_of, variance = float(x @ m), max(variance_of(x, c), 0.0)
     cost = -mean_of if math.isinf(rho) else variance - rho * mean_of
     return Mix(x, cost, mean_of, variance, residual, projected)
 
 
+def _of_many(c: Array, m: Array, rho: float, high: Array) -> tuple[Array, float]:
+    """The mix of many arms and its KKT residual, without short selling."""
+    scale = max(2.0 * float(np.abs(c).max()), rho * float(np.ptp(m))) or 1.0
+    linear, x, low = rho * (m.max() - m) / scale, np.zeros_like(m), np.zeros_like(m)
+    # First those that are best alone, and enough of them to reach 1.
+    order = np.argsort(linear + np.diag(c) / scale, kind="stable")
+    taken = np.zeros(m.size, dtype=bool)
+    taken[order[: max(MANY // 4, 2 * (1 + int(np.searchsorted(np.cumsum(high[order]), 1.0))))]] = True
+    while True:
+        place = np.flatnonzero(taken)
+        block = c[np.ix_(place, place)]
+        some = np.empty(place.size)
+        active_set.minimise((block + block.T) / scale, linear[place], low[place], high[place], some)
+        x[place] = some
+        held = np.flatnonzero(x)
+        gradient = linear + (x[held] @ c[held] + c[:, held] @ x[held]) / scale
+        _, shrink, excess = active_set.pair(gradient, low, high, x)
+        wanted = np.flatnonzero(~taken & (gradient < gradient[shrink] - active_set.PRECISION))
+        if wanted.size == 0:
+            return x, max(excess, 0.0) / 2.0 + abs(float(x.sum()) - 1.0)
+        taken[wanted[np.argsort(gradient[wanted], kind="stable")[: place.size]]] = True
+
+
+def variance_of(weights: Array, covariance: Array) -> float:
+    """xᵀCx; of many arms only those with weight are looked at."""
+    held = arms_held(weights)
+    return float(weights[held] @ covariance[held][:, held] @ weights[held])
+
+
+def arms_held(*mixes: Array) -> Any:
+    """Where one of the mixes has weight; everywhere unless arms are many and few of them have."""
+    if mixes[0].size <= MANY:
+        return slice(None)
+    held = np.flatnonzero(np.any(mixes, axis=0))
+    return held if held.size < mixes[0].size // 2 else slice(None)
+
+
 def limits(arms: int, upper: ArrayLike | None, short: bool) -> tuple[Array, Array]:
     """The smallest and largest weight of each arm."""
+    short = check_flag("solve", "short", short)
     low, high = np.full(arms, -np.inf if short else 0.0), np.full(arms, np.inf if short else 1.0)
     if upper is None:
         return low, high
@@ -126,6 +179,8 @@ def check_moments(owner: str, mean: Array, called: str, covariance: Array) -> tu
         pair = f"[{i}, {j}] = {covariance[i, j]:g} and [{j}, {i}] = {covariance[j, i]:g}"
         fix = "pass (C + C.T) / 2 if they should agree"
         raise PrudentError(f"{owner}: covariance must be symmetric, got {pair}; {fix}")
+    if len(mean) > MANY and _is_nearly_positive(covariance):
+        return covariance, 0.0
     projected, values = positive_part(covariance)
     smallest, largest = float(values[0]), float(np.abs(values).max())
     if smallest < -INDEFINITE * largest:
@@ -133,6 +188,19 @@ def check_moments(owner: str, mean: Array, called: str, covariance: Array) -> tu
         fix = "estimate it from complete rows, or project it with prudent.portfolio.positive_part"
         raise PrudentError(f"{owner}: covariance must be positive semi-definite, got {got}; {fix}")
     return projected, min(smallest, 0.0)
+
+
+def _is_nearly_positive(covariance: Array) -> bool:
+    """Whether no eigenvalue is negative by more than rounding, told by a factorisation: eigenvalues take far longer."""
+    rounding = 10.0 * float(np.finfo(float).eps * np.trace(covariance))
+    return rounding > 0.0 and bool(active_set.is_positive(np.ascontiguousarray(covariance), rounding))
+
+
+def nearest_covariance(estimate: Array, positive: bool) -> Array:
+    """The positive part of an estimate; of many arms the estimate itself, if that is `positive` but for rounding."""
+    if len(estimate) > MANY and (positive or _is_nearly_positive(estimate)):
+        return estimate
+    return positive_part(estimate)[0]
 
 
 def _check_minimum(quadratic: Array, linear: Array) -> None:

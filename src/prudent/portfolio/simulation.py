@@ -1,5 +1,6 @@
 """simulate_portfolio(): many runs of a portfolio policy."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -8,16 +9,19 @@ from numpy.typing import ArrayLike
 
 from prudent.arrays import Array, Marks
 from prudent.engine.record import FINE, HALTED
-from prudent.engine.scaffold import Job, rounds_of
-from prudent.errors import PrudentError
+from prudent.engine.scaffold import LONGEST, Job, check_memory, rounds_of
+from prudent.errors import PrudentError, check_integer, shown
 from prudent.portfolio.bandit import PortfolioBandit
 from prudent.portfolio.laws import NOTHING, Block
 from prudent.portfolio.policies.base import Brief, Explore, Observation, Play, PortfolioPolicy, portfolio_policies
-from prudent.portfolio.program import Mix, limits
+from prudent.portfolio.program import Mix, arms_held, limits
 from prudent.portfolio.runs import PortfolioRuns
 from prudent.risk.mean_variance import MeanVariance
 
 FEEDBACKS = ("full", "semi-bandit", "bandit")
+
+PATIENCE = 0.5
+"""Seconds after which a part of a run is told of."""
 
 FEASIBLE = 1e-8
 """By how much a mix may miss its sum and its limits."""
@@ -40,7 +44,7 @@ def simulate_portfolio(
     short: bool = False,
     snapshots: Sequence[int] = (),
     workers: int | None = None,
-    progress: Callable[[int], Any] | None = None,
+    progress: Callable[[float], Any] | None = None,
 ) -> PortfolioRuns:
     """Let a policy learn a mix of arms for `horizon` rounds, `runs` times.
 
@@ -58,7 +62,7 @@ def simulate_portfolio(
     upper, short
         Limits of the weights, as in `prudent.portfolio.solve`.
     horizon, runs, seed, snapshots, workers, progress
-        As for `simulate`.
+        As for `simulate`; where a run takes long, `progress` is called with parts of it too, from the threads.
 
     Examples
     --------
@@ -68,23 +72,32 @@ def simulate_portfolio(
     (5, 2)
     """
     if not isinstance(bandit, PortfolioBandit):
-        raise PrudentError(f"simulate_portfolio: bandit must be a PortfolioBandit, got {bandit!r}")
+        raise PrudentError(f"simulate_portfolio: bandit must be a PortfolioBandit, got {shown(bandit)}")
     player = portfolio_policies.make("simulate_portfolio", policy)
     if player.feedback not in FEEDBACKS:
         raise PrudentError(f"{player}: feedback must be one of {', '.join(FEEDBACKS)}, got {player.feedback!r}")
     risk = MeanVariance(rho)
-    job = Job.checked("simulate_portfolio", runs, seed, workers, progress)
+    job = Job.checked("simulate_portfolio", runs, seed, workers, None)
     rounds = rounds_of("simulate_portfolio", horizon, snapshots).tolist()
     brief = Brief(len(bandit), risk.rho, rounds[-1], upper, short)
     best = bandit.optimal(risk.rho, upper=upper, short=short)
     fields = [(name, float, ()) for name in MOMENTS] + [(name, float, len(bandit)) for name in MIXES]
+    size = job.runs * len(rounds) * (len(MOMENTS) + len(MIXES) * len(bandit))
+    check_memory("simulate_portfolio", size, f"{job.runs:,} runs × {len(rounds):,} snapshots × {len(bandit):,} arms")
     found = np.empty((job.runs, len(rounds)), fields)
+
+    tell = _Teller(progress, rounds[-1])
+    place = {end: number for number, end in enumerate(rounds)}
 
     def play(part: slice, halt: Marks, rng: np.random.Generator) -> int:
         for run in range(part.start, part.stop):
-            if halt[0]:
-                return HALTED
-            found[run] = list(one_run(bandit, player, brief, best, rounds, rng))
+            told = 0
+            for t, outcome in one_run(bandit, player, brief, best, rounds, rng):
+                if outcome is not None:
+                    found[run, place[t]] = outcome
+                told = tell(told, t)
+                if halt[0]:
+                    return HALTED
         return FINE
 
     cell = f"{bandit!r} | {risk} | {player} | {rounds} | {np.asarray(upper).tolist()} {short}"
@@ -93,10 +106,28 @@ def simulate_portfolio(
     return PortfolioRuns.at_snapshots(rounds, {name: found[name] for name in MOMENTS + MIXES}, seconds=seconds, **facts)
 
 
+class _Teller:
+    """Tells `progress` of whole runs as they end, and of parts of a run where it takes long."""
+
+    def __init__(self, progress: Callable[[float], Any] | None, horizon: int) -> None:
+        if progress is not None and not callable(progress):
+            raise PrudentError(f"simulate_portfolio: progress must be a function of runs, got {shown(progress)}")
+        self.progress, self.horizon, self.when = progress, horizon, time.monotonic()
+
+    def __call__(self, told: int, t: int) -> int:
+        """Tell of the rounds since `told`, if it is time; up to which round they were told of."""
+        now = time.monotonic()
+        if self.progress is None or t == told or (t < self.horizon and now < self.when + PATIENCE):
+            return told
+        self.when = now
+        self.progress((t - told) / self.horizon)
+        return t
+
+
 def one_run(
     bandit: PortfolioBandit, policy: PortfolioPolicy, brief: Brief, best: Mix, ends: list[int], rng: np.random.Generator
-) -> Iterator[tuple[Any, ...]]:
-    """Play one run and yield what is found at the end of each snapshot: MOMENTS, then MIXES."""
+) -> Iterator[tuple[int, tuple[Any, ...] | None]]:
+    """Play one run; yields the rounds played after each block, and what is found at a snapshot: MOMENTS, then MIXES."""
     law, stretches = bandit.law, policy.play(brief)
     within = limits(brief.arms, brief.upper, brief.short)
     mix = settled = brief.even()
@@ -116,12 +147,16 @@ def one_run(
             gap += step * loss
             held += step * mix
             t, left = t + step, left - step
+            if t < until:
+                yield t, None
         variances = np.maximum(np.diag(received.scatter), 0.0) / t
-        yield *received.mean[:2], *variances, gap / t, settled, held / t
+        yield t, (*received.mean[:2], *variances, gap / t, settled, held / t)
 
 
 def spaced(first: int, last: int, count: int) -> list[int]:
     """Rounds evenly spaced in logarithms, for snapshots; fewer than `count` where they fall together."""
+    first, last = (check_integer("spaced", "first and last", n, low=1, high=LONGEST) for n in (first, last))
+    count = check_integer("spaced", "count", count, low=1, high=1_000_000)
     rounds = np.unique(np.geomspace(min(first, last), last, count).round().astype(int))
     return [int(n) for n in rounds]
 
@@ -149,12 +184,15 @@ def _sequences(block: Block, mix: Array, best: Array, mean: Array) -> Block:
     sides = np.vstack([mix, best, np.zeros_like(mix)])
     means = sides @ block.mean
     means[2] = mix @ mean
-    return Block(block.rounds, means, sides @ block.scatter @ sides.T)
+    held = arms_held(mix, best)
+    return Block(block.rounds, means, sides[:, held] @ block.scatter[held][:, held] @ sides[:, held].T)
 
 
 def _observation(feedback: str, block: Block, mix: Array) -> Observation:
     """What the feedback lets a policy see."""
     if feedback == "bandit":
         return Observation(np.empty(0, dtype=np.int64), block.along(mix))
-    arms = np.arange(mix.size) if feedback == "full" else np.flatnonzero(mix)
+    if feedback == "full":
+        return Observation(np.arange(mix.size), block)
+    arms = np.flatnonzero(mix)
     return Observation(arms, Block(block.rounds, block.mean[arms], block.scatter[np.ix_(arms, arms)]))

@@ -14,7 +14,7 @@ log(n)/growth solves.
 from abc import ABC, abstractmethod
 from collections.abc import Generator
 from dataclasses import fields
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from prudent.arrays import Array
 from prudent.errors import check_number
 from prudent.portfolio.laws import Block
-from prudent.portfolio.program import positive_part, solve
+from prudent.portfolio.program import best_mix, limits, nearest_covariance
 from prudent.registry import Registry, named
 
 FOREVER = 2**62
@@ -38,13 +38,22 @@ class Brief(NamedTuple):
     upper: ArrayLike | None = None
     short: bool = False
 
-    def best(self, mean: Array, covariance: Array) -> Array:
-        """The best mix for an estimate, whose covariance may have to be made positive semi-definite first."""
-        return solve(positive_part(covariance)[0], mean, self.rho, upper=self.upper, short=self.short).weights
+    def best(self, mean: Array, covariance: Array, *, positive: bool = False) -> Array:
+        """The best mix for an estimate, whose covariance may have to be made positive semi-definite first.
+
+        Unless it is `positive` but for rounding: looking takes long where arms are many.
+        """
+        nearest = nearest_covariance(covariance, positive)
+        return best_mix(nearest, mean, self.rho, upper=self.upper, short=self.short).weights
 
     def even(self) -> Array:
         """The most even mix that the limits allow: 1/K of each arm if they allow that."""
-        return solve(np.eye(self.arms), np.zeros(self.arms), 0.0, upper=self.upper, short=self.short).weights
+        high = limits(self.arms, self.upper, self.short)[1]
+        least = np.sort(high)
+        # Those with the least limits are full; the others share what is left.
+        shares = (1.0 - np.concatenate([[0.0], np.cumsum(least[:-1])])) / np.arange(self.arms, 0, -1)
+        full = np.flatnonzero(shares <= least)
+        return np.minimum(high, shares[full[0]]) if full.size else high
 
 
 class Observation(NamedTuple):
@@ -93,6 +102,27 @@ class Learner(PortfolioPolicy):
         check_number(self.name, "growth", self.growth, low=0.0, high=1.0, hint=hint)
 
 
+class Joint:
+    """Moments of the rewards of all arms, over rounds that showed all of them."""
+
+    def __init__(self, arms: int) -> None:
+        self.rounds, self.mean, self.scatter = 0, np.zeros(arms), np.zeros((arms, arms))
+
+    def add(self, block: Block) -> None:
+        before, self.rounds = self.rounds, self.rounds + block.rounds
+        step = block.mean - self.mean
+        between = np.multiply.outer(step, step)  # in place from here on: of many arms it is large
+        between *= before * block.rounds / self.rounds
+        between += block.scatter
+        self.scatter += between
+        self.mean += step * (block.rounds / self.rounds)
+
+    @property
+    def covariance(self) -> Array:
+        """Divided by the rounds."""
+        return self.scatter / max(self.rounds, 1)
+
+
 class Pairs:
     """Moments of the rewards for each pair of arms, over the rounds that showed both; the diagonal is a single arm's.
 
@@ -103,7 +133,7 @@ class Pairs:
         self.rounds, self.means, self.scatter = np.zeros((3, arms, arms))
 
     def add(self, seen: Observation) -> None:
-        where = np.ix_(seen.arms, seen.arms)
+        where: Any = np.ix_(seen.arms, seen.arms) if seen.arms.size < len(self.rounds) else np.s_[:, :]
         block, before = seen.block, self.rounds[where]
         after = before + block.rounds
         step = block.mean[:, None] - self.means[where]

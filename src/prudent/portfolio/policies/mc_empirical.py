@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from prudent.portfolio.policies.base import Brief, Learner, Pairs, Play, portfolio_policies
+from prudent.portfolio.policies.base import Brief, Joint, Learner, Play, portfolio_policies
 
 
 @portfolio_policies.add("mc-empirical")
@@ -19,10 +19,9 @@ class MCEmpirical(Learner):
     feedback = "full"
 
     def play(self, brief: Brief) -> Play:
-        seen, mix, t = Pairs(brief.arms), brief.even(), 0
+        seen, mix = Joint(brief.arms), brief.even()
         rounds = 10 + 2 * brief.arms if brief.short else 2
         while True:
-            seen.add((yield mix, rounds))
-            t += rounds
-            mix = brief.best(seen.mean, seen.covariance)
-            rounds = max(1, int(self.growth * t))
+            seen.add((yield mix, rounds).block)
+            mix = brief.best(seen.mean, seen.covariance, positive=True)
+            rounds = max(1, int(self.growth * seen.rounds))

@@ -1,13 +1,16 @@
 """MC-UCB: optimism in means and covariances, with semi-bandit feedback."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from prudent.arrays import Array
 from prudent.errors import PrudentError, check_finite
 from prudent.portfolio.policies.base import Brief, Learner, Pairs, Play, portfolio_policies
+from prudent.portfolio.program import MANY
 
 
 @portfolio_policies.add("mc-ucb")
@@ -42,17 +45,33 @@ class MCUCB(Learner):
         while True:
             seen.add((yield mix, rounds))
             t += rounds
-            mix = brief.best(*self._optimistic(seen, mix, t))
+            mix = brief.best(*self._optimistic(seen, mix, t), positive=True)
             rounds = max(1, int(self.growth * t))
 
     def _optimistic(self, seen: Pairs, mix: Array, t: int) -> tuple[Array, Array]:
-        values, vectors = np.linalg.eigh(seen.covariance)
-        # Pairs come from different rounds: not quite a covariance. Rewards that never vary leave none at all.
-        values = np.maximum(values, max(1e-9 * values[-1], np.finfo(float).tiny))
-        covariance = (vectors * values) @ vectors.T
+        covariance, spread = _clearly_positive(seen.covariance)
         variances = np.diag(covariance)
         beside = np.maximum(seen.rounds[:, mix != 0.0].min(1), 1.0)  # limits may have kept an arm out so far
         width = np.sqrt(2.0 * self.c * variances * math.sqrt(t * math.log(t)) / beside)
-        share = 1.0 / max(1.0, float(((vectors.T @ width) ** 2 / values).sum()))
+        share = 1.0 / max(1.0, spread(width))
         of_mean = self.c * np.sqrt(2.0 * variances * math.log(t) / np.maximum(np.diag(seen.rounds), 1.0))
         return seen.mean + of_mean, covariance - share * np.outer(width, width)
+
+
+def _clearly_positive(estimate: Array) -> tuple[Array, Callable[[Array], float]]:
+    """The estimate with no eigenvalue below 1e-9 of the largest, and the function w ↦ wᵀC⁻¹w.
+
+    Pairs come from different rounds: not quite a covariance. Rewards that never vary leave none at all. Of many arms
+    eigenvalues take long, and a factorisation mostly shows that there is nothing to raise.
+    """
+    if len(estimate) > MANY:
+        lowered = estimate.copy()
+        lowered[np.diag_indices(len(estimate))] -= 1e-9 * np.trace(estimate)
+        try:
+            factor = cho_factor(lowered, lower=True, overwrite_a=True, check_finite=False)
+            return estimate, lambda width: float(width @ cho_solve(factor, width, check_finite=False))
+        except LinAlgError:
+            pass
+    values, vectors = np.linalg.eigh(estimate)
+    values = np.maximum(values, max(1e-9 * values[-1], np.finfo(float).tiny))
+    return (vectors * values) @ vectors.T, lambda width: float(((vectors.T @ width) ** 2 / values).sum())
