@@ -1,7 +1,7 @@
 """A portfolio bandit: arms that pay together, and the mixes that are best for them."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -85,9 +85,10 @@ class PortfolioBandit:
             spread = float(np.ptp(self.law.mean)) or 1.0
             unit = float(np.diag(self.law.covariance).max()) / spread or 1.0
             rhos = [unit * tolerance for tolerance in TOLERANCES]
-        elif isinstance(rhos, str) or not isinstance(rhos, Iterable):
+        given = as_array("frontier", "rhos", rhos)
+        if given.ndim != 1:
             raise PrudentError(f"frontier: rhos must be a list of tolerances such as [0, 1], got {shown(rhos)}")
-        rhos = [check_parameter("frontier", "rho", rho) for rho in rhos]
+        rhos = [check_parameter("frontier", "rho", rho) for rho in given.tolist()]
         mixes = [self.optimal(rho, upper=upper, short=short) for rho in rhos]
         moments = (np.array([getattr(mix, name) for mix in mixes]) for name in ("weights", "mean", "variance"))
         return Frontier(np.array(rhos, dtype=float), *moments)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prudent.arrays import Array, as_array
-from prudent.errors import PrudentError, check_flag
+from prudent.errors import PrudentError, check_flag, shown
 from prudent.parameters import check_parameter
 from prudent.portfolio import active_set
 
@@ -143,17 +143,22 @@ def limits(arms: int, upper: ArrayLike | None, short: bool) -> tuple[Array, Arra
         raise PrudentError(f"solve: upper must be one number or {arms}, one per arm, got shape {given.shape}")
     high[:] = given
     if not (np.isfinite(high).all() and (high >= 0.0).all()):
-        raise PrudentError(f"solve: upper must be finite and at least 0, got {upper}; leave it out for no limits")
+        raise PrudentError(
+            f"solve: upper must be finite and at least 0, got {shown(upper)}; leave it out for no limits"
+        )
     if high.sum() < 1.0 - 1e-12:
         raise PrudentError(f"solve: upper must sum to at least 1, got {high.sum():g}; the weights could not reach 1")
     return low, high if short else np.minimum(high, 1.0)
 
 
-def positive_part(covariance: Array) -> tuple[Array, Array]:
+def positive_part(covariance: ArrayLike) -> tuple[Array, Array]:
     """The nearest positive semi-definite matrix (negative eigenvalues set to zero), and the eigenvalues, ascending."""
-    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2.0)
+    c = as_array("positive_part", "covariance", covariance)
+    if c.ndim != 2 or c.size == 0 or c.shape[0] != c.shape[1] or not (np.abs(c) < LARGE).all():
+        raise PrudentError(f"positive_part: covariance must be K × K finite numbers, got {shown(covariance)}")
+    values, vectors = np.linalg.eigh((c + c.T) / 2.0)
     if values[0] >= 0.0:
-        return covariance, values
+        return c, values
     return (vectors * np.maximum(values, 0.0)) @ vectors.T, values
 
 

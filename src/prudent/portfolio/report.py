@@ -6,7 +6,8 @@ from typing import Any
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from prudent.errors import PrudentError, check_integer
+from prudent.engine.scaffold import LONGEST
+from prudent.errors import PrudentError, check_integer, shown
 from prudent.figures import save, style
 from prudent.portfolio.bandit import PortfolioBandit
 from prudent.portfolio.figures import plot_frontier, plot_regret, plot_weights
@@ -19,9 +20,9 @@ LEARNERS = {"full": "mc-empirical", "semi-bandit": "mc-ucb", "bandit": "mc-ete"}
 
 def learn(bandit: PortfolioBandit, *, feedback: str = "full", horizon: int, **settings: Any) -> PortfolioRuns:
     """Learn the mix with the policy for the feedback; the settings are those of `simulate_portfolio`."""
-    if feedback not in LEARNERS:
-        raise PrudentError(f"learn: feedback must be one of {', '.join(LEARNERS)}, got {feedback!r}")
-    horizon = check_integer("learn", "horizon", horizon, low=1)
+    if not isinstance(feedback, str) or feedback not in LEARNERS:
+        raise PrudentError(f"learn: feedback must be one of {', '.join(LEARNERS)}, got {shown(feedback)}")
+    horizon = check_integer("learn", "horizon", horizon, low=1, high=LONGEST)
     rounds = spaced(100, horizon, 13)
     return simulate_portfolio(bandit, LEARNERS[feedback], horizon=horizon, snapshots=rounds, **settings)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from prudent.errors import PrudentError, check_integer
+from prudent.errors import PrudentError, check_integer, shown
 from prudent.policies.base import Arm, Setting, policies
 from prudent.policies.binding import bind
 from prudent.portfolio.laws import Block
@@ -34,6 +34,9 @@ class SingleArm(PortfolioPolicy):
 
     feedback = "bandit"
 
+    def __post_init__(self) -> None:
+        check_integer(self.name, "arm", self.arm, low=0, hint="arms are numbered from 0")
+
     def play(self, brief: Brief) -> Play:
         arm = check_integer(self.name, "arm", self.arm, low=0, high=brief.arms - 1, hint="arms are numbered from 0")
         while True:
@@ -51,6 +54,10 @@ class Vertices(PortfolioPolicy):
     policy: str = "mv-lcb"
 
     feedback = "bandit"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.policy, str):
+            raise PrudentError(f"{self.name}: policy must be a name such as 'mv-lcb', got {shown(self.policy)}")
 
     def play(self, brief: Brief) -> Play:
         ready: Any = bind(policies.parse(self.policy), Setting(brief.arms, MeanVariance(brief.rho), brief.horizon))
