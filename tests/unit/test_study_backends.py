@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,10 +82,10 @@ def test_a_process_that_dies_costs_only_its_cells(tmp_path, expected, monkeypatc
 
 
 def test_processes_that_always_die_end_in_an_error(tmp_path, monkeypatch):
-    def dead(backend, workers, tasks):
+    def dead(tasks):
         raise backends.WorkerLostError("out of memory")
 
-    monkeypatch.setitem(backends.BACKENDS, "threads", dead)
+    monkeypatch.setitem(backends.BACKENDS, "threads", lambda *_: nullcontext(dead))
     with pytest.raises(PrudentError, match="processes keep dying: out of memory"):
         run(study(), tmp_path / "dead", complain=lambda _: None)
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -10,14 +10,39 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from prudent.bandit import Bandit
-from prudent.errors import PrudentError
+from prudent.errors import PrudentError, check_integer
 from prudent.fingerprints import foreign_code
 from prudent.policies.base import Policy, spec
 from prudent.risk.base import RiskMeasure
-from prudent.study.schema import COLUMNS
+from prudent.study.schema import COLUMNS, FACTS, LARGEST
 
 Place = tuple[str | int, ...]
 """Where in a study something stands: ("policies", 2)."""
+
+
+def text_of(thing: Bandit | RiskMeasure | Policy) -> str:
+    """The arms of a bandit, a risk or a policy as a cell is known by them."""
+    if isinstance(thing, Bandit):
+        return "; ".join(map(str, thing.arms))
+    return str(thing) if isinstance(thing, RiskMeasure) else spec(thing)
+
+
+def remembered_text() -> Callable[[Any], str]:
+    """As `text_of`, with the texts of the last few thousand things; for many cells that share them.
+
+    Found by identity, since things that are equal may read differently, as c=1 and c=1.0 do.
+    """
+    known: dict[int, tuple[Any, str]] = {}
+
+    def text(thing: Any) -> str:
+        found = known.get(id(thing))
+        if found is None:
+            if len(known) > 5000:
+                known.clear()
+            found = known[id(thing)] = (thing, text_of(thing))  # which keeps the thing, and so its id
+        return found[1]
+
+    return text
 
 
 class Cell(NamedTuple):
@@ -31,11 +56,17 @@ class Cell(NamedTuple):
     seed: int = 0
     engine: str = "auto"
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self, text: Callable[[Any], str] = text_of) -> dict[str, Any]:
         """The cell in words and numbers."""
-        arms = "; ".join(map(str, self.bandit.arms))
-        numbers = {"horizon": self.horizon, "runs": self.runs, "seed": self.seed, "engine": self.engine}
-        return {"arms": arms, "risk": str(self.risk), "policy": spec(self.policy), **numbers}
+        return {
+            "arms": text(self.bandit),
+            "risk": text(self.risk),
+            "policy": text(self.policy),
+            "horizon": self.horizon,
+            "runs": self.runs,
+            "seed": self.seed,
+            "engine": self.engine,
+        }
 
     def kind(self) -> tuple[Any, ...]:
         """Cells of a kind run the same compiled code on as many arms; they take alike but for horizon and runs."""
@@ -43,13 +74,14 @@ class Cell(NamedTuple):
         laws = frozenset(type(law) for law in self.bandit.arms)
         return (type(self.policy), variant, type(self.risk), self.engine, len(self.bandit), laws)
 
-    def key(self) -> str:
+    def key(self, text: Callable[[Any], str] = text_of) -> str:
         """A digest of the content: the same cell has the same key in every study, whatever stands around it.
 
         The code of policies, risks and laws from outside this package is content too; that of the package is its
         version's.
         """
-        facts = json.dumps([*self.facts().values(), foreign_code(self.policy, self.risk, *self.bandit.arms)])
+        code = foreign_code(self.policy, self.risk, *self.bandit.arms)
+        facts = json.dumps([*self.facts(text).values(), code])
         return hashlib.blake2b(facts.encode(), digest_size=12).hexdigest()
 
 
@@ -63,10 +95,25 @@ class Labelled:
     cell: Cell
     labels: dict[str, str | float] = field(default_factory=dict)
 
+    @classmethod
+    def known(cls, cell: Cell, labels: dict[str, str | float], text: Callable[[Any], str]) -> "Labelled":
+        """One whose key is made now, with texts that are remembered."""
+        made = cls(cell, labels)
+        vars(made)["key"] = cell.key(text)
+        return made
+
     @cached_property
     def key(self) -> str:
         """The cell's key; labels are no part of it."""
         return self.cell.key()
+
+
+def check_count(owner: str, name: str, value: Any, low: int) -> int:
+    """A whole number that a column of the results can hold."""
+    whole = check_integer(owner, name, value, low=low)
+    if whole > LARGEST:
+        raise PrudentError(f"{owner}: {name} must be below 2^63 ≈ 9.2e18, got {whole:.4g}; take a smaller one")
+    return whole
 
 
 class Mistake(NamedTuple):
@@ -77,6 +124,11 @@ class Mistake(NamedTuple):
 
     def __str__(self) -> str:
         return f"{'.'.join(map(str, self.place))}: {self.text}"
+
+
+def in_words(place: Place) -> str:
+    """A place as people count: policies.3 is the third."""
+    return ".".join(part if isinstance(part, str) else str(part + 1) for part in place)
 
 
 class StudyError(PrudentError):
@@ -92,7 +144,9 @@ def labels_table(cells: Sequence[Labelled]) -> pl.DataFrame:
     names = dict.fromkeys(name for each in cells for name in each.labels)
     if taken := next((name for name in names if name in COLUMNS), None):
         raise PrudentError(f"a label cannot be called {taken!r}; take a word that is no column of the results")
-    facts = [each.cell.facts() for each in cells]
     columns: dict[str, list[Any]] = {"cell": [each.key for each in cells]}
     columns |= {name: [each.labels.get(name) for each in cells] for name in names}
-    return pl.DataFrame(columns | {name: [row[name] for row in facts] for name in facts[0]})
+    text = remembered_text()
+    rows = [tuple(each.cell.facts(text).values()) for each in cells]
+    facts = {name: FACTS[name] for name in cells[0].cell.facts(text)}
+    return pl.DataFrame(columns).hstack(pl.DataFrame(rows, schema=facts, orient="row"))

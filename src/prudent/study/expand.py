@@ -2,26 +2,48 @@
 
 Specs may hold the names of ranges in braces. A cell has one value for each name its bandit, risk and policy use, so
 a name used twice, as in `mean-variance(rho={rho})` and `mv-lcb(rho={rho})`, varies together.
+
+Whatever can be said before the ranges are filled in is checked first. A mistake there is reported at once, however
+many cells there would be.
 """
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from prudent.arms.base import arms
 from prudent.bandit import Bandit
+from prudent.engine.scaffold import LONGEST
 from prudent.engine.simulation import choose_engine
 from prudent.errors import PrudentError, check_integer, near
 from prudent.policies.base import Policy, Setting, policies
 from prudent.policies.binding import bind, check_rewards
+from prudent.registry import Registry
 from prudent.risk.base import RiskMeasure, risks
-from prudent.study.cells import Cell, Labelled, Mistake, Place
-from prudent.study.ranges import filled, holes, values_of
+from prudent.study.cells import Cell, Labelled, Mistake, Place, check_count, in_words, remembered_text
+from prudent.study.ranges import Template, holes, values_of
 from prudent.study.schema import COLUMNS, KEEP
 
 MOST_CELLS = 1_000_000
+ENOUGH = 10_000
+"""A study with a mistake is expanded all the same, to find every other mistake, if it has at most so many cells."""
+
+STEP = 5_000
+"""Combinations between two calls of `progress`."""
+
 ENGINES = ("auto", "stepping", "leaping")
+REGISTRIES: dict[str, Registry[Any]] = {"bandits": arms, "risks": risks, "policies": policies}
+Progress = Callable[[int, int], Any]
+"""Called with the number of cells made so far, and of all."""
+
+
+class Item(NamedTuple):
+    """A bandit, a risk or a policy of a study, its place and the ranges it uses."""
+
+    place: Place
+    given: Any
+    uses: tuple[str, ...]
 
 
 class Expansion:
@@ -31,7 +53,7 @@ class Expansion:
         self.asked = asked
         self.mistakes: dict[Mistake, None] = {}
         self.ranges: dict[str, list[float]] = {}
-        self.made: dict[tuple[Any, ...], Any] = {}  # what `built` and `fits` have found, which many cells share
+        self.made: dict[Any, Any] = {}  # what many cells share: objects, and whether they fit
 
     def wrong(self, place: Place, text: str) -> None:
         """Take down a mistake; the same one twice is one."""
@@ -45,115 +67,247 @@ class Expansion:
             self.wrong(place, str(error))
             return None
 
-    def expand(self) -> tuple[list[Labelled], list[Mistake]]:
-        """All cells, and all mistakes."""
+    def expand(self, progress: Progress) -> tuple[list[Labelled], list[Mistake]]:
+        """All cells, and all mistakes; no cells where mistakes are found before many cells are made."""
         asked = self.asked
-        if not isinstance(asked["ranges"], Mapping):
-            return [], [Mistake(("ranges",), f"must be a table of ranges by name, got {asked['ranges']!r}")]
-        for name, given in asked["ranges"].items():
-            if not name.isidentifier() or name in ("bandit", *COLUMNS):
-                text = f"a range cannot be called {name!r}; take a word that is no column of the results"
-                self.wrong(("ranges", name), text)
-            self.ranges[name] = self.attempt(("ranges", name), values_of, "range", given) or [0.0]
-        runs = self.attempt(("runs",), check_integer, "study", "runs", asked["runs"], low=1)
-        seed = self.attempt(("seed",), check_integer, "study", "seed", asked["seed"], low=0)
+        self.read_ranges(asked["ranges"])
+        runs = self.attempt(("runs",), check_count, "study", "runs", asked["runs"], low=1)
+        seed = self.attempt(("seed",), check_count, "study", "seed", asked["seed"], low=0)
         for name, allowed in (("engine", ENGINES), ("keep", KEEP)):
-            if (value := asked[name]) not in allowed:
+            if not isinstance(value := asked[name], str) or value not in allowed:
                 text = f"{name} must be one of {', '.join(allowed)}, got {value!r}; {near(str(value), allowed)}"
                 self.wrong((name,), text)
         horizons = self.attempt(("horizons",), whole_horizons, asked["horizons"]) or []
-        shapes = {"bandits": Mapping, "risks": Sequence, "policies": Sequence}
-        kinds = [self.templates(kind, shape) for kind, shape in shapes.items()]
+        kinds = [self.items(kind) for kind in REGISTRIES]
         if not self.mistakes:
-            for name in sorted(self.ranges.keys() - holes(*(item for items in kinds for item in items.values()))):
+            for name in sorted(self.ranges.keys() - {name for items in kinds for item in items for name in item.uses}):
                 text = f"is used in no arm, risk or policy; write {{{name}}} where it belongs, or leave it out"
                 self.wrong(("ranges", name), text)
-        cells = self.product(kinds, horizons, (runs or 1, seed or 0, asked["engine"]))
-        return cells, list(self.mistakes)
-
-    def templates(self, kind: str, wanted: Any) -> dict[Place, Any]:
-        """The items of one kind by place; those with holes nothing can fill are mistakes."""
-        given = self.asked[kind]
-        if isinstance(given, str) or not isinstance(given, wanted) or not given:
-            shape = "tables of arms by name" if kind == "bandits" else "a list of specs"
-            self.wrong((kind,), f"must be {shape}, at least one, got {given!r}")
-            return {}
-        found: dict[Place, Any] = {}
-        for name, item in given.items() if isinstance(given, Mapping) else enumerate(given):
-            unknown = [hole for hole in holes(item) if hole not in self.ranges]
-            for hole in unknown:
-                self.wrong((kind, name), f"no range is called {{{hole}}}; {near(hole, self.ranges)}")
-            if not unknown:
-                found[kind, name] = item
-        return found
-
-    def product(
-        self, kinds: Sequence[Mapping[Place, Any]], horizons: Sequence[int], settings: tuple[int, int, str]
-    ) -> list[Labelled]:
-        """The cells of every combination of a bandit, a risk and a policy that can be simulated."""
-        triples = list(itertools.product(*(kind.items() for kind in kinds)))
-        names = [holes(*(item for _, item in triple)) for triple in triples]
-        total = sum(math.prod(len(self.ranges[name]) for name in used) for used in names) * len(horizons)
+        total = self.count(kinds) * len(horizons)
         if total > MOST_CELLS:
             self.wrong((), f"{total:,} cells are more than {MOST_CELLS:,}; take fewer steps")
+            return [], list(self.mistakes)
+        self.try_first(kinds, horizons)
+        if self.mistakes and total > ENOUGH:
+            return [], list(self.mistakes)
+        cells = self.product(kinds, horizons, (runs or 1, seed or 0, asked["engine"]), lambda n: progress(n, total))
+        return cells, list(self.mistakes)
+
+    def read_ranges(self, given: Any) -> None:
+        """The values of every range, each once."""
+        if not isinstance(given, Mapping):
+            self.wrong(("ranges",), f"must be a table of ranges by name, got {given!r}")
+            return
+        for name, values in given.items():
+            place: Place = ("ranges", str(name))
+            if not isinstance(name, str) or not name.isidentifier() or name in ("bandit", *COLUMNS):
+                self.wrong(place, f"a range cannot be called {name!r}; take a word that is no column of the results")
+            self.ranges[str(name)] = numbers = self.attempt(place, values_of, "range", values) or [0.0]
+            known: dict[str, float] = {}
+            for value in numbers:
+                if (first := known.setdefault(f"{value:.12g}", value)) is not value:
+                    self.wrong(place, f"holds {first!r} and {value!r}, equal to twelve digits; leave one out")
+
+    def items(self, kind: str) -> list[Item]:
+        """The bandits, risks or policies; those with holes nothing can fill are mistakes."""
+        given, wanted = self.asked[kind], Mapping if kind == "bandits" else Sequence
+        if isinstance(given, str) or hasattr(given, "_fields") or not isinstance(given, wanted) or not given:
+            shape = "tables of arms by name" if kind == "bandits" else "a list of specs"
+            self.wrong((kind,), f"must be {shape}, at least one, got {given!r}")
             return []
-        cells = []
-        for triple, used in zip(triples, names, strict=True):
-            (at_bandit, _), _, (at_policy, _) = triple
-            for numbers in itertools.product(*(self.ranges[name] for name in used)):
-                values = dict(zip(used, numbers, strict=True))
-                bandit, risk, policy = (self.built(place, item, values) for place, item in triple)
-                if bandit is None or risk is None or policy is None:
-                    continue
-                self.attempt(at_bandit, bandit.best, risk)
-                labels: dict[str, str | float] = {"bandit": str(at_bandit[1]), **values}
-                fitting = (n for n in horizons if self.fits(at_policy, policy, risk, n, bandit))
-                cells += [Labelled(Cell(bandit, risk, policy, n, *settings), labels) for n in fitting]
+        found = []
+        for name, item in given.items() if isinstance(given, Mapping) else enumerate(given):
+            uses, place = tuple(holes(item)), (kind, name)
+            unknown = [hole for hole in uses if hole not in self.ranges]
+            for hole in unknown:
+                self.wrong(place, f"no range is called {{{hole}}}; {near(hole, self.ranges)}")
+            if kind == "bandits" and not isinstance(name, str):
+                self.wrong((kind, str(name)), f"a bandit's name must be text, got {name!r}; write it in quotes")
+            elif not unknown:
+                found.append(Item(place, item, uses))
+        return found
+
+    def count(self, kinds: Sequence[Sequence[Item]]) -> int:
+        """How many combinations of a bandit, a risk and a policy with values of their ranges there are."""
+        sizes = {name: len(values) for name, values in self.ranges.items()}
+        return sum(
+            math.prod(sizes[name] for name in {*bandit.uses, *risk.uses, *policy.uses})
+            for bandit, risk, policy in itertools.product(*kinds)
+        )
+
+    def try_first(self, kinds: Sequence[Sequence[Item]], horizons: Sequence[int]) -> None:
+        """Everything with the first values of its ranges, and every policy under every risk on the first bandit."""
+        first = {name: values[0] for name, values in self.ranges.items()}
+        bandits, risks, policies = ([(item.place, self.built(item, first)) for item in items] for items in kinds)
+        for (_, bandit), (_, risk), (place, policy) in itertools.product(bandits[:1], risks, policies):
+            if horizons and bandit is not None and risk is not None and policy is not None:
+                self.fits(place, policy, risk, horizons[0], bandit)
+
+    def product(
+        self,
+        kinds: Sequence[Sequence[Item]],
+        horizons: Sequence[int],
+        settings: tuple[int, int, str],
+        progress: Callable[[int], Any],
+    ) -> list[Labelled]:
+        """The cells of every combination of a bandit, a risk and a policy that can be simulated."""
+        cells: list[Labelled] = []
+        text, tried = remembered_text(), 0
+        for bandits in kinds[0]:
+            makers: dict[str, Sequence[Item]] = {}  # of each cell of this bandit; one of another name may be alike
+            for items in itertools.product([bandits], *kinds[1:]):
+                uses = list(dict.fromkeys(name for item in items for name in item.uses))
+                for numbers in itertools.product(*(self.ranges[name] for name in uses)):
+                    tried += 1
+                    if tried % STEP == 0:
+                        progress(tried * len(horizons))
+                    values = dict(zip(uses, numbers, strict=True))
+                    for each in self.alike(items, values, horizons, settings, text):
+                        cells.append(each)
+                        if each.key in makers:
+                            self.shared(items, makers[each.key])
+                        else:
+                            makers[each.key] = items
+        progress(tried * len(horizons))
         return cells
 
-    def built(self, place: Place, item: Any, values: Mapping[str, float]) -> Any:
-        """The bandit, risk or policy at a place with its values filled in; made once for all cells that share it."""
-        which = (place, *(values[name] for name in holes(item)))
+    def alike(
+        self,
+        items: Sequence[Item],
+        values: dict[str, Any],
+        horizons: Sequence[int],
+        settings: tuple[int, int, str],
+        text: Callable[[Any], str],
+    ) -> Iterator[Labelled]:
+        """The cells that differ in the horizon alone."""
+        bandit, risk, policy = (self.built(item, values) for item in items)
+        if bandit is None or risk is None or policy is None or not self.has_costs(items[0].place, bandit, risk):
+            return
+        labels = {"bandit": items[0].place[1], **values}
+        for n in horizons:
+            if self.fits(items[2].place, policy, risk, n, bandit):
+                yield Labelled.known(Cell(bandit, risk, policy, n, *settings), labels, text)
+
+    def shared(self, items: Sequence[Item], others: Sequence[Item]) -> None:
+        """One cell of two entries is a mistake: it would stand in the table twice, and be tested twice."""
+        different = [(item, other) for item, other in zip(items, others, strict=True) if item is not other]
+        for item, other in different:
+            self.wrong(item.place, f"gives a cell that {in_words(other.place)} gives too; leave one of them out")
+        if not different:
+            names = ", ".join(dict.fromkeys(name for item in items for name in item.uses))
+            self.wrong(items[2].place, f"gives one cell for two values of {names}; leave one of them out")
+
+    def built(self, item: Item, values: Mapping[str, float]) -> Any:
+        """The bandit, risk or policy with its values filled in; made once for all cells that share it."""
+        which = (item.place, *[values[name] for name in item.uses])
         if which not in self.made:
-            if place[0] == "bandits":
-                self.made[which] = self.bandit(place, item, values)
-            else:
-                make = risks.make if place[0] == "risks" else policies.make
-                self.made[which] = self.attempt(place, make, "study", filled(item, values))
+            make = self.bandit if item.place[0] == "bandits" else self.single
+            self.made[which] = make(item.place, item.given, values)
         return self.made[which]
 
-    def bandit(self, place: Place, item: Any, values: Mapping[str, float]) -> Any:
+    def bandit(self, place: Place, given: Any, values: Mapping[str, float]) -> Bandit | None:
         """The bandit, or None; arms are made one by one, so that a mistake is found where it stands."""
-        if isinstance(item, Bandit):
-            return item
-        if isinstance(item, str) or not isinstance(item, (Mapping, Sequence)):
-            self.wrong(place, f"arms must be a list of arms, or arms by name, got {item!r}")
+        if isinstance(given, Bandit):
+            return given
+        if isinstance(given, str) or hasattr(given, "_fields") or not isinstance(given, (Mapping, Sequence)):
+            self.wrong(place, f"arms must be a list of arms, or arms by name, got {given!r}")
             return None
-        named = item.items() if isinstance(item, Mapping) else enumerate(item)
-        laws = {name: self.attempt((*place, name), arms.make, "study", filled(arm, values)) for name, arm in named}
+        named = given.items() if isinstance(given, Mapping) else enumerate(given)
+        laws = {name: self.single((*place, name), arm, values) for name, arm in named}
         if None in laws.values():
             return None
-        names = [str(name) for name in laws] if isinstance(item, Mapping) else None
-        return self.attempt(place, Bandit, list(laws.values()), names)
+        names = [str(name) for name in laws] if isinstance(given, Mapping) else None
+        made: Bandit | None = self.attempt(place, Bandit, list(laws.values()), names)
+        return made
+
+    def single(self, place: Place, given: Any, values: Mapping[str, float]) -> Any:
+        """An arm, a risk or a policy, or None; a spec is made once for all that read the same."""
+        registry = REGISTRIES[str(place[0])]
+        if not isinstance(given, str):
+            made = self.attempt(place, registry.make, "study", given)
+            if place[0] == "policies" and (isinstance(made, type) or not hasattr(made, "_fields")):
+                self.wrong(place, f"policy must be a spec such as 'mv-lcb', or a policy such as MVLCB(), got {given!r}")
+                return None
+            return made
+        if (place[0], given) not in self.made:
+            self.made[place[0], given] = Template(registry, given)
+        template = self.made[place[0], given]
+        which = (place, *[values[name] for name in template.uses])
+        if which not in self.made:
+            self.made[which] = self.attempt(place, template.made, values)
+        return self.made[which]
+
+    def has_costs(self, place: Place, bandit: Bandit, risk: RiskMeasure) -> bool:
+        """Whether the risk says what every arm costs; asked once for each arm."""
+        for law in bandit.arms:
+            if (which := (id(law), id(risk))) not in self.made:
+                self.made[which] = self.attempt(place, risk.cost, law) is not None
+        return all(self.made[id(law), id(risk)] for law in bandit.arms)
 
     def fits(self, place: Place, policy: Policy, risk: RiskMeasure, horizon: int, bandit: Bandit) -> bool:
         """Whether the policy can run here; asked once for all bandits alike."""
         leaping = self.asked["engine"] == "leaping"
-        which = (id(policy), id(risk), horizon, id(bandit) if leaping else (len(bandit), bandit.support))
-
-        def ready() -> bool:
-            bound = bind(policy, Setting.of(bandit, risk, horizon))
-            check_rewards(policy, bandit.support)
-            if leaping:
-                choose_engine("leaping", bandit, policy, bound)
-            return True
-
+        if id(bandit) not in self.made:
+            self.made[id(bandit)] = id(bandit) if leaping else (len(bandit), bandit.support)
+        which = (id(policy), id(risk), horizon, self.made[id(bandit)])
         if which not in self.made:
-            self.made[which] = self.attempt(place, ready)
+            self.made[which] = self.attempt(place, check_fit, policy, risk, horizon, bandit, self.asked["engine"])
         return self.made[which] is True
+
+
+def check_fit(policy: Policy, risk: RiskMeasure, horizon: int, bandit: Bandit, engine: str) -> bool:
+    """True, or an error that says why the policy cannot run here."""
+    bound = bind(policy, Setting.of(bandit, risk, horizon))
+    check_rewards(policy, bandit.support)
+    if engine == "leaping":
+        choose_engine("leaping", bandit, policy, bound)
+    return True
 
 
 def whole_horizons(given: Any) -> list[int]:
     """Horizons as whole numbers; those of a range are rounded."""
     numbers = [round(n) if isinstance(given, Mapping) else n for n in values_of("horizons", given)]
-    return list(dict.fromkeys(check_integer("study", "horizons", n, low=1, high=2**53) for n in numbers))
+    return list(dict.fromkeys(check_integer("study", "horizons", n, low=1, high=LONGEST) for n in numbers))
+
+
+def checked_cells(owner: str, given: Any) -> list[Labelled]:
+    """Cells given one by one, their specs made and their numbers whole; an error names the first that cannot run."""
+    if isinstance(given, str) or hasattr(given, "_fields") or not isinstance(given, Sequence) or not given:
+        raise PrudentError(f"{owner}: must be given a Study, or a list of at least one cell, got {given!r}")
+    made, fitting = [], set()
+    for i, item in enumerate(given):
+        each = item if isinstance(item, Labelled) else Labelled(item)
+        try:
+            ready = checked_cell(each)
+            bandit, risk, policy, horizon, _, _, engine = ready.cell
+            which = (id(bandit), id(risk), id(policy), horizon, engine)
+            if which not in fitting:
+                bandit.costs(risk)
+                check_fit(policy, risk, horizon, bandit, engine)
+                fitting.add(which)
+        except PrudentError as error:
+            raise PrudentError(f"{owner}: cell {i + 1} of {len(given)}: {error}") from None
+        made.append(ready)
+    return made
+
+
+def checked_cell(each: Labelled) -> Labelled:
+    """The same if all of it is as it should be."""
+    cell, labels = each.cell, each.labels
+    if not isinstance(cell, Cell) or not isinstance(cell.bandit, Bandit):
+        raise PrudentError(f"must be a Cell with a Bandit, or such a Cell with labels, got {cell!r}")
+    if not isinstance(labels, dict) or not all(isinstance(name, str) for name in labels):
+        raise PrudentError(f"labels must be texts and numbers by name, got {labels!r}")
+    if not isinstance(cell.engine, str) or cell.engine not in ENGINES:
+        raise PrudentError(f"engine must be one of {', '.join(ENGINES)}, got {cell.engine!r}")
+    ready = Cell(
+        cell.bandit,
+        risks.make("cell", cell.risk),
+        policies.make("cell", cell.policy),
+        check_integer("cell", "horizon", cell.horizon, low=1, high=LONGEST),
+        check_count("cell", "runs", cell.runs, low=1),
+        check_count("cell", "seed", cell.seed, low=0),
+        cell.engine,
+    )
+    same = all(was is now for was, now in zip(cell, ready, strict=True))
+    return each if same else Labelled(ready, labels)

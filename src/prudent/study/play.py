@@ -64,8 +64,8 @@ def _by_run(runs: Runs) -> dict[str, Any]:
     return {"regret_by_run": regret, **{name: array.cast(BY_RUN[name].inner) for name, array in arrays.items()}}
 
 
-def to_bytes(table: pl.DataFrame, code: str) -> bytes:
+def to_bytes(table: pl.DataFrame, code: str, **more: str) -> bytes:
     """A Parquet file that carries the version of the code."""
     buffer = io.BytesIO()
-    table.write_parquet(buffer, metadata={"prudent": prudent.__version__, "prudent.code": code})
+    table.write_parquet(buffer, metadata={"prudent": prudent.__version__, "prudent.code": code, **more})
     return buffer.getvalue()

@@ -1,13 +1,18 @@
 """Ranges of numbers, and the specs they are filled into: `gaussian({mu2}, 0.25)`."""
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from prudent.errors import PrudentError, check_finite, check_integer, near
+from prudent.registry import Registry
 
 MOST_VALUES = 1_000_000
 HOLE = re.compile(r"\{\s*(\w+)\s*\}")
+CALL = re.compile(r"\s*([\w-]+)\s*\((.*)\)\s*")
+ARGUMENT = re.compile(r"\s*(?:(\w+)\s*=)?\s*(?:\{\s*(\w+)\s*\}|(-?\d+(?:\.\d+)?(?:e-?\d+)?))\s*")
 
 
 def values_of(owner: str, given: Any) -> list[float]:
@@ -16,7 +21,9 @@ def values_of(owner: str, given: Any) -> list[float]:
         return _spaced(owner, given)
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise PrudentError(f"{owner}: must be a list of numbers or {{from = …, to = …, steps = …}}, got {given!r}")
-    numbers = [check_finite(owner, "each value", value) for value in given]
+    numbers = [check_finite(owner, "each value", value) for value in itertools.islice(given, MOST_VALUES + 1)]
+    if len(numbers) > MOST_VALUES:
+        raise PrudentError(f"{owner}: must hold at most {MOST_VALUES:,} numbers, got more")
     if not numbers:
         raise PrudentError(f"{owner}: must hold at least one number, got none")
     return numbers
@@ -63,6 +70,49 @@ def holes(*items: Any) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def filled(text: Any, values: Mapping[str, float]) -> Any:
-    """The spec with every name in braces replaced by its value; anything but text as it is."""
-    return HOLE.sub(lambda hole: f"{values[hole[1]]:.12g}", text) if isinstance(text, str) else text
+def filled(text: str, values: Mapping[str, float]) -> str:
+    """The spec with every name in braces replaced by its value."""
+    return HOLE.sub(lambda hole: f"{values[hole[1]]:.12g}", text)
+
+
+class Template:
+    """A spec with holes. One of numbers and holes alone, as most are, is read once and not once for each value.
+
+    That its parts are understood is seen on the first values: they must give the same as the spec read as a whole.
+    """
+
+    def __init__(self, registry: Registry[Any], text: str) -> None:
+        self.uses = holes(text)
+        self._registry, self._text = registry, text
+        self._parts = _parts(text) if self.uses else None
+        self._understood = False
+
+    def made(self, values: Mapping[str, float]) -> Any:
+        """What the spec stands for with these values."""
+        if self._understood:
+            with suppress(Exception):  # what is wrong is said below
+                return self._from_parts(values)
+        whole = self._registry.make("study", filled(self._text, values))
+        if self._parts is not None and not self._understood:
+            again = self._from_parts(values)
+            self._understood = type(again) is type(whole) and repr(again) == repr(whole)
+        return whole
+
+    def _from_parts(self, values: Mapping[str, float]) -> Any:
+        name, parts = self._parts or ("", [])
+        found = [(key, _number(f"{values[hole]:.12g}" if hole else number)) for key, hole, number in parts]
+        plain, named = [value for key, value in found if not key], {key: value for key, value in found if key}
+        return self._registry.get(name).factory(*plain, **named)
+
+
+def _parts(text: str) -> tuple[str, list[tuple[str, str, str]]] | None:
+    """The name of a spec, and of each argument its keyword, its hole and its number, two of which may be empty."""
+    call = CALL.fullmatch(text)
+    found = [ARGUMENT.fullmatch(part) for part in call[2].split(",")] if call else [None]
+    parts = [(part[1] or "", part[2] or "", part[3] or "") for part in found if part]
+    return (call[1], parts) if call and len(parts) == len(found) else None
+
+
+def _number(text: str) -> float:
+    """As Python reads it: 1 is no 1.0, since cells are known by their text."""
+    return int(text) if text.lstrip("-").isdigit() else float(text)

@@ -11,6 +11,7 @@ from prudent.engine.threads import count_workers
 from prudent.errors import PrudentError
 from prudent.study.backends import Backend, WorkerLostError, choose_backend
 from prudent.study.cells import Cell, Labelled
+from prudent.study.expand import checked_cells
 from prudent.study.play import Done
 from prudent.study.spec import Study
 from prudent.study.store import Complain, Store, now
@@ -54,24 +55,28 @@ def run(
     >>> run(study, "results").table()["policy"].to_list()
     ['mv-lcb']
     """
+    for name, function in (("progress", progress), ("complain", complain)):
+        if not callable(function):
+            raise PrudentError(f"run: {name} must be a function, got {function!r}; leave it out if there is none")
     count = count_workers("run", workers)
-    chosen = choose_backend(backend, count)
+    opens = choose_backend(backend)
     store, started, begun = Store(out), now(), time.perf_counter()
     if isinstance(study, Study):
         cells, keep = study.cells, study.keep
-        store.begin(cells, keep, study.as_dict())
     else:
-        cells = [Labelled(each) if isinstance(each, Cell) else each for each in study]
-        store.begin(cells, keep)
-    finished = store.finished(complain)
-    # Keys are as good as random, so the cells done at any time are a fair sample, and the time left is honest.
-    left = {each.key: each for each in sorted(cells, key=lambda each: each.key) if each.key not in finished}
-    asked = len(left)
-    progress(len({each.key for each in cells}) - asked)
-    with closing(_done(left, keep, chosen, complain)) as parts:
-        for done in parts:
-            store.add(done.part)
-            progress(len(done.seconds))
+        cells = checked_cells("run", study)
+    with opens(count, complain) as chosen:  # before anything is written: it may be refused
+        store.begin(cells, keep, study.as_dict() if isinstance(study, Study) else None)
+        finished = store.finished(complain)
+        # Keys are as good as random, so the cells done at any time are a fair sample, and the time left is honest.
+        rest = (each for each in cells if each.key not in finished)
+        left = {each.key: each for each in sorted(rest, key=lambda each: each.key)}
+        asked = len(left)
+        progress(len({each.key for each in cells}) - asked)
+        with closing(_done(left, keep, chosen, complain)) as parts:
+            for done in parts:
+                store.add(done.part)
+                progress(len(done.seconds))
     facts = {"started": started, "seconds": round(time.perf_counter() - begun, 3), "cells": asked}
     store.log({**facts, "backend": backend, "workers": count})
     return store

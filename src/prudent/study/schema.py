@@ -9,6 +9,9 @@ from prudent.runs import MEASURES
 KEEP = ("summary", "runs")
 """What is stored of each cell: means and standard errors, or the statistics of every run as well."""
 
+LARGEST = 2**63 - 1
+"""The largest whole number that a column holds."""
+
 FACTS: dict[str, Any] = {"cell": pl.String, "arms": pl.String, "risk": pl.String, "policy": pl.String}
 FACTS |= {"horizon": pl.Int64, "runs": pl.Int64, "seed": pl.Int64, "engine": pl.String}
 

@@ -1,6 +1,8 @@
 """A study is data: bandits × risks × policies × horizons, each cell simulated `runs` times."""
 
-from collections.abc import Mapping, Sequence
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -9,7 +11,7 @@ from prudent.bandit import Bandit
 from prudent.policies.base import Policy, spec
 from prudent.risk.base import RiskMeasure
 from prudent.study.cells import Labelled, StudyError
-from prudent.study.expand import Expansion, whole_horizons
+from prudent.study.expand import Expansion, Progress, whole_horizons
 from prudent.study.ranges import values_of
 
 
@@ -55,13 +57,25 @@ class Study:
     @cached_property
     def cells(self) -> list[Labelled]:
         """All cells, in order. The whole study is checked first: a `StudyError` holds every mistake found."""
-        cells, mistakes = Expansion(vars(self)).expand()
-        if mistakes:
-            raise StudyError(mistakes)
-        return cells
+        return self.expand()
+
+    def expand(self, progress: Progress = lambda made, total: None) -> list[Labelled]:
+        """The `cells`, which `progress` counts while they are made: it is called with those made so far and with all.
+
+        Mistakes that show before a range is filled in are found first, and then a large study is not expanded.
+        """
+        if "cells" not in vars(self):
+            asked = {name: vars(self)[name] for name in self.__dataclass_fields__}
+            with no_collection():
+                cells, mistakes = Expansion(asked).expand(progress)
+            if mistakes:
+                raise StudyError(mistakes)
+            vars(self)["cells"] = cells
+        return self.cells
 
     def as_dict(self) -> dict[str, Any]:
         """The study as JSON can hold it, objects by their specs."""
+        _ = self.cells  # a study with mistakes has no such form
         settings = {"runs": int(self.runs), "seed": int(self.seed), "engine": self.engine, "keep": self.keep}
         return {
             "bandits": {name: _arms_as_text(arms) for name, arms in self.bandits.items()},
@@ -71,6 +85,18 @@ class Study:
             **settings,
             "ranges": {name: values_of(name, given) for name, given in self.ranges.items()},
         }
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Python's search for garbage would visit a million new cells again and again, and find none."""
+    searching = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if searching:
+            gc.enable()
 
 
 def _arms_as_text(given: Any) -> Any:

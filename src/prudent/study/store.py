@@ -7,15 +7,18 @@
     sessions.jsonl   one line per finished call of `run`: when, how long, how many cells, on which versions
 
 A part is named by a digest of its bytes, and written whole or not at all. So a part that reads as finished is finished,
-a damaged one gives itself away, and two processes that finish the same cells write the same file.
+a damaged one gives itself away, and two processes that finish the same cells write the same file. `cells.parquet` keeps
+its name, so it carries the digest of its bytes in its metadata; a damaged one is refused, and `run` writes it again.
 """
 
 import hashlib
 import io
 import json
 import math
+import os
+import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -32,10 +35,13 @@ from prudent.policies.base import Setting
 from prudent.policies.binding import bind
 from prudent.runs import Runs
 from prudent.study.cells import Cell, Labelled, labels_table
+from prudent.study.expand import checked_cells
 from prudent.study.play import code_version, to_bytes
-from prudent.study.schema import KEEP, STATISTICS, columns
+from prudent.study.schema import FACTS, KEEP, STATISTICS, columns
 
 FORMAT = 2
+MANIFEST = {"format": int, "prudent": str, "code": str, "seed": int, "keep": str}
+SEAL, UNSEALED = "prudent.digest", "0" * 32
 Complain = Callable[[str], Any]
 LEFT_BEHIND = 3600.0
 """Seconds after which a file that was being written is taken as left by a process that died."""
@@ -48,7 +54,9 @@ class Store:
     """A study's folder. Any number of processes may read it and add to it."""
 
     def __init__(self, folder: Path | str) -> None:
-        self.folder = Path(folder)
+        if not isinstance(folder, (str, os.PathLike)) or "\0" in os.fsdecode(folder):
+            raise PrudentError(f"Store: folder must be a path, got {folder!r}; pass e.g. 'results/study'")
+        self.folder = Path(os.fsdecode(folder))
         self.parts = self.folder / "parts"
         self._manifest = self.folder / "manifest.json"
         self._labels: pl.DataFrame | None = None
@@ -61,11 +69,11 @@ class Store:
     def begin(self, cells: Sequence[Labelled], keep: str, study: dict[str, Any] | None = None) -> None:
         """Make the folder ready for cells, or refuse: another seed, version or `keep` never mix in one folder."""
         seeds = {each.cell.seed for each in cells}
-        if len(seeds) != 1 or keep not in KEEP:
+        if len(seeds) != 1 or not isinstance(keep, str) or keep not in KEEP:
             raise PrudentError(f"{self.folder}: a store takes cells of one seed and keeps {' or '.join(KEEP)}")
-        wanted, self._labels = self.identity(seeds.pop(), keep), labels_table(cells)
-        strangers = [path.name for path in self.folder.glob("*") if path.name[0] != "."]
-        if strangers and not self._manifest.exists():  # asked in this order, since another process may make it now
+        wanted, labels = self.identity(seeds.pop(), keep), labels_table(cells)
+        strangers = [path.name for path in listed(self.folder) if path.name[0] != "."]
+        if strangers and "manifest.json" not in strangers and not self._manifest.exists():  # it may be made just now
             raise PrudentError(f"{self.folder} holds {strangers[0]} and no study; choose an empty folder (--out)")
         facts = {**wanted, "versions": versions(), "created": now()}
         write(self._manifest, json.dumps(facts, indent=2), only_new=True)
@@ -76,18 +84,19 @@ class Store:
                 raise PrudentError(f"{self.folder} was made with {name} {found.get(name)}, and this is {value}; {kept}")
         if study is not None:
             write(self.folder / "study.json", json.dumps(study, indent=2, ensure_ascii=False))
-        write(self.folder / "cells.parquet", to_bytes(self._labels, code_version()))
+        write(self.folder / "cells.parquet", sealed(labels))
+        self._labels = labels
         self._sweep()
 
     def manifest(self) -> dict[str, Any]:
         """What the folder was made with."""
         try:
-            found = json.loads(self._manifest.read_bytes())
-            if not isinstance(found, dict) or "format" not in found:
+            found: dict[str, Any] = json.loads(self._manifest.read_bytes())
+            if not all(type(found[name]) is kind for name, kind in MANIFEST.items()) or found["keep"] not in KEEP:
                 raise ValueError
         except FileNotFoundError:
             raise PrudentError(f"{self.folder} holds no study; `prudent run STUDY.toml --out {self.folder}`") from None
-        except (OSError, ValueError):
+        except (OSError, ValueError, TypeError, KeyError, RecursionError):
             raise PrudentError(f"{self._manifest} cannot be read; put it back, or choose another folder") from None
         return found
 
@@ -99,9 +108,10 @@ class Store:
         self, complain: Complain, columns: list[str] | None = None, *, set_aside: bool = False
     ) -> Iterator[pl.DataFrame]:
         """Every part, or some of its columns; damaged ones are named, and left out or set aside."""
-        for path in sorted(self.parts.glob("*.parquet")):
+        manifest = self.manifest()
+        for path in self._paths():
             try:
-                yield self._checked(path, columns)
+                yield self._checked(path, manifest, columns)
             except FileNotFoundError:
                 continue  # another process set it aside, or compacted it
             except PrudentError as error:
@@ -113,15 +123,25 @@ class Store:
                     fate = f"set aside as {aside.name}, its cells are computed again"
                 complain(f"{error}; {fate}")
 
-    def _checked(self, path: Path, columns: list[str] | None) -> pl.DataFrame:
+    def _paths(self) -> list[Path]:
+        return [path for path in listed(self.parts) if path.suffix == ".parquet" and path.name[0] != "."]
+
+    def _checked(self, path: Path, manifest: dict[str, Any], wanted: list[str] | None) -> pl.DataFrame:
         """A part whose bytes are those that were written, by this version; some of its columns, or all."""
-        data = path.read_bytes()
+        if path.is_dir():
+            raise PrudentError(f"{path} is a folder and not a part of a study")
+        with reading(path):
+            data = path.read_bytes()
         if path.stem != digest(data):
             raise PrudentError(f"{path} is damaged or not of this study: its content does not match its name")
         try:
-            if pl.read_parquet_metadata(io.BytesIO(data)).get("prudent.code") != self.manifest()["code"]:
+            if pl.read_parquet_metadata(io.BytesIO(data)).get("prudent.code") != manifest["code"]:
                 raise PrudentError(f"{path} was made by another version of prudent")
-            return pl.read_parquet(io.BytesIO(data), columns=columns)
+            found, known = dict(pl.read_parquet_schema(io.BytesIO(data))), columns(manifest["keep"])
+            # The columns of another version may be others; what identifies a cell stays.
+            if not (found == known if manifest["code"] == code_version() else has_facts(found)):
+                raise PrudentError(f"{path} is not a part of this study: its columns are others")
+            return pl.read_parquet(io.BytesIO(data), columns=wanted)
         except (pl.exceptions.PolarsError, OSError) as error:
             raise PrudentError(f"{path} is not a part of a study: {str(error).splitlines()[0]}") from None
 
@@ -136,8 +156,8 @@ class Store:
         self.manifest()
         path = self.folder / "cells.parquet"
         try:
-            return pl.read_parquet(path)
-        except (pl.exceptions.PolarsError, OSError):
+            return unsealed(path.read_bytes())
+        except (pl.exceptions.PolarsError, OSError, ValueError):
             raise PrudentError(f"{path} cannot be read; `prudent run` writes it again") from None
 
     def table(self, complain: Complain = lambda _: None) -> pl.DataFrame:
@@ -150,7 +170,7 @@ class Store:
         """The runs of finished cells, array by array as `simulate` left them; how long they took is not kept."""
         if self.manifest()["keep"] != "runs":
             raise PrudentError(f'{self.folder} keeps summaries only; run with keep = "runs" into another folder')
-        keys = [cell.key() for cell in cells]
+        keys = [each.key for each in checked_cells("Store.runs", cells)]
         found = self._rows(pl.Series(keys, dtype=pl.String), lambda _: None)
         places = {key: i for i, key in enumerate(found["cell"])}
         if missing := set(keys) - places.keys():
@@ -165,7 +185,8 @@ class Store:
     def compact(self, complain: Complain = lambda _: None) -> int:
         """Fewer, larger parts, sorted by key: the same cells always end in the same files. Returns how many."""
         self.finished(complain)
-        old = sorted(self.parts.glob("*.parquet"))
+        self._sweep()
+        old = self._paths()
         if not old:
             return 0
         try:
@@ -174,7 +195,8 @@ class Store:
             raise PrudentError(f"{self.parts} changed meanwhile; is another process compacting it? Try again") from None
         for path in old:
             if path.stem not in made:
-                path.unlink(missing_ok=True)
+                with writing(path):
+                    path.unlink(missing_ok=True)
         return len(made)
 
     def _merged(self, scan: pl.LazyFrame) -> set[str]:
@@ -197,7 +219,8 @@ class Store:
         line = json.dumps({**facts, "versions": versions()}) + "\n"
         path = self.folder / "sessions.jsonl"
         with writing(path), path.open("ab", buffering=0) as file:
-            file.write(line.encode())
+            cut_off = path.read_bytes()[-1:] not in (b"", b"\n")  # by a process that was killed
+            file.write(b"\n" * cut_off + line.encode())
 
     def _sweep(self) -> None:
         """Remove what processes that died were writing."""
@@ -215,6 +238,50 @@ def _as_runs(cell: Cell, row: pl.DataFrame) -> Runs:
     for name in STATISTICS:
         facts[name] = row[f"{name}_by_run"].explode().explode().to_numpy().reshape(shape)
     return Runs(**facts)
+
+
+def sealed(table: pl.DataFrame) -> bytes:
+    """A Parquet file that carries a digest of its own bytes, taken with zeros where the digest stands."""
+    data = to_bytes(table, code_version(), **{SEAL: UNSEALED})
+    return data.replace(UNSEALED.encode(), digest(data).encode())
+
+
+def unsealed(data: bytes) -> pl.DataFrame:
+    """The table of such a file; a ValueError if a bit of it has changed. Files made before there were seals pass."""
+    if found := re.search(SEAL.encode() + rb"..([0-9a-f]{32})", data, re.DOTALL):
+        intact = digest(data.replace(found[1], UNSEALED.encode())) == found[1].decode()
+    else:
+        intact = pl.read_parquet_metadata(io.BytesIO(data)).keys() <= {"prudent", "prudent.code", "ARROW:schema"}
+    if not intact:
+        raise ValueError
+    table = pl.read_parquet(io.BytesIO(data))
+    if not has_facts(table.schema):
+        raise ValueError
+    return table
+
+
+def has_facts(schema: Mapping[str, Any]) -> bool:
+    """Whether columns identify cells."""
+    return all(schema.get(name) == kind for name, kind in FACTS.items())
+
+
+def listed(folder: Path) -> list[Path]:
+    """What a folder holds, sorted; nothing if it is not there."""
+    with reading(folder):
+        return sorted(folder.iterdir()) if folder.exists() else []
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn what goes wrong into an error in words; a file that is gone is the caller's to judge."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise PrudentError(
+            f"cannot read {path}: {error.strerror}; change the rights, or choose another folder"
+        ) from None
 
 
 @contextmanager
