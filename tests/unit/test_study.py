@@ -1,13 +1,20 @@
 """A study as data: cells, keys, ranges, and every mistake found before anything runs."""
 
+import itertools
+import math
 import re
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from prudent import MVLCB, Bandit, ExpExp, Gaussian, MeanVariance, PrudentError
-from prudent.study import Cell, Labelled, Study, StudyError, load, run
-from prudent.study.ranges import values_of
+from prudent.arms import arms
+from prudent.policies.base import policies
+from prudent.risk.base import risks
+from prudent.study import Cell, Labelled, Store, Study, StudyError, forecast, load, run
+from prudent.study.compare import compare
+from prudent.study.ranges import Template, filled, values_of
 from prudent.study.toml import line_of
 
 TOML = """\
@@ -216,3 +223,180 @@ def test_lines_are_found_under_quotes_dots_and_headers():
     assert line_of(text, ("x y", "key", 1), "two") == 5
     assert line_of(text, ("c", "d", "e", "f")) == 8
     assert line_of(text, ("nowhere",)) == 1
+
+
+def fields(**changes) -> dict:
+    facts = {
+        "bandits": {"a": ["bernoulli(0.5)", "bernoulli(0.4)"]},
+        "policies": ["ucb1"],
+        "risks": ["mean-variance"],
+        "horizons": [10],
+        "runs": 2,
+    }
+    return {**facts, **changes}
+
+
+NONSENSE = [None, -1, 2.5, "x", "", [], {}, object(), math.nan, 10**400, 2**63, True, b"x", [None], [5.5], ["x"], [[]]]
+NONSENSE += [[math.nan], {"a": None}, {1: [1]}, {"a": [None]}, {"a": {}}, {"from": 0, "to": 1, "steps": 10**400}, MVLCB]
+NONSENSE += [
+    MVLCB(),
+    [MVLCB],
+    Gaussian(0.0, 1.0),
+    [Gaussian(0.0, 1.0)],
+    np.array([0.5, 1.5]),
+    np.array("x"),
+    {1.5, 2.5},
+]
+NONSENSE += [lambda: None, ["{a}"], ["a\0b"], [["ucb1"]]]
+
+
+@pytest.mark.parametrize("name", Study.__dataclass_fields__)
+@pytest.mark.parametrize("value", NONSENSE, ids=lambda value: repr(value)[:30])
+def test_nonsense_in_a_study_is_refused_in_words_at_its_place(tmp_path, name, value):
+    if name == "ranges" and repr(value) == "{}":
+        return
+    study = Study(**fields(**{name: value}))
+    with pytest.raises(StudyError) as error:
+        run(study, tmp_path / "out")
+    assert all("\n" not in str(mistake) and len(str(mistake)) < 700 for mistake in error.value.mistakes)
+    assert name in {mistake.place[0] for mistake in error.value.mistakes if mistake.place}
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(StudyError):
+        study.as_dict()
+
+
+@pytest.mark.parametrize("name", [*Cell._fields, "labels", "study", "out", "keep", "workers", "backend", "progress"])
+@pytest.mark.parametrize("value", NONSENSE, ids=lambda value: repr(value)[:30])
+def test_nonsense_in_a_call_of_run_is_refused_and_nothing_is_written(tmp_path, name, value):
+    meaningful = {"workers": [None, 2**63, 10**400], "labels": [{}, {"a": None}], "policy": [MVLCB()], "out": ["x", ""]}
+    if repr(value) in map(repr, meaningful.get(name, [])) or (name == "progress" and callable(value)):
+        return
+    cell = Cell(Bandit(["bernoulli(0.5)", "bernoulli(0.4)"]), MeanVariance(1.0), MVLCB(), 10, runs=2)
+    settings = {"study": [cell], "out": tmp_path / "out"}
+    if name in Cell._fields:
+        settings["study"] = [cell._replace(**{name: value})]
+    elif name == "labels":
+        settings["study"] = [Labelled(cell, value), Labelled(cell, {"a": 1.0})]
+    else:
+        settings[name] = value
+    with pytest.raises(PrudentError) as error:
+        run(**settings)
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("value", NONSENSE, ids=lambda value: repr(value)[:30])
+def test_nonsense_elsewhere_is_refused_in_words(tmp_path, value):
+    calls = [
+        lambda: compare(value, "a", "b"),
+        lambda: compare(run(Study(**fields()), tmp_path / "a").table(), value, "ucb1"),
+        lambda: compare(run(Study(**fields()), tmp_path / "a").table(), "ucb1", "ucb1", measure=value),
+        lambda: forecast([value], 1),
+        lambda: run([value], tmp_path / "b"),
+        lambda: Store(tmp_path / "a").runs([value]),
+        lambda: Store(value).table(),
+    ]
+    for call in calls:
+        with pytest.raises(PrudentError):
+            call()
+
+
+def test_a_range_without_end_is_refused():
+    with pytest.raises(StudyError, match="at most 1,000,000 numbers"):
+        _ = Study(**fields(ranges={"a": itertools.count()})).cells
+
+
+@pytest.mark.parametrize(
+    ("changes", "place", "message"),
+    [
+        ({"policies": ["mv-lcb", "ucb1", "mv-lcb(c=5.0)"]}, ("policies", 2), "policies.1 gives too"),
+        ({"policies": ["mv-lcb(c={c})", "mv-lcb"], "ranges": {"c": [1, 5]}}, ("policies", 1), "policies.1 gives too"),
+        ({"risks": ["mean-variance", MeanVariance(1.0)]}, ("risks", 1), "risks.1 gives too"),
+        ({"policies": ["mv-lcb(c={c})"], "ranges": {"c": [1, 1 + 1e-13]}}, ("ranges", "c"), "equal to twelve digits"),
+        ({"policies": ["mv-lcb(c={c})"], "ranges": {"c": [0.5, 0.5]}}, ("ranges", "c"), "holds 0.5 and 0.5"),
+        (
+            {"policies": ["mv-lcb(c={a}{b})"], "ranges": {"a": [1, 12], "b": [23, 3]}},
+            ("policies", 0),
+            "values of a, b",
+        ),
+    ],
+)
+def test_a_cell_that_two_entries_share_is_a_mistake_that_names_both(changes, place, message):
+    with pytest.raises(StudyError) as error:
+        _ = Study(**fields(**changes)).cells
+    assert [mistake.place for mistake in error.value.mistakes] == [place]
+    assert message in str(error.value)
+
+
+def test_bandits_of_two_names_may_be_alike():
+    alike = {"one": ["bernoulli(0.5)"], "two": ["bernoulli(0.5)"]}
+    cells = Study(**fields(bandits=alike)).cells
+    assert [each.labels["bandit"] for each in cells] == ["one", "two"]
+    assert len({each.key for each in cells}) == 1
+
+
+def large(**changes) -> Study:
+    """Half a million cells for each policy."""
+    steps = {"from": 0.1, "to": 0.9, "steps": 700}
+    ranges = {"p": steps, "q": steps, **changes.pop("ranges", {})}
+    return Study(**fields(bandits={"a": ["bernoulli({p})", "bernoulli({q})"]}, ranges=ranges, **changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"ranges": {"unused": [1]}}, "is used in no arm"),
+        ({"policies": ["ucb2"]}, "did you mean ucb1"),
+        ({"policies": ["ucb1", None]}, "policy must be a spec"),
+        ({"horizons": [1]}, "at least the number of arms"),
+        ({"seed": -1}, "seed must be"),
+        ({"risks": ["cvar(0.1)"], "policies": ["mv-lcb"]}, "rho cannot be taken"),
+        ({"policies": ["ucb1", "ucb1()"]}, "policies.1 gives too"),
+    ],
+)
+def test_a_mistake_in_many_cells_is_found_before_they_are_made(monkeypatch, changes, message):
+    monkeypatch.setattr("prudent.study.expand.Expansion.product", lambda *_: pytest.fail("expanded"))
+    with pytest.raises(StudyError, match=re.escape(message)):
+        _ = large(**changes).cells
+
+
+def test_progress_counts_the_cells_while_they_are_made():
+    steps, calls = {"from": 0.1, "to": 0.9, "steps": 12_000}, []
+    study = Study(**fields(policies=["ucb1(range={r})"], ranges={"r": steps}, horizons=[10, 20]))
+    assert study.expand(lambda made, total: calls.append((made, total))) is study.cells
+    assert calls == [(10_000, 24_000), (20_000, 24_000), (24_000, 24_000)]
+
+
+@pytest.mark.parametrize(
+    ("registry", "text"),
+    [
+        (arms, "gaussian({a}, 0.25)"),
+        (arms, " gaussian( mean = {a},variance=1.50 )"),
+        (arms, "bernoulli({b})"),
+        (arms, "mixture([gaussian({a}, 1), uniform(0, 1)], [0.5, 0.5])"),
+        (arms, "uniform(-{c}, {c})"),
+        (risks, "mean-variance(rho={c})"),
+        (policies, "mv-lcb(c={c}, rho={c})"),
+        (policies, "mv-lcb(c={n}e2)"),
+        (policies, "exp-exp(tau={n})"),
+    ],
+)
+def test_a_spec_with_ranges_reads_the_same_value_by_value(registry, text):
+    """Also where it is taken apart once; 1 and 1.0, which read differently in a cell's key, stay apart."""
+    template = Template(registry, text)
+    for a, b, c, n in zip([0.5, -1, 1e20, 0], [0.1, 1, 0, 1e-9], [1, 0.1, 2e-7, 1e20], [10, 20, 30, 40], strict=True):
+        values = {"a": a, "b": b, "c": c, "n": n}
+        assert repr(template.made(values)) == repr(registry.make("test", filled(text, values)))
+
+
+@pytest.mark.parametrize("text", ["gaussian({a}, {b})", "gaussian({a}, 1, {b})", "gaussian({a}, mean={b})"])
+def test_what_is_wrong_with_a_spec_is_said_as_if_it_were_read_as_a_whole(text):
+    template = Template(arms, text)
+    for values in ({"a": 1.0, "b": 1.0}, {"a": 1.0, "b": -1.0}):
+        said = []
+        for make in (template.made, lambda values: arms.make("study", filled(text, values))):
+            try:
+                said.append(repr(make(values)))
+            except PrudentError as error:
+                said.append(str(error))
+        assert said[0] == said[1]

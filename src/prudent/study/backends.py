@@ -24,6 +24,7 @@ from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from prudent.errors import PrudentError, near
+from prudent.study.cells import shown
 from prudent.study.play import Done, Task, play
 
 PATIENCE = 20.0
@@ -45,9 +46,10 @@ class WorkerLostError(Exception):
 def choose_backend(name: str) -> Callable[[int, Complain], Opened]:
     """What opens a backend: "threads", "processes", or the address of a cluster, such as "tcp://host:8786"."""
     for known, backend in BACKENDS.items():
-        if name == known or (known.endswith("://") and isinstance(name, str) and name.startswith(known)):
+        if isinstance(name, str) and (name == known or (known.endswith("://") and name.startswith(known))):
             return partial(backend, name)
-    raise PrudentError(f"run: backend must be one of {', '.join(BACKENDS)}, got {name!r}; {near(str(name), BACKENDS)}")
+    hint = near(str(name), BACKENDS)
+    raise PrudentError(f"run: backend must be one of {', '.join(BACKENDS)}, got {shown(name)}; {hint}")
 
 
 @contextmanager

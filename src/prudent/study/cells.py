@@ -5,12 +5,13 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Real
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from prudent.bandit import Bandit
-from prudent.errors import PrudentError, check_integer
+from prudent.errors import PrudentError, as_float, check_integer
 from prudent.fingerprints import foreign_code
 from prudent.policies.base import Policy, spec
 from prudent.risk.base import RiskMeasure
@@ -112,7 +113,7 @@ def check_count(owner: str, name: str, value: Any, low: int) -> int:
     """A whole number that a column of the results can hold."""
     whole = check_integer(owner, name, value, low=low)
     if whole > LARGEST:
-        raise PrudentError(f"{owner}: {name} must be below 2^63 ≈ 9.2e18, got {whole:.4g}; take a smaller one")
+        raise PrudentError(f"{owner}: {name} must be below 2^63, got {shown(whole)}; take a smaller one")
     return whole
 
 
@@ -124,6 +125,13 @@ class Mistake(NamedTuple):
 
     def __str__(self) -> str:
         return f"{'.'.join(map(str, self.place))}: {self.text}"
+
+
+def shown(given: Any) -> str:
+    """What was given, on one line that is not too long."""
+    huge = isinstance(given, int) and abs(given) > 10**100
+    text = f"a number of {given.bit_length()} bits" if huge else " ".join(repr(given).split())
+    return text if len(text) <= 100 else f"{text[:99]}…"
 
 
 def in_words(place: Place) -> str:
@@ -145,8 +153,20 @@ def labels_table(cells: Sequence[Labelled]) -> pl.DataFrame:
     if taken := next((name for name in names if name in COLUMNS), None):
         raise PrudentError(f"a label cannot be called {taken!r}; take a word that is no column of the results")
     columns: dict[str, list[Any]] = {"cell": [each.key for each in cells]}
-    columns |= {name: [each.labels.get(name) for each in cells] for name in names}
+    columns |= {name: _alike(name, [each.labels.get(name) for each in cells]) for name in names}
     text = remembered_text()
     rows = [tuple(each.cell.facts(text).values()) for each in cells]
     facts = {name: FACTS[name] for name in cells[0].cell.facts(text)}
     return pl.DataFrame(columns).hstack(pl.DataFrame(rows, schema=facts, orient="row"))
+
+
+def _alike(name: str, values: list[Any]) -> list[Any]:
+    """The values of a label: all texts, or all numbers, as polars needs them."""
+    kinds = {type(value) for value in values} - {type(None)}
+    if kinds <= {str} or kinds <= {float} or (kinds == {int} and max(abs(value or 0) for value in values) <= LARGEST):
+        return values
+    if any(issubclass(kind, bool) or not issubclass(kind, (str, Real)) for kind in kinds):
+        raise PrudentError(f"the label {name!r} must hold texts or numbers, got {shown(next(iter(kinds)))}")
+    if str in kinds:
+        raise PrudentError(f"the label {name!r} must hold texts or numbers, got both; write the numbers as texts")
+    return [None if value is None else as_float("labels", name, value) for value in values]

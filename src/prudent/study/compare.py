@@ -9,7 +9,11 @@ from scipy import stats
 from prudent.arrays import Array
 from prudent.errors import PrudentError, check_number, near
 from prudent.runs import MEASURES
+from prudent.study.cells import shown
 from prudent.study.select import labels_of, matches, ranges_of
+
+COMMON = ("arms", "risk", "horizon", "runs")
+"""What two cells must share to be compared, besides the labels that are numbers."""
 
 
 def compare(
@@ -23,9 +27,11 @@ def compare(
     """
     level = check_number("compare", "level", level, low=0.0, high=1.0, open_low=True, open_high=True)
     check_measure("compare", measure)
+    if not isinstance(table, pl.DataFrame) or not {*COMMON, "policy", measure, f"{measure}_se"} <= set(table.columns):
+        raise PrudentError(f"compare: table must be that of a study, as Store.table() gives it, got {shown(table)}")
     # Labels in words may name the policy itself; only the bandit's name and numbers must agree.
     labels = [name for name in labels_of(table) if name == "bandit" or name in ranges_of(table)]
-    same = [*labels, "arms", "risk", "horizon", "runs"]
+    same = [*labels, *COMMON]
     own = [measure, f"{measure}_se"]
     sides = [_of_policy(table, policy).select(*same, *own).drop_nulls(own[1]) for policy in (policy_a, policy_b)]
     pairs = sides[0].join(sides[1], on=same, how="inner", nulls_equal=True, maintain_order="left", suffix="_b")
@@ -47,15 +53,15 @@ def compare(
 
 def check_measure(owner: str, measure: str) -> None:
     """A measure that is stored."""
-    if measure not in MEASURES:
-        raise PrudentError(f"{owner}: unknown measure {measure!r}; {near(measure, MEASURES)}")
+    if not isinstance(measure, str) or measure not in MEASURES:
+        raise PrudentError(f"{owner}: unknown measure {shown(measure)}; {near(str(measure), MEASURES)}")
 
 
 def _of_policy(table: pl.DataFrame, policy: str) -> pl.DataFrame:
     known = table.get_column("policy").unique(maintain_order=True).to_list()
-    found = [name for name in known if matches(policy, name)]
+    found = [name for name in known if isinstance(policy, str) and matches(policy, name)]
     if len(found) != 1:
-        raise PrudentError(f"compare: {policy!r} must be one policy of {', '.join(known)}; it is {len(found)}")
+        raise PrudentError(f"compare: {shown(policy)} must be one policy of {', '.join(known)}; it is {len(found)}")
     return table.filter(pl.col("policy") == found[0])
 
 

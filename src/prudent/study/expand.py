@@ -21,7 +21,7 @@ from prudent.policies.base import Policy, Setting, policies
 from prudent.policies.binding import bind, check_rewards
 from prudent.registry import Registry
 from prudent.risk.base import RiskMeasure, risks
-from prudent.study.cells import Cell, Labelled, Mistake, Place, check_count, in_words, remembered_text
+from prudent.study.cells import Cell, Labelled, Mistake, Place, check_count, in_words, remembered_text, shown, text_of
 from prudent.study.ranges import Template, holes, values_of
 from prudent.study.schema import COLUMNS, KEEP
 
@@ -53,6 +53,7 @@ class Expansion:
         self.asked = asked
         self.mistakes: dict[Mistake, None] = {}
         self.ranges: dict[str, list[float]] = {}
+        self.engine = "auto"
         self.made: dict[Any, Any] = {}  # what many cells share: objects, and whether they fit
 
     def wrong(self, place: Place, text: str) -> None:
@@ -75,8 +76,9 @@ class Expansion:
         seed = self.attempt(("seed",), check_count, "study", "seed", asked["seed"], low=0)
         for name, allowed in (("engine", ENGINES), ("keep", KEEP)):
             if not isinstance(value := asked[name], str) or value not in allowed:
-                text = f"{name} must be one of {', '.join(allowed)}, got {value!r}; {near(str(value), allowed)}"
+                text = f"{name} must be one of {', '.join(allowed)}, got {shown(value)}; {near(str(value), allowed)}"
                 self.wrong((name,), text)
+        self.engine = asked["engine"] if not self.mistakes else "auto"
         horizons = self.attempt(("horizons",), whole_horizons, asked["horizons"]) or []
         kinds = [self.items(kind) for kind in REGISTRIES]
         if not self.mistakes:
@@ -90,30 +92,33 @@ class Expansion:
         self.try_first(kinds, horizons)
         if self.mistakes and total > ENOUGH:
             return [], list(self.mistakes)
-        cells = self.product(kinds, horizons, (runs or 1, seed or 0, asked["engine"]), lambda n: progress(n, total))
+        cells = self.product(kinds, horizons, (runs or 1, seed or 0, self.engine), lambda n: progress(n, total))
         return cells, list(self.mistakes)
 
     def read_ranges(self, given: Any) -> None:
         """The values of every range, each once."""
         if not isinstance(given, Mapping):
-            self.wrong(("ranges",), f"must be a table of ranges by name, got {given!r}")
+            self.wrong(("ranges",), f"must be a table of ranges by name, got {shown(given)}")
             return
         for name, values in given.items():
             place: Place = ("ranges", str(name))
             if not isinstance(name, str) or not name.isidentifier() or name in ("bandit", *COLUMNS):
-                self.wrong(place, f"a range cannot be called {name!r}; take a word that is no column of the results")
-            self.ranges[str(name)] = numbers = self.attempt(place, values_of, "range", values) or [0.0]
+                self.wrong(
+                    place, f"a range cannot be called {shown(name)}; take a word that is no column of the results"
+                )
             known: dict[str, float] = {}
-            for value in numbers:
-                if (first := known.setdefault(f"{value:.12g}", value)) is not value:
-                    self.wrong(place, f"holds {first!r} and {value!r}, equal to twelve digits; leave one out")
+            for value in self.attempt(place, values_of, "range", values) or [0.0]:
+                if (text := f"{value:.12g}") in known:
+                    self.wrong(place, f"holds {known[text]!r} and {value!r}, equal to twelve digits; leave one out")
+                known.setdefault(text, value)
+            self.ranges[str(name)] = list(known.values())
 
     def items(self, kind: str) -> list[Item]:
         """The bandits, risks or policies; those with holes nothing can fill are mistakes."""
         given, wanted = self.asked[kind], Mapping if kind == "bandits" else Sequence
         if isinstance(given, str) or hasattr(given, "_fields") or not isinstance(given, wanted) or not given:
             shape = "tables of arms by name" if kind == "bandits" else "a list of specs"
-            self.wrong((kind,), f"must be {shape}, at least one, got {given!r}")
+            self.wrong((kind,), f"must be {shape}, at least one, got {shown(given)}")
             return []
         found = []
         for name, item in given.items() if isinstance(given, Mapping) else enumerate(given):
@@ -122,7 +127,7 @@ class Expansion:
             for hole in unknown:
                 self.wrong(place, f"no range is called {{{hole}}}; {near(hole, self.ranges)}")
             if kind == "bandits" and not isinstance(name, str):
-                self.wrong((kind, str(name)), f"a bandit's name must be text, got {name!r}; write it in quotes")
+                self.wrong((kind, str(name)), f"a bandit's name must be text, got {shown(name)}; write it in quotes")
             elif not unknown:
                 found.append(Item(place, item, uses))
         return found
@@ -138,10 +143,15 @@ class Expansion:
     def try_first(self, kinds: Sequence[Sequence[Item]], horizons: Sequence[int]) -> None:
         """Everything with the first values of its ranges, and every policy under every risk on the first bandit."""
         first = {name: values[0] for name, values in self.ranges.items()}
-        bandits, risks, policies = ([(item.place, self.built(item, first)) for item in items] for items in kinds)
-        for (_, bandit), (_, risk), (place, policy) in itertools.product(bandits[:1], risks, policies):
-            if horizons and bandit is not None and risk is not None and policy is not None:
-                self.fits(place, policy, risk, horizons[0], bandit)
+        built = [[(item, made) for item in items if (made := self.built(item, first)) is not None] for items in kinds]
+        for (_, bandit), (_, risk), (item, policy) in itertools.product(built[0][:1], *built[1:]):
+            for horizon in horizons[:1]:
+                self.fits(item.place, policy, risk, horizon, bandit)
+        for items in built[1:]:
+            makers: dict[str, Item] = {}
+            for item, made in items:
+                if (other := makers.setdefault(text_of(made), item)) is not item:
+                    self.shared([item], [other])
 
     def product(
         self,
@@ -195,7 +205,7 @@ class Expansion:
             self.wrong(item.place, f"gives a cell that {in_words(other.place)} gives too; leave one of them out")
         if not different:
             names = ", ".join(dict.fromkeys(name for item in items for name in item.uses))
-            self.wrong(items[2].place, f"gives one cell for two values of {names}; leave one of them out")
+            self.wrong(items[-1].place, f"gives one cell for two values of {names}; leave one of them out")
 
     def built(self, item: Item, values: Mapping[str, float]) -> Any:
         """The bandit, risk or policy with its values filled in; made once for all cells that share it."""
@@ -210,7 +220,7 @@ class Expansion:
         if isinstance(given, Bandit):
             return given
         if isinstance(given, str) or hasattr(given, "_fields") or not isinstance(given, (Mapping, Sequence)):
-            self.wrong(place, f"arms must be a list of arms, or arms by name, got {given!r}")
+            self.wrong(place, f"arms must be a list of arms, or arms by name, got {shown(given)}")
             return None
         named = given.items() if isinstance(given, Mapping) else enumerate(given)
         laws = {name: self.single((*place, name), arm, values) for name, arm in named}
@@ -225,8 +235,10 @@ class Expansion:
         registry = REGISTRIES[str(place[0])]
         if not isinstance(given, str):
             made = self.attempt(place, registry.make, "study", given)
-            if place[0] == "policies" and (isinstance(made, type) or not hasattr(made, "_fields")):
-                self.wrong(place, f"policy must be a spec such as 'mv-lcb', or a policy such as MVLCB(), got {given!r}")
+            if place[0] == "policies" and not is_policy(made):
+                self.wrong(
+                    place, f"policy must be a spec such as 'mv-lcb', or a policy such as MVLCB(), got {shown(given)}"
+                )
                 return None
             return made
         if (place[0], given) not in self.made:
@@ -246,12 +258,12 @@ class Expansion:
 
     def fits(self, place: Place, policy: Policy, risk: RiskMeasure, horizon: int, bandit: Bandit) -> bool:
         """Whether the policy can run here; asked once for all bandits alike."""
-        leaping = self.asked["engine"] == "leaping"
+        leaping = self.engine == "leaping"
         if id(bandit) not in self.made:
             self.made[id(bandit)] = id(bandit) if leaping else (len(bandit), bandit.support)
         which = (id(policy), id(risk), horizon, self.made[id(bandit)])
         if which not in self.made:
-            self.made[which] = self.attempt(place, check_fit, policy, risk, horizon, bandit, self.asked["engine"])
+            self.made[which] = self.attempt(place, check_fit, policy, risk, horizon, bandit, self.engine)
         return self.made[which] is True
 
 
@@ -264,6 +276,11 @@ def check_fit(policy: Policy, risk: RiskMeasure, horizon: int, bandit: Bandit, e
     return True
 
 
+def is_policy(thing: Any) -> bool:
+    """Whether it is one at first sight; `bind` looks closer."""
+    return isinstance(thing, tuple) and hasattr(thing, "_fields")
+
+
 def whole_horizons(given: Any) -> list[int]:
     """Horizons as whole numbers; those of a range are rounded."""
     numbers = [round(n) if isinstance(given, Mapping) else n for n in values_of("horizons", given)]
@@ -273,7 +290,7 @@ def whole_horizons(given: Any) -> list[int]:
 def checked_cells(owner: str, given: Any) -> list[Labelled]:
     """Cells given one by one, their specs made and their numbers whole; an error names the first that cannot run."""
     if isinstance(given, str) or hasattr(given, "_fields") or not isinstance(given, Sequence) or not given:
-        raise PrudentError(f"{owner}: must be given a Study, or a list of at least one cell, got {given!r}")
+        raise PrudentError(f"{owner}: must be given a Study, or a list of at least one cell, got {shown(given)}")
     made, fitting = [], set()
     for i, item in enumerate(given):
         each = item if isinstance(item, Labelled) else Labelled(item)
@@ -295,15 +312,17 @@ def checked_cell(each: Labelled) -> Labelled:
     """The same if all of it is as it should be."""
     cell, labels = each.cell, each.labels
     if not isinstance(cell, Cell) or not isinstance(cell.bandit, Bandit):
-        raise PrudentError(f"must be a Cell with a Bandit, or such a Cell with labels, got {cell!r}")
+        raise PrudentError(f"must be a Cell with a Bandit, or such a Cell with labels, got {shown(cell)}")
     if not isinstance(labels, dict) or not all(isinstance(name, str) for name in labels):
-        raise PrudentError(f"labels must be texts and numbers by name, got {labels!r}")
+        raise PrudentError(f"labels must be texts and numbers by name, got {shown(labels)}")
     if not isinstance(cell.engine, str) or cell.engine not in ENGINES:
-        raise PrudentError(f"engine must be one of {', '.join(ENGINES)}, got {cell.engine!r}")
+        raise PrudentError(f"engine must be one of {', '.join(ENGINES)}, got {shown(cell.engine)}")
+    if not is_policy(policy := policies.make("cell", cell.policy)):
+        raise PrudentError(f"policy must be a spec such as 'mv-lcb', or a policy such as MVLCB(), got {shown(policy)}")
     ready = Cell(
         cell.bandit,
         risks.make("cell", cell.risk),
-        policies.make("cell", cell.policy),
+        policy,
         check_integer("cell", "horizon", cell.horizon, low=1, high=LONGEST),
         check_count("cell", "runs", cell.runs, low=1),
         check_count("cell", "seed", cell.seed, low=0),

@@ -2,12 +2,13 @@
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from prudent.errors import PrudentError, check_finite, check_integer, near
 from prudent.registry import Registry
+from prudent.study.cells import shown
 
 MOST_VALUES = 1_000_000
 HOLE = re.compile(r"\{\s*(\w+)\s*\}")
@@ -19,9 +20,13 @@ def values_of(owner: str, given: Any) -> list[float]:
     """The numbers of a list, or of `{from, to, steps}` with both ends, evenly spaced or with `scale = "log"`."""
     if isinstance(given, Mapping):
         return _spaced(owner, given)
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise PrudentError(f"{owner}: must be a list of numbers or {{from = …, to = …, steps = …}}, got {given!r}")
-    numbers = [check_finite(owner, "each value", value) for value in itertools.islice(given, MOST_VALUES + 1)]
+    try:
+        first = list(itertools.islice(given, MOST_VALUES + 1)) if not isinstance(given, (str, bytes)) else None
+    except TypeError:
+        first = None
+    if first is None:
+        raise PrudentError(f"{owner}: must be a list of numbers or {{from = …, to = …, steps = …}}, got {shown(given)}")
+    numbers = [check_finite(owner, "each value", value) for value in first]
     if len(numbers) > MOST_VALUES:
         raise PrudentError(f"{owner}: must hold at most {MOST_VALUES:,} numbers, got more")
     if not numbers:
@@ -35,7 +40,7 @@ def _spaced(owner: str, given: Mapping[str, Any]) -> list[float]:
     steps = check_integer(owner, "steps", given["steps"], low=1, high=MOST_VALUES)
     scale = given.get("scale", "linear")
     if scale not in ("linear", "log"):
-        raise PrudentError(f'{owner}: scale must be "linear" or "log", got {scale!r}')
+        raise PrudentError(f'{owner}: scale must be "linear" or "log", got {shown(scale)}')
     if start > stop:
         raise PrudentError(f"{owner}: from must be at most to, got from {start:g} to {stop:g}; swap them")
     if steps == 1 and start < stop:
@@ -52,7 +57,7 @@ def check_keys(owner: str, given: Mapping[str, Any], known: Sequence[str], neede
     """No key unknown, none missing."""
     for key in given:
         if key not in known:
-            raise PrudentError(f"{owner}: unknown key {key!r}; {near(str(key), known)}")
+            raise PrudentError(f"{owner}: unknown key {shown(key)}; {near(str(key), known)}")
     if missing := [key for key in needed if key not in given]:
         raise PrudentError(f"{owner}: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
 

@@ -10,7 +10,7 @@ from typing import Any
 from prudent.engine.threads import count_workers
 from prudent.errors import PrudentError
 from prudent.study.backends import Backend, WorkerLostError, choose_backend
-from prudent.study.cells import Cell, Labelled
+from prudent.study.cells import Cell, Labelled, shown
 from prudent.study.expand import checked_cells
 from prudent.study.play import Done
 from prudent.study.spec import Study
@@ -57,7 +57,7 @@ def run(
     """
     for name, function in (("progress", progress), ("complain", complain)):
         if not callable(function):
-            raise PrudentError(f"run: {name} must be a function, got {function!r}; leave it out if there is none")
+            raise PrudentError(f"run: {name} must be a function, got {shown(function)}; leave it out if there is none")
     count = count_workers("run", workers)
     opens = choose_backend(backend)
     store, started, begun = Store(out), now(), time.perf_counter()

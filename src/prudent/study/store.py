@@ -34,7 +34,7 @@ from prudent.errors import PrudentError
 from prudent.policies.base import Setting
 from prudent.policies.binding import bind
 from prudent.runs import Runs
-from prudent.study.cells import Cell, Labelled, labels_table
+from prudent.study.cells import Cell, Labelled, labels_table, shown
 from prudent.study.expand import checked_cells
 from prudent.study.play import code_version, to_bytes
 from prudent.study.schema import FACTS, KEEP, STATISTICS, columns
@@ -55,7 +55,7 @@ class Store:
 
     def __init__(self, folder: Path | str) -> None:
         if not isinstance(folder, (str, os.PathLike)) or "\0" in os.fsdecode(folder):
-            raise PrudentError(f"Store: folder must be a path, got {folder!r}; pass e.g. 'results/study'")
+            raise PrudentError(f"Store: folder must be a path, got {shown(folder)}; pass e.g. 'results/study'")
         self.folder = Path(os.fsdecode(folder))
         self.parts = self.folder / "parts"
         self._manifest = self.folder / "manifest.json"

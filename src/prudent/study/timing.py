@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from prudent.engine.threads import count_workers
 from prudent.errors import PrudentError
-from prudent.study.cells import Cell, Labelled
+from prudent.study.cells import Cell, Labelled, shown
 from prudent.study.play import Task, code_version, play
 
 OVERHEAD = 5e-4
@@ -87,21 +88,31 @@ class Forecast(NamedTuple):
 
 def forecast(cells: Sequence[Labelled], workers: int, *, threads: bool = True) -> Forecast:
     """The time for cells, from trying some of each kind with few runs. Leave out those that are finished."""
-    times, kinds = Times(), defaultdict[Any, list[Cell]](list)
-    for each in sorted(cells, key=lambda each: (each.cell.horizon, each.key)):
-        kinds[each.cell.kind()].append(each.cell)
+    if not isinstance(cells, Sequence) or not all(isinstance(each, Labelled) for each in cells):
+        raise PrudentError(
+            f"forecast: cells must be a list of cells with labels, such as Study.cells, got {shown(cells)}"
+        )
+    workers = count_workers("forecast", workers)
+    times, kinds = Times(), defaultdict[Any, dict[int, list[Labelled]]](lambda: defaultdict(list))
+    for each in cells:
+        kinds[each.cell.kind()][each.cell.horizon].append(each)
     with ThreadPoolExecutor(workers) as pool:
-        for alike in kinds.values():
+        for by_horizon in kinds.values():
+            alike = [each.cell for n in sorted(by_horizon) for each in sorted(by_horizon[n], key=lambda each: each.key)]
             longest = alike[-1]
             for horizon in [n for n in RUNGS if n < longest.horizon]:
                 with suppress(PrudentError):  # a policy may be made for long horizons only
                     _probe(longest._replace(horizon=horizon), times, pool, workers)
             for i in np.unique(np.linspace(0, len(alike) - 1, PROBES).astype(int)):
                 _probe(alike[i], times, pool, workers)
-    simulating = sum(each.cell.runs * (times.each(each.cell) or 0.0) for each in cells)
+    simulating, pulls = 0.0, 0
+    for horizon, some in (item for by_horizon in kinds.values() for item in by_horizon.items()):
+        runs = sum(each.cell.runs for each in some)
+        simulating += runs * (times.each(some[0].cell) or 0.0)
+        pulls += runs * horizon
     overhead = OVERHEAD * len(cells)
     seconds = simulating / min(workers, max(len(cells), 1)) + (overhead if threads else overhead / workers)
-    return Forecast(len(cells), sum(each.cell.horizon * each.cell.runs for each in cells), seconds)
+    return Forecast(len(cells), pulls, seconds)
 
 
 def _probe(cell: Cell, times: Times, pool: ThreadPoolExecutor, workers: int) -> None:
