@@ -17,10 +17,13 @@ from prudent.parameters import check_parameter
 from prudent.risk.base import risks
 from prudent.risk.mean_variance import MeanVariance
 
-LARGEST = 2**300
-"""The largest horizon: log n/n is below 1e-87, so that a value has reached what it tends to; n³ is still a float."""
-
 PSEUDO = "the pseudo-regret of these arms"
+
+LARGEST = 2**300
+"""The longest horizon. Here log n/n is below 1e-87, so that a value has reached what it tends to."""
+
+WIDEST, SMALLEST = 1e40, 1e-200
+"""Limits of ρ and of differences between arms, and of δ, within which products of powers are numbers for floats."""
 
 
 class Condition(NamedTuple):
@@ -112,10 +115,18 @@ class Instance:
             raise PrudentError(f"{owner}: risk must be a mean-variance, got {measure}; {why}")
         risk = measure
         hint = "the theorems fix ρ; when only the mean counts, UCB1's own regret bound applies"
-        rho = check_number(owner, "rho", risk.rho, low=0.0, open_high=True, hint=hint)
-        n = check_integer(owner, "horizon", horizon, low=1, high=LARGEST)
-        level = float(n**-2.0 if delta is None else check_parameter(owner, "delta", delta))
-        best, gaps, squared = bandit.best(risk), bandit.gaps(risk), bandit.mean_differences**2
+        rho = check_number(owner, "rho", risk.rho, low=0.0, high=WIDEST, hint=hint)
+        n = check_integer(owner, "horizon", horizon, low=1)
+        if n > LARGEST:  # in fewer digits than `check_integer` would print
+            raise PrudentError(f"{owner}: horizon must be at most {LARGEST:.3g}, got {horizon:.3g}; take a smaller one")
+        given = None if delta is None else check_parameter(owner, "delta", delta)
+        level = float(n**-2.0 if given is None else check_number(owner, "delta", given, low=SMALLEST, high=1.0))
+        best, gaps, differences = bandit.best(risk), bandit.gaps(risk), bandit.mean_differences
+        if not max(np.abs(differences).max(), gaps.max()) <= WIDEST:
+            raise PrudentError(
+                f"{owner}: means and costs of arms must differ by at most {WIDEST:g}; rescale the rewards"
+            )
+        squared = differences**2
         rest = np.arange(len(bandit)) != best
         arrays = gaps[rest], squared[best, rest], squared[rest][:, rest]
         return cls(len(bandit), n, rho, *arrays, float(np.ptp(bandit.support)), _largest_mixture(gaps, squared), level)
