@@ -1,5 +1,6 @@
 """Choosing cells from a study's table."""
 
+import math
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
@@ -28,20 +29,32 @@ def select(
             kept += found
         if patterns:
             table = table.filter(pl.col(column).is_in(kept))
+    if table.is_empty():
+        raise PrudentError("no finished cell is left; take fewer filters, or `prudent run` the study first")
     if horizons:
-        table = table.filter(pl.col("horizon").is_in([int(n) for n in horizons]))
+        table = table.filter(pl.any_horizontal([_at(table, "horizon", number, exact=True) for number in horizons]))
     for text in where:
         name, _, value = map(str.strip, text.partition("="))
-        if name not in (known := ranges_of(table)):
-            raise PrudentError(f"no range here is called {name!r}; {near(name, known)}")
+        if name not in (ranges := ranges_of(table)):
+            raise PrudentError(f"no range here is called {name!r}; {near(name, ranges)}")
         try:
             number = float(value)
         except ValueError:
             raise PrudentError(f"{text!r}: write a range and its value, as in {name}=0.5") from None
-        table = table.filter((pl.col(name) - number).abs() <= 1e-9 * max(1.0, abs(number)))
-    if table.is_empty():
-        raise PrudentError("no finished cell is left; take fewer filters, or `prudent run` the study first")
+        table = table.filter(_at(table, name, number))
     return table
+
+
+def _at(table: pl.DataFrame, column: str, number: float, *, exact: bool = False) -> pl.Expr:
+    """Rows with this number, up to rounding unless `exact`; an error that names what there is if there are none."""
+    margin = 0.0 if exact else 1e-9 * max(1.0, abs(number))
+    found = (pl.col(column).cast(pl.Float64) - number).abs() <= margin
+    if not math.isfinite(number) or table.filter(found).is_empty():
+        values = table.get_column(column).drop_nulls().unique().sort().to_list()
+        shown = [f"{value:g}" if isinstance(value, float) else f"{value}" for value in values]
+        few = [*shown[:3], "…", *shown[-3:]] if len(shown) > 7 else shown
+        raise PrudentError(f"no finished cell here has {column} {number:.12g}; known: {', '.join(few) or 'none'}")
+    return found
 
 
 def matches(pattern: str, name: str) -> bool:
