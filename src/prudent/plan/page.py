@@ -1,6 +1,7 @@
 """The plan as a report."""
 
 import os
+import shlex
 from pathlib import Path
 
 import polars as pl
@@ -36,7 +37,7 @@ def write_report(advice: Advice, facts: dict[str, str], out: Path | str) -> Path
             "the cost of the outcomes received minus that of as many outcomes of the best option.",
         },
         data=[out / "study.toml"],
-        again=f"prudent run {out / 'study.toml'} --out {out / 'study'}",
+        again=shlex.join(["prudent", "run", str(out / "study.toml"), "--out", str(out / "study")]),
     )
     return files.write(out / "plan.html", render("A plan for the trial", facts, [section], out))
 

@@ -16,6 +16,9 @@ from prudent.study.spec import Study
 KEYS = {field.name: field.default is MISSING and field.default_factory is MISSING for field in fields(Study)}
 """Every key of a study, and whether it must be given."""
 
+MOST_MISTAKES = 20
+"""As many as fit on a screen."""
+
 WORD = r"""(?:[\w-]+|"[^"]*"|'[^']*')"""
 HEADER = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
 KEY = re.compile(rf"\s*({WORD}(?:\s*\.\s*{WORD})*)\s*=")
@@ -25,12 +28,16 @@ def load(path: Path | str) -> Study:
     """The study in a TOML file, checked whole; an error has a line `file:number: what is wrong` per mistake."""
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # without the byte order mark that some editors write
         data = tomllib.loads(text)
     except OSError as error:
         raise PrudentError(f"cannot read {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise PrudentError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
         raise PrudentError(f"{path}: not TOML: {error}") from None
+    except RecursionError:
+        raise PrudentError(f"{path}: brackets are nested too deeply; a study needs lists of lists at most") from None
     mistakes, readable = _shape(data)
     study = Study(**{name: data.get(name) for name in KEYS if name in data or KEYS[name]})  # type: ignore[arg-type]
     if readable:
@@ -39,7 +46,10 @@ def load(path: Path | str) -> Study:
         except StudyError as error:
             mistakes += error.mistakes
     if mistakes:
-        raise PrudentError("\n".join(_located(path, text, data, mistake) for mistake in mistakes))
+        lines = [_located(path, text, data, mistake) for mistake in mistakes[:MOST_MISTAKES]]
+        if more := len(mistakes) - len(lines):
+            lines.append(f"and {more:,} more")
+        raise PrudentError("\n".join(lines))
     return study
 
 
