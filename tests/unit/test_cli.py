@@ -1,6 +1,7 @@
 """The command line as a user types it."""
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -159,6 +160,12 @@ def test_bad_searches_are_one_line_and_exit_code_2(arguments, message):
         (0.25, 1e-14, "0.25"),
         (0.25, None, "0.25"),
         (None, None, "–"),
+        (math.nan, math.nan, "–"),
+        (0.25, math.nan, "0.25"),
+        (math.inf, math.nan, "inf"),
+        (-math.inf, math.inf, "-inf"),
+        (0.25, math.inf, "0.25"),
+        (3.14159e200, 2.71e199, "3.142e+200 ± 2.7e+199"),
     ],
 )
 def test_a_mean_has_the_digits_that_its_error_supports(mean, se, shown):

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from prudent.cli import main
-from prudent.cli.study import duration
+from prudent.cli.estimate import duration
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "study.toml"
 
@@ -72,7 +72,15 @@ def test_show_prints_all_or_some_cells(folder):
         (["show", "--policy", "ucb2"], "no policy here is called 'ucb2'; did you mean ucb1"),
         (["show", "--where", "my=1"], "no range here is called 'my'; did you mean mu"),
         (["show", "--where", "mu"], "write a range and its value"),
-        (["show", "--horizon", "7"], "no finished cell is left"),
+        (["show", "--horizon", "7"], "no finished cell here has horizon 7; known: 50, 200"),
+        (["show", "--horizon", "200.5"], "no finished cell here has horizon 200.5; known: 50, 200"),
+        (["show", "--horizon", "inf"], "no finished cell here has horizon inf"),
+        (["show", "--horizon", "nan"], "no finished cell here has horizon nan"),
+        (["show", "--horizon", "50", "--horizon", "1e300"], "no finished cell here has horizon 1e+300"),
+        (["show", "--where", "mu=inf"], "no finished cell here has mu inf; known: 0.2, 0.8, 1.4"),
+        (["plot", "regret", "--where", "mu=-inf"], "no finished cell here has mu -inf"),
+        (["compare", "exp-exp", "ucb1", "--where", "rho=nan"], "no finished cell here has rho nan; known: 0, 1"),
+        (["show", "--where", "rho=0.5"], "no finished cell here has rho 0.5; known: 0, 1"),
         (["plot", "heatmap", "--x", "nu"], "no range here is called 'nu'"),
         (["plot", "heatmap", "--where", "rho=1"], "needs two ranges"),
         (["plot", "pulls"], "shows one problem, and 6 are left"),
@@ -120,6 +128,33 @@ def test_compare_prints_every_pair_and_counts_verdicts(folder):
     assert "95 % intervals for all 12 together" in printed
 
 
+@pytest.mark.parametrize("command", ["show", "compact", ("plot", "regret"), ("compare", "a", "b")])
+@pytest.mark.parametrize("place", ["nowhere", "file"])
+def test_what_holds_no_study_is_refused(tmp_path, command, place):
+    (tmp_path / "file").touch()
+    name, *others = [command] if isinstance(command, str) else command
+    result = prudent(name, tmp_path / place, *others)
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (["--workers", 0], "workers must be a whole number at least 1, got 0"),
+        (["--backend", "gpu"], "backend must be one of threads, processes"),
+    ],
+)
+@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
+def test_settings_that_cannot_be_are_refused_before_anything_is_written(folder, tmp_path, settings, message, dry):
+    result = prudent("run", folder.parent / "study.toml", "--out", tmp_path / "out", *settings, *dry)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stdout == ""
+    assert not (tmp_path / "out").exists()
+
+
 def test_compact_leaves_one_part(folder):
     assert prudent("compact", folder).stdout == "1 parts\n"
     assert len(json.loads(prudent("show", folder, "--json").stdout)) == 24
@@ -133,7 +168,52 @@ def test_the_example_is_a_study():
 
 @pytest.mark.parametrize(
     ("seconds", "said"),
-    [(0.534, "0.53 s"), (59.0, "59 s"), (60.0, "1 min"), (90.0, "1.5 min"), (3599.0, "60 min"), (3600.0, "1 h")],
+    [
+        (0.534, "0.53 s"),
+        (59.0, "59 s"),
+        (60.0, "1 min"),
+        (90.0, "1.5 min"),
+        (3599.0, "60 min"),
+        (3600.0, "1 h"),
+        (36 * 3600.0, "36 h"),
+        (48 * 3600.0, "2 days"),
+        (1e10, "317 years"),
+        (1e13, "317,000 years"),
+        (1e300, "a million years or more"),
+    ],
 )
 def test_durations_are_said_in_the_largest_unit_that_fits(seconds, said):
     assert duration(seconds) == said
+
+
+def test_a_study_full_of_mistakes_shows_twenty_and_counts_the_others(tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text(TOML.replace('"ucb1"', ", ".join(f'"no{i}"' for i in range(300))))
+    result = prudent("run", path, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert result.stderr.count("unknown policy") == 20
+    assert result.stderr.endswith("\nand 280 more\n")
+
+
+def test_the_byte_order_mark_of_some_editors_is_no_mistake(tmp_path, folder):
+    path = tmp_path / "study.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + TOML.encode())
+    assert "24 finished" in prudent("run", path, "--out", folder, "--dry-run").stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"runs = " + b"[" * 5000 + b"]" * 5000, "brackets are nested too deeply"),
+        (b"runs = " + b"{a=" * 5000 + b"1" + b"}" * 5000, "brackets are nested too deeply"),
+        (b"runs = '\xff'", "not UTF-8 text"),
+        (b"runs = \x00", "not TOML"),
+    ],
+)
+def test_what_is_no_toml_is_one_line(tmp_path, content, message):
+    path = tmp_path / "study.toml"
+    path.write_bytes(content)
+    result = prudent("run", path)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -5,23 +5,33 @@ from typing import Any
 import click
 
 from prudent.cli import bounds, catalogue, paper, plan, portfolio, simulate, study
-from prudent.errors import PrudentError
+from prudent.cli.trouble import orderly_end, report, shortened
 
 
 class Commands(click.Group):
-    """A group whose bad input ends in one line on stderr and exit code 2."""
+    """A group whose errors of every kind end in a line or two on stderr and exit code 2."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        with orderly_end():
+            return super().main(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except PrudentError as error:
-            click.echo(f"Error: {error}", err=True)
+        except click.ClickException as error:
+            error.message = shortened(error.message)  # type: ignore[misc]
+            raise
+        except (click.exceptions.Exit, click.Abort, SystemExit, KeyboardInterrupt, BrokenPipeError):
+            raise  # click ends these quietly
+        except BaseException as error:  # a panic of polars is no Exception
+            report(error, ctx.params["debug"])
             ctx.exit(2)
 
 
 @click.group(cls=Commands)
 @click.version_option(package_name="prudent")
-def main() -> None:
+@click.option("--debug", is_flag=True, envvar="PRUDENT_DEBUG", help="Show Python's traceback of an error as well.")
+def main(debug: bool) -> None:
     """Risk-averse bandits: plan a trial, run it live, report its risk."""
 
 

@@ -1,17 +1,16 @@
 """What commands share: options, tables, numbers with error bars, progress."""
 
-import json
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import click
 
+from prudent.json_text import to_json
+
 Command = Callable[..., Any]
 Rows = Sequence[Mapping[str, str]]
-FILE = click.Path(path_type=Path)
 
 EXAMPLE = 'An arm such as "gaussian(1.0, 0.05)"; give one per arm.'
 RISK = "mean-variance(rho=1)"
@@ -43,10 +42,12 @@ def run_options(runs: int, meaning: str) -> Callable[[Command], Command]:
 
 def with_error(mean: float | None, se: float | None) -> str:
     """`0.0698 ± 0.0001`: the mean to as many digits as its standard error supports, if it is more than rounding."""
-    if mean is None:
+    if mean is None or math.isnan(mean):
         return "–"
-    if not se or se < 1e-12 * abs(mean):
+    if not se or not math.isfinite(mean) or not 1e-12 * abs(mean) <= se < math.inf:
         return f"{mean:.4g}"
+    if se >= 1e15:  # digits of which nobody knows the last
+        return f"{mean:.4g} ± {se:.2g}"
     digits = max(0, 1 - math.floor(math.log10(se)))
     return f"{mean:.{digits}f} ± {se:.{digits}f}"
 
@@ -54,7 +55,7 @@ def with_error(mean: float | None, se: float | None) -> str:
 def answer(as_json: bool, facts: Any, title: str, rows: Rows, **layout: Any) -> None:
     """Print the facts as JSON, or the rows as a table."""
     if as_json:
-        click.echo(json.dumps(facts))
+        click.echo(to_json(facts))
     else:
         print_rows(title, rows, **layout)
 
@@ -85,8 +86,11 @@ def print_rows(title: str, rows: Rows, *, left: Collection[str] = (), lines: boo
 
 
 @contextmanager
-def progress_bar(title: str, total: float) -> Iterator[Callable[[int], None]]:
-    """A bar with the remaining time on stderr, if that is a terminal; yields advance(finished)."""
+def progress_bar(title: str, total: float | None = None) -> Iterator[Callable[[int], None]]:
+    """A bar with the remaining time on stderr, if that is a terminal; yields advance(finished).
+
+    Without a total the bar only shows that something is being done.
+    """
     from rich.console import Console
     from rich.progress import Progress
 

@@ -1,18 +1,24 @@
 """The command `paper`."""
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from prudent.cli.output import FILE, print_rows, progress_bar, run_options
+from prudent.cli.estimate import seconds_of_cells, warning_first
+from prudent.cli.output import print_rows, progress_bar, run_options
+from prudent.cli.paths import FILE, check_folder
+
+RUNS = 500
+"""Runs for each point, unless asked otherwise; all figures and claims together then take minutes."""
 
 
 @click.command()
 @click.argument("name", required=False)
-@run_options(500, "Runs for each point.")
+@run_options(RUNS, "Runs for each point.")
 @click.option("--quick", is_flag=True, help="50 runs for each point.")
 @click.option("--out", type=FILE, default=Path("results/paper"), show_default=True)
 def paper(name: str | None, out: Path, quick: bool, **options: Any) -> None:
@@ -23,10 +29,15 @@ def paper(name: str | None, out: Path, quick: bool, **options: Any) -> None:
     Finished simulations are kept: run it again after an interruption, and it continues from there.
     """
     from prudent import paper as whole
+    from prudent.engine.threads import count_workers
     from prudent.errors import check_integer
     from prudent.paper.making import Settings, count_cells, make
 
     options["runs"] = 50 if quick else check_integer("paper", "runs", options["runs"], low=2, hint="for error bars")
+    count_workers("paper", options["workers"])
+    check_integer("paper", "seed", options["seed"], low=0)
+    figures = [whole.figure(each) for each in (whole.FIGURES if name is None else [name]) if each != "claims"]
+    check_folder("paper", out)
     settings, started = Settings(out, **options), time.perf_counter()
     if name == "claims":
         for title, table in check(settings).tables().items():
@@ -34,9 +45,12 @@ def paper(name: str | None, out: Path, quick: bool, **options: Any) -> None:
             print_rows(title, rows.to_dicts(), left=rows.columns, lines=True)
         return
     sections = []
-    for figure in [whole.figure(each) for each in ([name] if name else whole.FIGURES)]:
-        with progress_bar(figure.name, count_cells(figure)) as advance:
-            sections.append(make(figure, replace(settings, progress=advance)))
+    for figure in figures:
+        total = count_cells(figure)
+        with progress_bar(figure.name, total) as advance:
+            cells = [cell for panel in figure.cells().values() for cell in panel]
+            told = warning(advance, total, [(each, figure.share_of_runs) for each in cells], settings)
+            sections.append(make(figure, replace(settings, progress=told)))
         for path in sections[-1].files():
             click.echo(path)
         if name is None:
@@ -48,7 +62,21 @@ def paper(name: str | None, out: Path, quick: bool, **options: Any) -> None:
 def check(settings: Any) -> Any:
     """The ledger of claims, filled in."""
     from prudent.paper import claims
-    from prudent.paper.claims.ledger import check_ledger, count_cells
+    from prudent.paper.claims.ledger import check_ledger, count_cells, place_of
 
-    with progress_bar("claims", count_cells([*claims.CLAIMS, *claims.REMARKS])) as advance:
-        return check_ledger(replace(settings, progress=advance), claims.CLAIMS, claims.REMARKS)
+    every = [*claims.CLAIMS, *claims.REMARKS]
+    cells = {place_of(cell): cell for each in every for cell in each.check.cells}
+    with progress_bar("claims", count_cells(every)) as advance:
+        told = warning(advance, len(cells), [(cell, share) for (_, share), cell in cells.items()], settings)
+        return check_ledger(replace(settings, progress=told), claims.CLAIMS, claims.REMARKS)
+
+
+def warning(advance: Callable[[int], None], total: int, cells: Sequence[tuple[Any, int]], settings: Any) -> Any:
+    """`advance`, which says how long the cells take, each with one in so many of the runs, if that may be long."""
+    from prudent.engine.threads import count_workers
+
+    if settings.runs <= RUNS:
+        return advance
+    ready = [replace(each, cell=each.cell._replace(runs=max(2, settings.runs // share))) for each, share in cells]
+    workers = count_workers("paper", settings.workers)
+    return warning_first(advance, total, lambda: seconds_of_cells(ready, workers), workers)

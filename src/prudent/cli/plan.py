@@ -5,7 +5,9 @@ from typing import Any
 
 import click
 
-from prudent.cli.output import FILE, answer, json_option, progress_bar, run_options
+from prudent.cli.estimate import seconds_of_cells, warning_first
+from prudent.cli.output import answer, json_option, progress_bar, run_options
+from prudent.cli.paths import FILE, check_folder
 
 TRADE = "How much mean you would give up for how much less variance; sets ρ = VARIANCE/MEAN."
 
@@ -31,10 +33,16 @@ def plan(
 
     prudent plan --option "4 * gaussian(0.3..0.6, 0.1..0.4)" --horizon 2000 --accept 0.2 0.1
     """
+    import numpy as np
+
+    from prudent.bandit import Bandit
+    from prudent.engine.threads import count_workers
     from prudent.errors import PrudentError, check_integer
     from prudent.plan import advise, guesses, pilot, suitable, tolerance, write_report
     from prudent.plan.page import readable
+    from prudent.policies.base import policies as registered
     from prudent.risk.mean_variance import MeanVariance
+    from prudent.study import Cell, Labelled
 
     if accept is not None and rho is None:
         rho = tolerance(*accept)
@@ -43,11 +51,21 @@ def plan(
     risk = MeanVariance(rho)
     options = [*guesses(texts), *(pilot(data) if data else [])]
     rounds = settings["horizon"] = check_integer("plan", "horizon", settings["horizon"], low=1)
-    count = len(settings["policies"]) or len(suitable(risk, rounds, options)[0])
-    with progress_bar("plan", count * settings["draws"]) as advance:
-        advice = advise(options, risk, out=out, progress=advance, **settings)
+    draws: int = settings["draws"]
+    fit = [registered.parse(text) for text in settings["policies"]] or suitable(risk, rounds, options)[0]
+    workers = count_workers("plan", settings["workers"])
+    check_folder("plan", out)
+
+    def seconds() -> float:
+        example = Bandit([option.draw(np.random.default_rng(0)) for option in options])
+        cells = [Labelled(Cell(example, risk, policy, rounds, int(settings["runs"]))) for policy in fit]
+        return draws * seconds_of_cells(cells, workers)
+
+    with progress_bar("plan", len(fit) * draws) as advance:
+        told = warning_first(advance, len(fit) * draws, seconds, workers)
+        advice = advise(options, risk, out=out, progress=told, **settings)
     facts = {"options": "; ".join(map(str, options)), "rounds": f"{rounds:,}", "ρ": f"{risk.rho:g}"}
-    facts |= {"draws × trials": f"{settings['draws']} × {settings['runs']:.0f}", "seed": str(settings["seed"])}
+    facts |= {"draws × trials": f"{draws} × {settings['runs']:.0f}", "seed": str(settings["seed"])}
     page = write_report(advice, facts, out)
     found = {"recommended": advice.recommended, "reasons": advice.reasons, "policies": advice.policies.to_dicts()}
     title = f"ρ = {risk.rho:g}, {rounds:,} rounds (± two standard errors)"

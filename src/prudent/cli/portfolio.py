@@ -1,12 +1,14 @@
 """The command `portfolio`."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
-from prudent.cli.output import FILE, answer, json_option, progress_bar, run_options, with_error
+from prudent.cli.estimate import warn_of_runs
+from prudent.cli.output import answer, json_option, progress_bar, run_options, with_error
+from prudent.cli.paths import FILE, check_folder
+from prudent.json_text import to_json
 
 
 @click.command()
@@ -25,23 +27,35 @@ def portfolio(returns: Path, columns: tuple[str, ...], out: Path | None, as_json
 
     Rows are resampled independently, so any dependence of one period on the next is ignored.
     """
+    from prudent.engine.scaffold import LONGEST
+    from prudent.errors import check_integer
     from prudent.files import write
     from prudent.portfolio import EmpiricalJoint, PortfolioBandit, report
 
-    bandit = PortfolioBandit(EmpiricalJoint.from_csv(returns, columns or None))
-    limits = {name: settings[name] for name in ("upper", "short")}
-    with progress_bar("portfolio", settings["runs"]) as advance:
-        learned = report.learn(bandit, progress=advance, **settings)
-    facts = report.facts(learned, **limits)
-    made = []
+    check_integer("portfolio", "horizon", settings["horizon"], low=1, high=LONGEST)
     if out is not None:
-        made = report.draw(learned, out, **limits)
-        write(out / "portfolio.json", json.dumps(facts))
+        check_folder("portfolio", out)
+    with progress_bar("reading"):
+        bandit = PortfolioBandit(EmpiricalJoint.from_csv(returns, columns or None))
+    limits = {name: settings[name] for name in ("upper", "short")}
+
+    def learn(horizon: float, **given: Any) -> Any:
+        return report.learn(bandit, **{**settings, "horizon": horizon, **given})
+
+    warn_of_runs([learn], len(bandit), settings["horizon"], settings["runs"], settings["workers"])
+    with progress_bar("portfolio", settings["runs"]) as advance:
+        learned = learn(settings["horizon"], progress=advance)
+    with progress_bar("finding the frontier"):
+        facts = report.facts(learned, **limits)
     learner, size = facts["learned"], f"{facts['horizon']:,} rounds, {facts['runs']:,} runs"
     title = f"{learner['policy']}, {size}: regret {with_error(learner['regret'], learner['regret_se'])}"
     answer(as_json, facts, title, mixes(facts), left=("arm",))
-    for path in () if as_json else made:
-        click.echo(path)
+    if out is not None:  # after the answer, which a full disk must not cost
+        write(out / "portfolio.json", to_json(facts))
+        with progress_bar("drawing"):
+            made = report.draw(learned, out, **limits)
+        for path in () if as_json else made:
+            click.echo(path)
 
 
 def mixes(facts: dict[str, Any]) -> list[dict[str, str]]:

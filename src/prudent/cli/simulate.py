@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from prudent.cli.estimate import warn_of_runs
 from prudent.cli.output import answer, arms_option, json_option, progress_bar, risk_option, run_options, with_error
 
 SHOWN = ("regret", "gap", "exploration", "twins", "pseudo_regret", "gap_regret", "reward_mean", "reward_variance")
@@ -63,8 +64,16 @@ def results_of(run: Any, kind: Any, specs: Sequence[str], arms: Sequence[str], r
 
     # Every name is read before the first run, so that a typo in the last one does not cost the others' time.
     bandit, measure, players = Bandit(arms), risks.parse(risk), [kind.parse(text) for text in specs]
+
+    def play(player: Any, **given: Any) -> Any:
+        return run(bandit, player, risk=measure, **{**settings, **given})
+
+    # With --delta nobody knows how many rounds a search takes.
+    if length := next((name for name in ("horizon", "budget") if settings.get(name)), None):
+        plays = [lambda rounds, one=one, **given: play(one, **{length: rounds}, **given) for one in players]
+        warn_of_runs(plays, len(bandit), settings[length], settings["runs"], settings["workers"])
     with progress_bar(run.__name__, len(players) * settings["runs"]) as advance:
-        return [run(bandit, player, risk=measure, progress=advance, **settings) for player in players]
+        return [play(player, progress=advance) for player in players]
 
 
 def summary_row(summary: dict[str, Any], arms: Sequence[str]) -> dict[str, str]:

@@ -1,11 +1,14 @@
 """The commands for studies: run, show, plot, compare, compact. Heavy imports wait for their command."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from prudent.cli.output import FILE, all_of, answer, json_option, progress_bar, with_error
+from prudent.cli.estimate import duration, seconds_of_cells, warn, warning_first
+from prudent.cli.output import all_of, answer, json_option, progress_bar, with_error
+from prudent.cli.paths import FILE, check_file, check_folder
 
 KINDS = ("regret", "heatmap", "frontier", "pulls", "distribution")
 SHOWN = ("regret", "exploration_risk", "best_share", "reward_mean", "reward_variance")
@@ -22,17 +25,13 @@ cells_options = all_of(
 measure_option = click.option("--measure", default="regret", show_default=True, help="Which of the stored measures.")
 
 
-def warn(text: str) -> None:
-    """A remark on stderr."""
-    click.echo(f"Warning: {text}", err=True)
-
-
 def cells_of(folder: Path, chosen: dict[str, Any]) -> Any:
     """The table of the finished cells that `cells_options` ask for."""
     from prudent.study import Store
     from prudent.study.select import select
 
-    return select(Store(folder).table(warn), **chosen)
+    with progress_bar("reading"):
+        return select(Store(folder).table(warn), **chosen)
 
 
 @click.command()
@@ -46,39 +45,39 @@ def run(study: Path, out: Path | None, dry_run: bool, **settings: Any) -> None:
 
     Workers and backend never change the results.
     """
+    from prudent.engine.threads import count_workers
     from prudent.study import load
     from prudent.study import run as run_study
+    from prudent.study.backends import choose_backend
 
     out = out or Path("results") / study.stem
-    asked = load(study)
+    count, local = count_workers("run", settings["workers"]), settings["backend"] == "threads"
+    choose_backend(settings["backend"], count)
+    check_folder("run", out)
+    with progress_bar("reading"):
+        asked = load(study)
+        total = len({each.key for each in asked.cells})
     if dry_run:
-        print_forecast(asked, out, settings["workers"], settings["backend"])
+        print_forecast(asked, out, count, settings["backend"])
         return
-    with progress_bar(study.stem, len({each.key for each in asked.cells})) as advance:
-        store = run_study(asked, out, progress=advance, complain=warn, **settings)
+    with progress_bar(study.stem, total) as advance:
+        seconds = partial(seconds_of_cells, asked.cells, count, threads=local)
+        told = warning_first(advance, total, seconds, count)
+        store = run_study(asked, out, progress=told, complain=warn, **settings)
     click.echo(store.folder)
 
 
-def print_forecast(study: Any, out: Path, workers: int | None, backend: str) -> None:
+def print_forecast(study: Any, out: Path, workers: int, backend: str) -> None:
     """What is left to do, and how long it may take."""
-    from prudent.engine.threads import count_workers
     from prudent.study import Store, forecast
 
-    count = count_workers("run", workers)
-    known = set(Store(out).table(warn)["cell"]) if (out / "manifest.json").exists() else set()
-    rest = [each for each in study.cells if each.key not in known]
-    left = forecast(rest, count, threads=backend == "threads")
+    with progress_bar("estimating the time"):
+        known = set(Store(out).table(warn)["cell"]) if (out / "manifest.json").exists() else set()
+        rest = [each for each in study.cells if each.key not in known]
+        left = forecast(rest, workers, threads=backend == "threads")
     click.echo(f"{len(study.cells):,} cells, {len(study.cells) - len(rest):,} finished, {left.cells:,} to run")
     where = "threads of this machine" if "://" in backend else backend
-    click.echo(f"{left.pulls:,} pulls, about {duration(left.seconds)} with {count} {where}")
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them."""
-    for unit, size in (("h", 3600.0), ("min", 60.0)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds:.2g} s"
+    click.echo(f"{left.pulls:,} pulls, about {duration(left.seconds)} with {workers} {where}")
 
 
 @click.command()
@@ -125,7 +124,12 @@ def plot(folder: Path, kind: str, measure: str, x: str | None, y: str | None, ou
     of regret over runs."""
     from prudent.study.plots import draw
 
-    click.echo(draw(kind, cells_of(folder, chosen), out or folder / f"{kind}.svg", measure=measure, x=x, y=y))
+    out = out or folder / f"{kind}.svg"
+    table = cells_of(folder, chosen)
+    check_file("plot", out)
+    with progress_bar("drawing"):
+        made = draw(kind, table, out, measure=measure, x=x, y=y)
+    click.echo(made)
 
 
 @click.command()
@@ -162,7 +166,11 @@ def compact(folder: Path) -> None:
     """Merge the results of a study into a few large files."""
     from prudent.study import Store
 
-    click.echo(f"{Store(folder).compact(warn)} parts")
+    store = Store(folder)
+    store.manifest()  # a folder that holds no study is no folder with 0 parts
+    with progress_bar("compacting"):
+        parts = store.compact(warn)
+    click.echo(f"{parts} parts")
 
 
 COMMANDS = (run, show, plot, compare, compact)
