@@ -1,11 +1,13 @@
 """What ends a command before its time: the disk, the memory, wrong names, signals, faults of our own."""
 
 import errno
+import html
 import json
 import os
 import signal
 import subprocess
 import sys
+import warnings
 
 import click
 import pytest
@@ -265,6 +267,43 @@ def test_signals_let_a_command_clean_up(number, code, said):
     assert (waiting.returncode, out, err.strip()) == (code, "cleaned up\n", said)
 
 
+DEAF = """
+import time
+from prudent.cli import main, trouble
+
+trouble.GRACE = 0.1
+
+@main.command()
+def work():
+    print("ready", flush=True)
+    while True:
+        try:
+            time.sleep(60)
+        except BaseException:
+            pass
+
+main(["work"])
+"""
+
+
+@pytest.mark.parametrize(("number", "code", "said"), [("SIGTERM", 143, ""), ("SIGINT", 1, "Aborted!")])
+def test_what_does_not_hear_a_signal_is_ended_all_the_same(number, code, said):
+    with process(DEAF) as working:
+        assert working.stdout.readline() == "ready\n"
+        working.send_signal(getattr(signal, number))
+        _, err = working.communicate(timeout=20)
+    assert (working.returncode, err.strip()) == (code, said)
+
+
+def test_handlers_of_signals_are_put_back():
+    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
+    run("cite", "ucb1")
+    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
+    woken = signal.set_wakeup_fd(-1)
+    signal.set_wakeup_fd(woken)
+    assert woken == -1
+
+
 def test_a_reader_that_had_enough_is_no_error():
     with process("from prudent.cli import main; main(['policies', '--json'])") as writing:
         writing.stdout.close()
@@ -280,3 +319,27 @@ def test_an_output_that_cannot_be_written_is_one_line():
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "No space left on device" in done.stderr
+
+
+def test_warnings_of_libraries_are_one_line_each():
+    @click.group(cls=Commands)
+    @click.option("--debug", is_flag=True)
+    def group(debug):
+        pass
+
+    @group.command()
+    def remark():
+        warnings.warn("take care", RuntimeWarning, stacklevel=1)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert run("remark", command=group).stderr == "Warning: take care\n"
+
+
+def test_the_command_in_a_plan_can_be_pasted_whatever_the_folder_is_called(tmp_path):
+    out = tmp_path / "c; echo $HOME & more"
+    options = ["--option", "2 * bernoulli(0.3..0.5)", "--rho", 1, "--horizon", 10, "--draws", 10, "--runs", 2]
+    result = run("plan", *options, "--policy", "exp-exp", "--policy", "round-robin", "--out", out)
+    assert result.exit_code == 0, result.output
+    page = html.unescape((out / "plan.html").read_text())
+    assert f"prudent run '{out / 'study.toml'}' --out '{out / 'study'}'" in page

@@ -5,14 +5,14 @@ from typing import Any
 import click
 
 from prudent.cli import bounds, catalogue, paper, plan, portfolio, simulate, study
-from prudent.cli.trouble import orderly_end, report, shortened
+from prudent.cli.trouble import orderly_end, report, short_warnings, shortened
 
 
 class Commands(click.Group):
     """A group whose errors of every kind end in a line or two on stderr and exit code 2."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        with orderly_end():
+        with orderly_end(), short_warnings():
             return super().main(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -3,6 +3,7 @@
 import errno
 import os
 import signal
+import socket
 import sys
 import threading
 import traceback
@@ -17,6 +18,12 @@ from prudent.errors import PrudentError
 
 LONGEST = 1_000
 """Characters of a line; what is longer quotes input that nobody wants to read again."""
+
+GRACE = 1.5
+"""Seconds to clean up after a signal."""
+
+ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""Signals that ask a process to end; Windows lacks one."""
 
 PLACE = "choose another place"
 FIXES = {
@@ -95,22 +102,52 @@ def _drop_unwritten() -> None:
 
 @contextmanager
 def orderly_end() -> Iterator[None]:
-    """Being told to end runs what cleans up, so that no process is left behind; warnings are one line each."""
-    changed: dict[int, Any] = {}
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
-            if signal.getsignal(number) is signal.SIG_DFL:
-                changed[number] = signal.signal(number, _leave)
-    with warnings.catch_warnings():
-        warnings.showwarning = lambda text, *_, **__: click.echo(f"Warning: {text}", err=True)
-        try:
-            yield
-        finally:
-            for number, handler in changed.items():
-                signal.signal(number, handler)
+    """Being told to end runs what cleans up, so that no process is left behind, and does not take long.
+
+    Python hears a signal only between two of its steps, and compiled code may be hours away from the next. So another
+    thread hears it too, through a socket, and ends the process if nothing has come of it after a while.
+    """
+    if threading.current_thread() is not threading.main_thread():  # where signals cannot be heard
+        yield
+        return
+    ear, mouth = socket.socketpair()
+    mouth.setblocking(False)
+    over = threading.Event()
+    threading.Thread(target=_end_if_deaf, args=(ear, over), daemon=True).start()
+    woken = signal.set_wakeup_fd(mouth.fileno(), warn_on_full_buffer=False)
+    ends = [number for number in ENDS if signal.getsignal(number) is signal.SIG_DFL]
+    for number in ends:
+        signal.signal(number, _leave)
+    try:
+        yield
+    finally:
+        over.set()
+        for number in ends:
+            signal.signal(number, signal.SIG_DFL)
+        signal.set_wakeup_fd(woken)
+        mouth.close()
 
 
 def _leave(number: int, _: Any) -> NoReturn:
-    """A second signal ends the process at once."""
-    signal.signal(number, signal.SIG_DFL)
     raise SystemExit(128 + number)
+
+
+def _end_if_deaf(ear: socket.socket, over: threading.Event) -> None:
+    """What is being written is lost, as with a power failure, which files and folders survive."""
+    with ear:
+        heard = ear.recv(1)
+    if not heard or over.wait(GRACE):
+        return
+    if sys.stderr.isatty():
+        os.write(2, b"\x1b[?25h")  # the cursor, which a progress bar hides
+    interrupted = heard[0] == signal.SIGINT
+    os.write(2, b"\nAborted!\n" if interrupted else b"")
+    os._exit(1 if interrupted else 128 + heard[0])
+
+
+@contextmanager
+def short_warnings() -> Iterator[None]:
+    """Warnings of libraries are one line each, without the place in their code."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda text, *_, **__: click.echo(f"Warning: {text}", err=True)
+        yield
