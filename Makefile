@@ -7,7 +7,7 @@ INSTALL := pip install --quiet --disable-pip-version-check -c constraints.txt
 # The examples read data from inside these; nothing of them is imported, so their dependencies are not needed.
 DATA := lifelines linearmodels obp skfolio
 
-.PHONY: paper test quick bench mutants clean
+.PHONY: paper test quick bench mutants fuzz clean
 
 paper: $(VENV)/ready
 	$(BIN)/prudent paper --out results/paper
@@ -32,6 +32,11 @@ bench: $(VENV)/bench-ready
 OPTIONS ?= --seed 0 --count 60
 mutants: $(VENV)/test-ready
 	$(BIN)/python benchmarks/mutants.py $(OPTIONS)
+
+# What random input does; `make test` tries it for a minute. For other cases: make fuzz FUZZ="--seconds 3600 --seed 1"
+FUZZ ?= --seconds 600 --seed 0
+fuzz: $(VENV)/test-ready
+	$(BIN)/python tests/fuzz/run.py $(FUZZ)
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

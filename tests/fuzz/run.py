@@ -1,0 +1,121 @@
+"""Tries random input on every command, on files, folders and agents:  python tests/fuzz/run.py --seconds 600 --seed 5
+
+Each distinct problem is printed once, with the line that repeats it. The tests run it for a minute (test_fuzz.py).
+"""
+
+import argparse
+import re
+import shlex
+import sys
+import time
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from judge import complaints
+from mutate import COMMANDS, FILES, make
+from sandbox import Case, Limits, Outcome, Sandbox
+
+LARGE = Limits(seconds=1.5)
+"""For cases that ask for much work: they only have to obey Ctrl-C."""
+
+POLICIES = {
+    "mv-lcb": {},
+    "exp-exp": {},
+    "ucb1": {"support": (0, 1)},
+    "cvar-ucb": {},
+    "npts": {},
+    "mvts": {"remember": True},
+}
+
+
+class Problem(NamedTuple):
+    """A case that was not clean."""
+
+    number: int
+    case: Case
+    outcome: Outcome
+    complaints: list[str]
+
+    def cause(self) -> str:
+        """Problems of one cause are reported once: the last own line of a traceback, or the words without numbers."""
+        own = re.findall(r'File "\S*/prudent/(\S+)", line (\d+)', self.outcome.err)
+        last = self.outcome.err.strip().splitlines()[-1:] if own else []
+        where = [f"{own[-1][0]}:{own[-1][1]}"] if own else self.case.args[:1]
+        words = [re.sub(r"[\d.,]+", "#", text)[:60] for text in self.complaints]
+        return " | ".join(
+            [*where, *(re.sub(r"[\da-f]{5,}|\d+", "#", line)[:40] for line in last), *(() if own else words)]
+        )
+
+    def report(self, seed: int) -> str:
+        """What it was, what happened, and how to repeat it."""
+        changed = {
+            name: data for name, data in self.case.files.items() if FILES.get(name) != data and "made/" not in name
+        }
+        lines = [
+            f"python tests/fuzz/run.py --seed {seed} --only {self.number}",
+            *(f"  {text}" for text in self.complaints),
+        ]
+        lines.append(
+            f"  prudent {shlex.join(word[:200] for word in self.case.args)}" if self.case.args else "  an agent"
+        )
+        lines += [f"  {name}: {data[:600]!r}{'…' * (len(data) > 600)}" for name, data in changed.items()]
+        return "\n".join([*lines, *(f"  | {line[:300]}" for line in self.outcome.err.splitlines()[-4:])])
+
+
+def seeds_of(box: Sandbox) -> tuple[dict[str, bytes], list[str]]:
+    """The folder of a finished study, and saved agents, from which cases are made."""
+    ran = box.run(Case(COMMANDS["run"][0], files=FILES))
+    assert ran.code == 0, ran.err
+    study = {name[5:]: data for name, data in ran.after.items() if name.startswith("here/made/") and data[:1] != b"<"}
+    code = f"""
+from prudent import Agent
+for name, more in {POLICIES!r}.items():
+    agent = Agent(name, 3, horizon=50, **more)
+    for i in range(8):
+        agent.tell(agent.ask(), (i * 0.37) % 1)
+    agent.ask()
+    print(agent.to_json())
+"""
+    saved = box.run(Case(code=code))
+    assert saved.code == 0, saved.err
+    return study, saved.out.splitlines()
+
+
+def fuzz(
+    box: Sandbox, seed: int, numbers: Iterable[int], seconds: float, tell: Any = None
+) -> tuple[int, list[Problem]]:
+    """Try the cases with these numbers until the time is over: how many there were, and one problem of each cause."""
+    study, agents = seeds_of(box)
+    until, tried, found = time.monotonic() + seconds, 0, {}
+    for number in numbers:
+        if time.monotonic() > until:
+            break
+        case = make(seed, number, study, agents)
+        limits = box.limits if case.small else LARGE
+        outcome = box.run(case, limits)
+        tried += 1
+        wrong = complaints(case, outcome, limits)
+        if wrong:
+            problem = Problem(number, case, outcome, wrong)
+            if found.setdefault(problem.cause(), problem) is problem and tell:
+                tell(problem)
+    return tried, list(found.values())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first case")
+    parser.add_argument("--only", type=int, help="the number of the only case")
+    given = parser.parse_args()
+    numbers = range(given.first, sys.maxsize) if given.only is None else [given.only]
+    with Sandbox() as box:
+        show = lambda problem: print(problem.report(given.seed), "\n", flush=True)  # noqa: E731
+        tried, problems = fuzz(box, given.seed, numbers, given.seconds, show)
+    print(f"{tried:,} cases, {len(problems)} distinct problems")
+    raise SystemExit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""Nothing that people type, save or damage ends in a traceback, a hang, half-written files or a wrong answer.
+
+`run.py` is the fuzzer as a script, `corpus.py` has the input that once did harm, `judge.py` what is promised.
+"""
+
+import pytest
+from corpus import CASES, OPEN
+from judge import complaints
+from mutate import COMMANDS
+from run import LARGE, fuzz, seeds_of
+from sandbox import Case, Limits, Sandbox
+
+from prudent.cli import main
+
+pytestmark = pytest.mark.xdist_group("fuzz")  # one server for all
+MENDING = pytest.mark.xfail(strict=True, reason="being mended")
+SEED, SECONDS = 0, 60.0
+
+
+@pytest.fixture(scope="module")
+def box():
+    with Sandbox() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def study(box):
+    """The files of a finished study."""
+    return seeds_of(box)[0]
+
+
+def test_every_case_that_is_open_is_in_the_corpus():
+    assert {*CASES, "random"} >= OPEN
+
+
+def test_every_command_is_tried():
+    assert COMMANDS.keys() == main.commands.keys(), "add a valid command line to mutate.COMMANDS"
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[MENDING] * (name in OPEN)) for name in CASES])
+def test_what_once_did_harm_does_none(name, box, study):
+    case = CASES[name]
+    case = case._replace(files={**study, **case.files}) if "made" in case.args else case
+    limits = box.limits if case.small else LARGE
+    assert complaints(case, box.run(case, limits), limits) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [pytest.param(SEED, marks=[MENDING] * ("random" in OPEN))])
+def test_random_input_does_no_harm(seed, box):
+    tried, problems = fuzz(box, seed, range(1_000_000), SECONDS)
+    assert tried > 20, "the fuzzer itself has become slow"
+    assert not problems, "\n\n".join(problem.report(seed) for problem in problems)
+
+
+BROKEN = """
+import os, sys, time, warnings, click
+import prudent.cli
+
+def command(function):
+    prudent.cli.main.add_command(click.command(function.__name__)(function))
+
+@command
+def fails():
+    open("nowhere")
+
+@command
+def hangs():
+    import signal
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    time.sleep(600)
+
+@command
+def dawdles():
+    time.sleep(600)
+
+@command
+def eats():
+    time.sleep(0.01)
+    kept = [bytearray(2**20) for _ in range(10**6)]
+
+@command
+def nibbles():
+    kept = bytearray(os.urandom(2**20)) * 300
+
+@command
+def writes():
+    open("half.txt", "w").write("x")
+    raise prudent.cli.PrudentError("no")
+
+@command
+def overwrites():
+    open("given.txt", "w").write("x")
+    raise prudent.cli.PrudentError("no")
+
+@command
+def chatters():
+    for i in range(100):
+        click.echo(f"Warning: {i}", err=True)
+
+@command
+def drones():
+    raise prudent.cli.PrudentError("x" * 100_000)
+
+@command
+def warns():
+    warnings.warn("divided by zero", RuntimeWarning)
+
+@command
+def crashes():
+    os.abort()
+
+@command
+def mumbles():
+    print("no", file=sys.stderr)
+    raise SystemExit(2)
+
+@command
+def litters():
+    open(".a.json.part", "w").write("x")
+
+@click.command()
+@click.option("--json", is_flag=True)
+def raves(json):
+    print('{"rho": Infinity}')
+
+prudent.cli.main.add_command(raves)
+
+@command
+def behaves():
+    open("half.txt", "w").write("x")
+"""
+
+CAUGHT = {
+    "fails": "traceback",
+    "hangs": "deaf to Ctrl-C",
+    "dawdles": "takes more than",
+    "eats": "takes",
+    "nibbles": "MB",
+    "writes": "changes here/half.txt",
+    "overwrites": "changes here/given.txt",
+    "chatters": "100 lines",
+    "drones": "characters",
+    "warns": "warning of Python's",
+    "crashes": "ends with -6",
+    "mumbles": "without a line",
+    "litters": "leaves here/.a.json.part",
+    "raves": "strict JSON",
+    "behaves": "",
+}
+
+
+@pytest.fixture(scope="module")
+def broken():
+    """A server whose command line has commands that break one promise each."""
+    with Sandbox(BROKEN, Limits(seconds=1.0, grace=0.4, megabytes=250)) as server:
+        yield server
+
+
+@pytest.mark.parametrize("name", CAUGHT)
+def test_a_broken_promise_is_noticed(name, broken):
+    case = Case((name, "--json") if name == "raves" else (name,), files={"given.txt": b"y"})
+    found = complaints(case, broken.run(case), broken.limits)
+    assert any(CAUGHT[name] in text for text in found) if CAUGHT[name] else not found, found
+    assert not complaints(Case(("behaves",)), broken.run(Case(("behaves",))), broken.limits), "the server goes on"
+
+
+def test_wrong_answers_are_noticed(broken):
+    for case in (Case(("behaves",), refused="no"), Case(("writes",), refused="yes"), Case(("behaves",), answers="yes")):
+        assert any("not" in text for text in complaints(case, broken.run(case), broken.limits))
