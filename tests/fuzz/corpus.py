@@ -20,8 +20,8 @@ from entries import (
     without_code,
     wrong,
 )
-from mutate import STUDY, TABLE
 from sandbox import Case
+from valid import STUDY, TABLE
 
 OPEN = frozenset(
     {

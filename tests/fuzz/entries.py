@@ -1,7 +1,7 @@
 """How entries of the corpus are written, and what their scripts call.
 
 `refused(command, pattern)` must end in an error that matches, `answered(command, pattern)` must print what
-matches, and `clean(command)` may do either. `made` is the folder of a finished study (mutate.STUDY), which `damage`
+matches, and `clean(command)` may do either. `made` is the folder of a finished study (valid.py), which `damage`
 may change first. A script is a user's Python code; where it raises PrudentError, it counts as refused.
 """
 
@@ -13,8 +13,8 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
-from mutate import FILES
 from sandbox import Case
+from valid import FILES
 
 
 def clean(command: str, *, small: bool = True, damage: Any = None, **files: str | bytes) -> Case:

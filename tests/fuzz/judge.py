@@ -70,3 +70,9 @@ def of_answer(case: Case, outcome: Outcome) -> Iterator[str]:
         yield f"is not refused with /{case.refused}/, but {said}"
     if case.answers and not (outcome.code == 0 and re.search(case.answers, outcome.out)):
         yield f"does not answer /{case.answers}/, but {said}"
+    if case.table and outcome.code == 0:
+        known, printed = case.table.splitlines(), outcome.out.splitlines()
+        if not set(printed) <= set(known):
+            yield "prints a row that the study does not have"
+        elif case.whole and printed != known:
+            yield f"prints {len(printed)} lines instead of {len(known)}, without a word"

@@ -10,92 +10,13 @@ from typing import Any
 
 import click
 from sandbox import Case
+from valid import COMMANDS, FEW, FILES, MOST_TRIED, NAMES, NEEDED, ROWS, Seeds
 
-ARMS = ("--arm", "gaussian(0.7, 0.05)", "--arm", "beta(1, 2)")
-BOUNDED = ("--arm", "uniform(0, 1)", "--arm", "mixture([0.5, 0.5], [bernoulli(0.3), beta(2, 1)])")
-FEW = ("--runs", "3", "--seed", "1")
-FIVE = ("-0.02", "0.01", "0.03", "-0.01", "0.02")
-NAMES = ("east", "west", "south")
+from prudent.arms.base import arms
+from prudent.cli import main
+from prudent.policies.base import policies
+from prudent.risk.base import risks
 
-STUDY = """policies = ["mv-lcb", "exp-exp", "mv-lcb(c={c})"]
-risks = ["mean-variance(rho=1)"]
-horizons = [20, 60]
-runs = 3
-seed = 7
-
-[ranges]
-c = { from = 1, to = 2, steps = 2 }
-
-[bandits.easy]
-arms = ["gaussian(0.7, 0.05)", "uniform(0, 1)"]
-"""
-
-TABLE = "\n".join([",".join(NAMES), *(",".join((FIVE[i], FIVE[i - 1], FIVE[i - 3])) for i in range(5))]) + "\n"
-FILES = {"study.toml": STUDY.encode(), "table.csv": TABLE.encode()}
-
-PLAN = (
-    "plan",
-    "--option",
-    "old: gaussian(0.3..0.6, 0.1)",
-    "--option",
-    "beta(1..2, 2)",
-    "--horizon",
-    "40",
-    "--draws",
-    "10",
-)
-COMMANDS: dict[str, list[tuple[str, ...]]] = {
-    "simulate": [
-        ("simulate", *ARMS, "--policy", "mv-lcb(c=1)", "--policy", "exp-exp", "--horizon", "50", *FEW),
-        ("simulate", *BOUNDED, "--policy", "cvar-ucb", "--risk", "cvar(alpha=0.1)", "--horizon", "30", *FEW),
-        ("simulate", "--arm", "empirical('table.csv', 'east')", *ARMS, "--policy", "ucb1", "--horizon", "30", *FEW),
-    ],
-    "identify": [
-        ("identify", *BOUNDED, "--strategy", "sequential-halving", "--budget", "60", *FEW),
-        ("identify", *BOUNDED, "--strategy", "lucb", "--delta", "0.1", "--most-pulls", "300", *FEW),
-    ],
-    "bounds": [("bounds", *BOUNDED, "--rho", "1", "--horizon", "1000", "--delta", "0.01")],
-    "paper": [
-        ("paper", "fig2-left", "--runs", "2", "--out", "paper"),
-        ("paper", "fig2-left", "--runs", "2", "--workers", "1"),
-    ],
-    "portfolio": [("portfolio", "table.csv", "--horizon", "30", "--column", "east", "--column", "west", *FEW)],
-    "plan": [
-        (*PLAN, "--rho", "1", "--policy", "mv-lcb", "--policy", "exp-exp", *FEW, "--out", "plan"),
-        (
-            "plan",
-            "--pilot",
-            "table.csv",
-            "--policy",
-            "mv-lcb",
-            "--accept",
-            "0.2",
-            "0.1",
-            "--horizon",
-            "30",
-            *FEW,
-            "--draws",
-            "10",
-        ),
-    ],
-    "run": [("run", "study.toml", "--out", "made"), ("run", "study.toml", "--out", "new", "--dry-run")],
-    "show": [("show", "made", "--policy", "mv-lcb*", "--where", "c=1"), ("show", "made", "--csv", "--horizon", "20")],
-    "plot": [("plot", "made", "regret", "--out", "picture.svg"), ("plot", "made", "heatmap", "--x", "c", "--y", "c")],
-    "compare": [
-        ("compare", "made", "mv-lcb(c=1)", "exp-exp", "--level", "0.9"),
-        ("compare", "made", "mv-lcb", "exp-exp"),
-    ],
-    "compact": [("compact", "made")],
-    "policies": [("policies",)],
-    "risks": [("risks",)],
-    "strategies": [("strategies",)],
-    "cite": [("cite", "mv-lcb", "Sani12", "cvar")],
-}
-
-DEFAULTS = {command: ["--runs"] for command in ("simulate", "identify", "portfolio")}
-DEFAULTS |= {"plan": ["--runs", "--draws", "--policy"], "paper": ["--runs", "fig2-left"]}
-"""Options without which a command does a lot."""
-MOST_TRIED = 2 * ("simulate", "identify", "bounds", "portfolio", "plan", "run", "show", "plot", "compare")
 NUMBERS = ("0", "1", "2", "3", "-1", "0.5", "1.5", "-0.0", "1e-9", "7", "20")
 ABSURD = (
     "1e15",
@@ -189,21 +110,47 @@ def another(dice: random.Random, word: str) -> str:
     return dice.choice(dice.choice((NUMBERS, NUMBERS, ABSURD, ODD))) if number else token(dice)
 
 
-def make(seed: int, number: int, study: dict[str, bytes], agents: list[str]) -> Case:
-    """The case of this number. `study` are the files of a finished study, `agents` saved states."""
+def make(seed: int, number: int, seeds: Seeds) -> Case:
+    """The case of this number."""
     dice = random.Random(f"{seed}/{number}")
-    kind = dice.choices((arguments, contents, folder, agent), (5, 4, 3, 3))[0]
-    case = kind(dice, {**FILES, **study}, agents)
+    kind = dice.choices((arguments, specs, contents, folder, agent), (5, 4, 4, 3, 3))[0]
+    case = kind(dice, {**FILES, **seeds.study}, seeds)
     return case._replace(small=is_small(case))
 
 
 def arguments(dice: random.Random, files: dict[str, bytes], _: Any) -> Case:
     """A command with some of its arguments changed."""
-    name = dice.choice([*COMMANDS, *MOST_TRIED])
+    name = dice.choice([*COMMANDS, *MOST_TRIED, *MOST_TRIED])
     args = dice.choice(COMMANDS[name])
     for _ in range(dice.choice((1, 1, 2, 3))):
         args = (name, *change_list(dice, list(args[1:]), name))
     return Case(with_json(dice, args), files=files)
+
+
+def specs(dice: random.Random, files: dict[str, bytes], _: Any) -> Case:
+    """Anything that is registered with any parameters: simulated if it is an arm, else only checked.
+
+    Every policy has to be compiled before it runs, which would take all the time there is.
+    """
+    laws = [spec_of(dice, arms), dice.choice(("uniform(0, 1)", spec_of(dice, arms)))]
+    if dice.random() < 0.5:
+        more = ("--policy", dice.choice(("ucb1", "mv-lcb", "exp-exp")), "--horizon", "20", *FEW.split())
+        return Case(with_json(dice, ("simulate", "--arm", laws[0], "--arm", laws[1], *more)), files=files)
+    study = {"policies": [spec_of(dice, policies)], "risks": [spec_of(dice, risks)], "horizons": [20], "runs": 3}
+    lines = [f"{name} = {json.dumps(value)}" for name, value in study.items()]
+    text = "\n".join([*lines, "[bandits.b]", f"arms = {json.dumps(laws)}"])
+    return Case(("run", "study.toml", "--dry-run"), files={**files, "study.toml": text.encode()})
+
+
+def spec_of(dice: random.Random, known: Any) -> str:
+    """A spec of something registered: any parameters, most of them numbers."""
+    entry = dice.choice(known.entries())
+    given = {
+        name: another(dice, "1") for name, value in entry.parameters.items() if value is None or dice.random() < 0.3
+    }
+    if dice.random() < 0.1:
+        given[dice.choice(NAMES)] = token(dice)
+    return f"{entry.name}({', '.join(f'{name}={value}' for name, value in given.items())})"
 
 
 def contents(dice: random.Random, files: dict[str, bytes], _: Any) -> Case:
@@ -213,7 +160,7 @@ def contents(dice: random.Random, files: dict[str, bytes], _: Any) -> Case:
     return Case(with_json(dice, dice.choice(readers)), files={**files, changed: damaged(dice, files[changed])})
 
 
-def folder(dice: random.Random, files: dict[str, bytes], _: Any) -> Case:
+def folder(dice: random.Random, files: dict[str, bytes], seeds: Seeds) -> Case:
     """A command that reads a study's folder in which something is damaged, missing or in another's place."""
     files = dict(files)
     ours = [name for name in files if name.startswith("made/")]
@@ -229,12 +176,15 @@ def folder(dice: random.Random, files: dict[str, bytes], _: Any) -> Case:
         case _:
             files[name] = damaged(dice, files[name])
     readers = [args for kind in ("run", "show", "plot", "compare", "compact") for args in COMMANDS[kind]]
-    return Case(with_json(dice, dice.choice(readers)), files=files)
+    args = dice.choice([*readers, ROWS, ROWS, ROWS])
+    if args == ROWS:
+        return Case(args, files=files, table=seeds.table, whole=not name.startswith("made/parts/"))
+    return Case(with_json(dice, args), files=files)
 
 
-def agent(dice: random.Random, _: Any, agents: list[str]) -> Case:
+def agent(dice: random.Random, _: Any, seeds: Seeds) -> Case:
     """A saved agent with something changed, which is then asked, told, saved and loaded."""
-    text = dice.choice(agents)
+    text = dice.choice(seeds.agents)
     for _ in range(dice.choice((1, 1, 2))):
         if dice.random() < 0.8:
             whole = json.loads(text)
@@ -262,16 +212,12 @@ def drive() -> None:
 
 
 def with_json(dice: random.Random, args: tuple[str, ...]) -> tuple[str, ...]:
-    from prudent.cli import main
-
     can = args[0] in main.commands and any("--json" in option.opts for option in main.commands[args[0]].params)
     return (*args, "--json") if can and dice.random() < 0.5 else args
 
 
 def change_list(dice: random.Random, words: list[str], command: str) -> list[str]:
     """The words of a command line with one change."""
-    from prudent.cli import main
-
     place = dice.randrange(len(words) + 1)
     known = [option for option in main.commands[command].params if isinstance(option, click.Option)]
     given = [i for i, word in enumerate(words) if not word.startswith("--")]
@@ -367,6 +313,5 @@ def is_small(case: Case) -> bool:
     """Whether nothing in a case asks for much work."""
     texts = [*case.args, *(case.files[name].decode(errors="replace") for name in FILES if name in case.files)]
     numbers = [float(word) for text in texts for word in re.findall(r"\d+\.?\d*(?:e\d+)?", text)]
-    given = {word.split("=")[0] for word in case.args}
-    needed = {word for command, words in DEFAULTS.items() if case.args[:1] == (command,) for word in words}
-    return needed <= given and all(number <= 2_000 for number in numbers)
+    enough = all(NEEDED.get(name, set()) <= set(case.args) for name in case.args[:1])
+    return enough and all(number <= 2_000 for number in numbers)

@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from judge import complaints
-from mutate import COMMANDS, FILES, make
+from mutate import make
 from sandbox import Case, Limits, Outcome, Sandbox
+from valid import COMMANDS, FILES, ROWS, Seeds
 
 LARGE = Limits(seconds=1.5)
 """For cases that ask for much work: they only have to obey Ctrl-C."""
@@ -35,6 +36,7 @@ class Problem(NamedTuple):
     case: Case
     outcome: Outcome
     complaints: list[str]
+    changed: dict[str, str]
 
     def cause(self) -> str:
         """Problems of one cause are reported once: the last own line of a traceback, or the words without numbers."""
@@ -48,9 +50,6 @@ class Problem(NamedTuple):
 
     def report(self, seed: int) -> str:
         """What it was, what happened, and how to repeat it."""
-        changed = {
-            name: data for name, data in self.case.files.items() if FILES.get(name) != data and "made/" not in name
-        }
         lines = [
             f"python tests/fuzz/run.py --seed {seed} --only {self.number}",
             *(f"  {text}" for text in self.complaints),
@@ -58,12 +57,12 @@ class Problem(NamedTuple):
         lines.append(
             f"  prudent {shlex.join(word[:200] for word in self.case.args)}" if self.case.args else "  an agent"
         )
-        lines += [f"  {name}: {data[:600]!r}{'…' * (len(data) > 600)}" for name, data in changed.items()]
+        lines += [f"  {name}: {text}" for name, text in self.changed.items()]
         return "\n".join([*lines, *(f"  | {line[:300]}" for line in self.outcome.err.splitlines()[-4:])])
 
 
-def seeds_of(box: Sandbox) -> tuple[dict[str, bytes], list[str]]:
-    """The folder of a finished study, and saved agents, from which cases are made."""
+def seeds_of(box: Sandbox) -> Seeds:
+    """A finished study and saved agents."""
     ran = box.run(Case(COMMANDS["run"][0], files=FILES))
     assert ran.code == 0, ran.err
     study = {name[5:]: data for name, data in ran.after.items() if name.startswith("here/made/") and data[:1] != b"<"}
@@ -78,25 +77,35 @@ for name, more in {POLICIES!r}.items():
 """
     saved = box.run(Case(code=code))
     assert saved.code == 0, saved.err
-    return study, saved.out.splitlines()
+    table = box.run(Case(ROWS, files=study))
+    assert table.code == 0, table.err
+    return Seeds(study, table.out, saved.out.splitlines())
+
+
+def changes(valid: dict[str, bytes], given: dict[str, bytes]) -> dict[str, str]:
+    """The files of a case that are not as they should be, in words."""
+    other = {name: data for name, data in given.items() if valid.get(name) != data}
+    shown = {name: f"{data[:600]!r}{'…' * (len(data) > 600)}" for name, data in other.items()}
+    missing = valid.keys() - given.keys() if given.keys() & valid.keys() else ()
+    return {**shown, **dict.fromkeys(missing, "is not there")}
 
 
 def fuzz(
     box: Sandbox, seed: int, numbers: Iterable[int], seconds: float, tell: Any = None
 ) -> tuple[int, list[Problem]]:
     """Try the cases with these numbers until the time is over: how many there were, and one problem of each cause."""
-    study, agents = seeds_of(box)
+    seeds = seeds_of(box)
     until, tried, found = time.monotonic() + seconds, 0, {}
     for number in numbers:
         if time.monotonic() > until:
             break
-        case = make(seed, number, study, agents)
+        case = make(seed, number, seeds)
         limits = box.limits if case.small else LARGE
         outcome = box.run(case, limits)
         tried += 1
         wrong = complaints(case, outcome, limits)
         if wrong:
-            problem = Problem(number, case, outcome, wrong)
+            problem = Problem(number, case, outcome, wrong, changes({**FILES, **seeds.study}, case.files))
             if found.setdefault(problem.cause(), problem) is problem and tell:
                 tell(problem)
     return tried, list(found.values())

@@ -33,7 +33,7 @@ class Case(NamedTuple):
 
     `small` says that nothing in it asks for much work, so that it must end by itself. `refused` is a pattern that the
     error must contain, `answers` one that the output must contain; a case without either only has to be clean.
-    `damage` changes the files first.
+    `damage` changes the files first. What is printed must be lines of `table`, and all of them if it is `whole`.
     """
 
     args: tuple[str, ...] = ()
@@ -43,6 +43,8 @@ class Case(NamedTuple):
     refused: str = ""
     answers: str = ""
     damage: Callable[[dict[str, bytes]], dict[str, bytes]] | None = None
+    table: str = ""
+    whole: bool = False
 
 
 class Limits(NamedTuple):
@@ -215,6 +217,7 @@ def warm_up() -> None:
     import jinja2
     import joblib
     import matplotlib.figure
+    import mutate
     import polars
     import scipy.stats
 
@@ -222,7 +225,7 @@ def warm_up() -> None:
     from prudent import paper, plan, portfolio, study, testing, theory
     from prudent.policies.base import policies, strategies
 
-    imported = entries, jinja2, joblib, matplotlib, polars, scipy, paper, plan, study, testing, theory
+    imported = entries, mutate, jinja2, joblib, matplotlib, polars, scipy, paper, plan, study, testing, theory
     threads = os.listdir("/proc/self/task")
     assert imported
     policies.names(), strategies.names()

@@ -6,9 +6,9 @@
 import pytest
 from corpus import CASES, OPEN
 from judge import complaints
-from mutate import COMMANDS
 from run import LARGE, fuzz, seeds_of
 from sandbox import Case, Limits, Sandbox
+from valid import COMMANDS
 
 from prudent.cli import main
 
@@ -26,7 +26,7 @@ def box():
 @pytest.fixture(scope="module")
 def study(box):
     """The files of a finished study."""
-    return seeds_of(box)[0]
+    return seeds_of(box).study
 
 
 def test_every_case_that_is_open_is_in_the_corpus():
@@ -34,7 +34,7 @@ def test_every_case_that_is_open_is_in_the_corpus():
 
 
 def test_every_command_is_tried():
-    assert COMMANDS.keys() == main.commands.keys(), "add a valid command line to mutate.COMMANDS"
+    assert COMMANDS.keys() == main.commands.keys(), "add a valid command line to valid.py"
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[MENDING] * (name in OPEN)) for name in CASES])
@@ -165,6 +165,15 @@ def test_a_broken_promise_is_noticed(name, broken):
     assert not complaints(Case(("behaves",)), broken.run(Case(("behaves",))), broken.limits), "the server goes on"
 
 
-def test_wrong_answers_are_noticed(broken):
-    for case in (Case(("behaves",), refused="no"), Case(("writes",), refused="yes"), Case(("behaves",), answers="yes")):
-        assert any("not" in text for text in complaints(case, broken.run(case), broken.limits))
+WRONG = {
+    "not refused": Case(("behaves",), refused="no"),
+    "refused with another word": Case(("writes",), refused="yes"),
+    "without the answer": Case(("behaves",), answers="yes"),
+    "a row too many": Case(("raves",), table="a\nb\n"),
+    "a row too few": Case(("behaves",), table="a\nb\n", whole=True),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_answer_is_noticed(name, broken):
+    assert complaints(WRONG[name], broken.run(WRONG[name]), broken.limits)
