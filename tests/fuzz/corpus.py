@@ -152,7 +152,7 @@ PASTED = f"{PLAN} {GUESSES} --out 'c; rm x'"
 PILOT = f"{PLAN} --pilot table.csv"
 PORTFOLIO = "portfolio table.csv --horizon 20 --runs 2"
 FOUR_ROWS = "\n0.1{0}0.8\n0.2{0}0.7\n0.4{0}0.9\n0.3{0}0.6\n"
-BROAD = STUDY.replace("steps = 2", "steps = 400_000")
+BROAD = STUDY.replace("steps = 2", "steps = 200_000")
 
 CSV = {
     "a pilot with decimal commas between commas is refused": refused(
@@ -243,7 +243,7 @@ STUDIES = {
         study_toml=STUDY.replace('["gaussian', "[" + '"nobody(1)", ' * 3_000 + '"gaussian'),
     ),
     "a mistake in a file of many cells is told at once": refused(
-        "run study.toml", "mu", study_toml=BROAD.replace("[ranges]", "[ranges]\nmu = [1]")
+        "run study.toml", "unused", study_toml=BROAD.replace("[ranges]", "[ranges]\nunused = [1]")
     ),
     "a seed of 2^63 is refused or run": clean(
         "run study.toml --out new", study_toml=STUDY.replace("seed = 7", f"seed = {2**63}")

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 from sandbox import Case
-from valid import COMMANDS, FEW, FILES, MOST_TRIED, NAMES, NEEDED, ROWS, Seeds
+from valid import CALLS, COMMANDS, FEW, FILES, MOST_TRIED, NAMES, NEEDED, ROWS, Seeds, call
 
 from prudent.arms.base import arms
 from prudent.cli import main
@@ -78,11 +78,63 @@ SPECS = (
     *("ucb1", "mv-lcb", "exp-exp(tau=5)", "round-robin", "fixed-arm(arm=1)", "best-of-both", "npts(risk=cvar(0.1))"),
     *("cvar", "cvar(0.1)", "var(0.2)", "entropic(lam=1)", "mean-variance(rho=inf)", "variance", "sharpe", "wang(0.5)"),
     *("lucb", "va-lucb", "successive-rejects", "gaussian(0, 1)", "bernoulli(0.5)", "student-t(3)", "deterministic(1)"),
-    *("mixture([0.5, 0.5], [gaussian(0, 1), beta(1, 1)])", "empirical([1, 2, 3])", "empirical('table.csv', 'west')"),
+    *("mixture([gaussian(0, 1), beta(1, 1)], [0.5, 0.5])", "empirical([1, 2, 3])", "empirical('table.csv', 'west')"),
     *("truncated-gaussian(0, 1, 0, 1)", "exponential(1)", "uniform(0, 1)", "beta(1e-5, 1)", "a" * 3_000, "-" * 3_000),
 )
 PLACES = ("made", "study.toml", "table.csv", "nowhere", ".", "made/parts", "x" * 300, "table.csv/x", "new folder")
 ALL = (NUMBERS, NUMBERS, NUMBERS, ABSURD, ODD, MARKS, SPECS, PLACES, NAMES)
+VALUES = (
+    *(
+        "None",
+        "True",
+        "0",
+        "-1",
+        "5",
+        "0.5",
+        "2.5",
+        "1e300",
+        "1e-300",
+        "float('nan')",
+        "float('inf')",
+        "9223372036854775808",
+    ),
+    *(
+        "''",
+        "'x'",
+        "b'x'",
+        "'ucb1'",
+        "'cvar(0.1)'",
+        "'uniform(0, 1)'",
+        "[]",
+        "()",
+        "{}",
+        "[None]",
+        "[1, 'x']",
+        "{'a': None}",
+    ),
+    *(
+        "object()",
+        "np.array([1, 2])",
+        "np.array(['x'])",
+        "np.array(1)",
+        "np.float64(2)",
+        "np.int32(2)",
+        "np.True_",
+        "1j",
+    ),
+    *(
+        "iter([1, 2])",
+        "lambda: 1",
+        "Gaussian",
+        "MVLCB",
+        "Gaussian(0, 1)",
+        "MVLCB()",
+        "CVaR(0.1)",
+        "two_arms()",
+        "[[1]]",
+    ),
+)
+"""What may be passed for anything in Python."""
 BYTES = (
     b"\0",
     b"\xef\xbb\xbf",
@@ -113,7 +165,7 @@ def another(dice: random.Random, word: str) -> str:
 def make(seed: int, number: int, seeds: Seeds) -> Case:
     """The case of this number."""
     dice = random.Random(f"{seed}/{number}")
-    kind = dice.choices((arguments, specs, contents, folder, agent), (5, 4, 4, 3, 3))[0]
+    kind = dice.choices((arguments, specs, contents, folder, agent, calls), (5, 4, 4, 3, 3, 3))[0]
     case = kind(dice, {**FILES, **seeds.study}, seeds)
     return case._replace(small=is_small(case))
 
@@ -192,6 +244,15 @@ def agent(dice: random.Random, _: Any, seeds: Seeds) -> Case:
             text = json.dumps(whole)
     data = damaged(dice, text.encode()) if dice.random() < 0.2 else text.encode()
     return Case(code="import mutate; mutate.drive()", files={"agent.json": data})
+
+
+def calls(dice: random.Random, files: dict[str, bytes], _: Any) -> Case:
+    """A call of the Python API with something else in the place of one or two arguments."""
+    name = dice.choice(list(CALLS))
+    given = dict(CALLS[name])
+    for key in dice.sample(list(given), min(len(given), dice.choice((1, 1, 2)))):
+        given[key] = dice.choice((dice.choice(VALUES), dice.choice([*CALLS[dice.choice(list(CALLS))].values()])))
+    return Case(code=call(name, given), files=files)
 
 
 def drive() -> None:
@@ -311,7 +372,11 @@ def change_tree(dice: random.Random, value: Any) -> None:
 
 def is_small(case: Case) -> bool:
     """Whether nothing in a case asks for much work."""
-    texts = [*case.args, *(case.files[name].decode(errors="replace") for name in FILES if name in case.files)]
+    texts = [
+        *case.args,
+        case.code,
+        *(case.files[name].decode(errors="replace") for name in FILES if name in case.files),
+    ]
     numbers = [float(word) for text in texts for word in re.findall(r"\d+\.?\d*(?:e\d+)?", text)]
     enough = all(NEEDED.get(name, set()) <= set(case.args) for name in case.args[:1])
     return enough and all(number <= 2_000 for number in numbers)

@@ -41,12 +41,10 @@ class Problem(NamedTuple):
     def cause(self) -> str:
         """Problems of one cause are reported once: the last own line of a traceback, or the words without numbers."""
         own = re.findall(r'File "\S*/prudent/(\S+)", line (\d+)', self.outcome.err)
-        last = self.outcome.err.strip().splitlines()[-1:] if own else []
-        where = [f"{own[-1][0]}:{own[-1][1]}"] if own else self.case.args[:1]
-        words = [re.sub(r"[\d.,]+", "#", text)[:60] for text in self.complaints]
-        return " | ".join(
-            [*where, *(re.sub(r"[\da-f]{5,}|\d+", "#", line)[:40] for line in last), *(() if own else words)]
-        )
+        if own:
+            return f"{own[-1]} {self.outcome.err.strip().splitlines()[-1].partition(':')[0]}"
+        words = [re.sub(r"[\d.,]+", "#", text)[:40] for text in self.complaints]
+        return " | ".join([*self.case.args[:1], *words])
 
     def report(self, seed: int) -> str:
         """What it was, what happened, and how to repeat it."""
@@ -55,7 +53,9 @@ class Problem(NamedTuple):
             *(f"  {text}" for text in self.complaints),
         ]
         lines.append(
-            f"  prudent {shlex.join(word[:200] for word in self.case.args)}" if self.case.args else "  an agent"
+            f"  prudent {shlex.join(word[:200] for word in self.case.args)}"
+            if self.case.args
+            else f"  {self.case.code.splitlines()[-1]}"
         )
         lines += [f"  {name}: {text}" for name, text in self.changed.items()]
         return "\n".join([*lines, *(f"  | {line[:300]}" for line in self.outcome.err.splitlines()[-4:])])

@@ -209,6 +209,8 @@ def run_code(code: str) -> None:
     except PrudentError as error:
         print(f"Error: {error}", file=sys.stderr)
         raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None  # where Python would print a traceback of its own
 
 
 def warm_up() -> None:

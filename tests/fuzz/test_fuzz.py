@@ -3,12 +3,14 @@
 `run.py` is the fuzzer as a script, `corpus.py` has the input that once did harm, `judge.py` what is promised.
 """
 
+import shlex
+
 import pytest
 from corpus import CASES, OPEN
 from judge import complaints
 from run import LARGE, fuzz, seeds_of
 from sandbox import Case, Limits, Sandbox
-from valid import COMMANDS
+from valid import CALLS, COMMANDS, FILES, TEXTS, call
 
 from prudent.cli import main
 
@@ -35,6 +37,19 @@ def test_every_case_that_is_open_is_in_the_corpus():
 
 def test_every_command_is_tried():
     assert COMMANDS.keys() == main.commands.keys(), "add a valid command line to valid.py"
+
+
+@pytest.mark.parametrize("command", TEXTS)
+def test_what_cases_are_made_from_is_valid(command, box, study):
+    case = Case(tuple(shlex.split(command)), files={**FILES, **study})
+    outcome = box.run(case)
+    assert (outcome.code, complaints(case, outcome, box.limits)) == (0, []), outcome.err
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_calls_that_cases_are_made_from_are_valid(name, box):
+    outcome = box.run(Case(code=call(name, CALLS[name])))
+    assert outcome.code == 0, outcome.err
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[MENDING] * (name in OPEN)) for name in CASES])

@@ -11,9 +11,10 @@ seed = 7
 
 [ranges]
 c = { from = 1, to = 2, steps = 2 }
+mu = [0.5, 0.7]
 
 [bandits.easy]
-arms = ["gaussian(0.7, 0.05)", "uniform(0, 1)"]
+arms = ["gaussian({mu}, 0.05)", "uniform(0, 1)"]
 """
 TABLE = """east,west,south
 -0.02,0.02,0.03
@@ -26,7 +27,7 @@ FILES = {"study.toml": STUDY.encode(), "table.csv": TABLE.encode()}
 NAMES = ("east", "west", "south")
 
 ARMS = "--arm 'gaussian(0.7, 0.05)' --arm 'beta(1, 2)'"
-BOUNDED = "--arm 'uniform(0, 1)' --arm 'mixture([0.5, 0.5], [bernoulli(0.3), beta(2, 1)])'"
+BOUNDED = "--arm 'uniform(0, 1)' --arm 'mixture([bernoulli(0.3), beta(2, 1)], [0.5, 0.5])'"
 FEW = "--runs 3 --seed 1"
 TEXTS = (
     f"simulate {ARMS} --policy 'mv-lcb(c=1)' --policy exp-exp --horizon 50 {FEW}",
@@ -46,8 +47,8 @@ TEXTS = (
     "show made --policy 'mv-lcb*' --where c=1",
     "show made --horizon 20",
     "plot made regret --out picture.svg",
-    "plot made heatmap --x c --y c",
-    "compare made 'mv-lcb(c=1)' exp-exp --level 0.9",
+    "plot made heatmap --x c --y mu --policy 'mv-lcb(c=*' --horizon 20",
+    "compare made mv-lcb exp-exp --level 0.9 --where mu=0.5",
     "compare made mv-lcb exp-exp",
     "compact made",
     "policies",
@@ -75,3 +76,72 @@ class Seeds(NamedTuple):
     study: dict[str, bytes]
     table: str
     agents: list[str]
+
+
+CALLS = {
+    "Bandit": {"arms": "['uniform(0, 1)', 'beta(1, 2)']", "names": "['a', 'b']"},
+    "two_arms().costs": {"risk": "CVaR(0.1)"},
+    "two_arms().best": {"risk": "MeanVariance(1)"},
+    "CVaR(0.1).cost": {"law": "Gaussian(0, 1)"},
+    "MeanVariance": {"rho": "1.0"},
+    "Gaussian(0, 1).quantile": {"alpha": "0.5"},
+    "Beta": {"a": "1", "b": "2"},
+    "StudentT": {"degrees": "3"},
+    "TruncatedGaussian": {"center": "0", "scale": "1", "low": "0", "high": "1"},
+    "Mixture": {"components": "[Gaussian(0, 1), Beta(1, 1)]", "weights": "[0.5, 0.5]"},
+    "Empirical": {"values": "[1.0, 2.0, 3.0]"},
+    "MVLCB": {"rho": "1.0", "c": "5.0", "delta": "0.1", "range": "1.0", "unbiased": "True"},
+    "simulate": {
+        **{"bandit": "two_arms()", "policy": "'ucb1'", "risk": "'variance'", "horizon": "20", "runs": "3", "seed": "1"},
+        **{"engine": "'auto'", "workers": "1", "snapshots": "[5, 10]", "bound_failure": "0.0"},
+    },
+    "identify": {
+        **{"bandit": "two_arms()", "strategy": "'sequential-halving'", "risk": "'mean-variance'", "budget": "40"},
+        **{"delta": "None", "runs": "3", "seed": "1", "most_pulls": "None", "workers": "1"},
+    },
+    "MultivariateGaussian": {"mean": "[0.1, 0.2]", "covariance": "[[0.04, 0.0], [0.0, 0.04]]"},
+    "EmpiricalJoint": {"rows": "[[0.1, 0.2], [0.3, 0.1]]", "names": "['a', 'b']"},
+    "two_assets().optimal": {"rho": "1.0", "upper": "0.8", "short": "True"},
+    "simulate_portfolio": {
+        **{"bandit": "two_assets()", "policy": "'mc-empirical'", "rho": "1.0", "horizon": "20", "runs": "2"},
+        **{"upper": "0.8", "short": "False", "snapshots": "[5]", "workers": "1", "seed": "1"},
+    },
+    "in_study": {
+        **{"bandits": "{'b': ['uniform(0, 1)', 'beta(1, 2)']}", "policies": "['mv-lcb']", "risks": "['variance']"},
+        **{"horizons": "[10]", "runs": "2", "seed": "1", "engine": "'auto'", "keep": "'runs'", "ranges": "{}"},
+    },
+    "advise": {
+        **{
+            "options": "plan.guesses(['a: beta(1, 2)', 'b: beta(1..2, 2)'])",
+            "risk": "MeanVariance(1)",
+            "horizon": "20",
+        },
+        **{"out": "Path('new')", "policies": "['mv-lcb']", "draws": "10", "runs": "2", "seed": "1", "workers": "1"},
+    },
+    "plan.guesses": {"texts": "['a: beta(1, 2)']"},
+    "plan.tolerance": {"less_mean": "0.1", "less_variance": "0.2"},
+    "Agent": {
+        **{"policy": "'mv-lcb'", "n_arms": "2", "horizon": "20", "seed": "1", "risk": "'variance'"},
+        **{"support": "(0, 1)", "remember": "True"},
+    },
+    "Agent('ucb1', 2).ask": {"among": "[0]"},
+    "Agent('ucb1', 2).tell": {"arm": "0", "reward": "0.5", "asked": "False"},
+    "Agent('ucb1', 2).retire": {"arm": "0"},
+    "Agent('ucb1', 2, support=(0, 1), remember=True).intervals": {"level": "0.9", "quantile": "0.5"},
+    "Agent.from_json": {"text": "Agent('ucb1', 2).to_json()", "policy": "UCB1()"},
+    "theory.bounds": {"bandit": "two_arms()", "risk": "MeanVariance(1)", "horizon": "100", "delta": "0.1"},
+    "best_sequence": {"bandit": "two_arms()", "risk": "'variance'", "periods": "3"},
+    "sequence_cost": {
+        "bandit": "Bandit(['gaussian(0, 1)', 'gaussian(1, 2)'])",
+        "risk": "'variance'",
+        "counts": "[1, 2]",
+    },
+    "period_cost": {"law": "Gaussian(0, 1)", "risk": "CVaR(0.1)", "periods": "3"},
+}
+"""Calls of the Python API by their arguments."""
+
+
+def call(name: str, given: dict[str, str]) -> str:
+    """A script with this call."""
+    imports = ("from entries import *", "from prudent import *", "from pathlib import Path", "import numpy as np")
+    return "\n".join([*imports, f"{name}({', '.join(f'{key}={value}' for key, value in given.items())})"])
