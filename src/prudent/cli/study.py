@@ -52,7 +52,7 @@ def run(study: Path, out: Path | None, dry_run: bool, **settings: Any) -> None:
 
     out = out or Path("results") / study.stem
     count, local = count_workers("run", settings["workers"]), settings["backend"] == "threads"
-    choose_backend(settings["backend"], count)
+    choose_backend(settings["backend"])
     check_folder("run", out)
     with progress_bar("reading"):
         asked = load(study)

@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -133,15 +134,19 @@ def _leave(number: int, _: Any) -> NoReturn:
 
 
 def _end_if_deaf(ear: socket.socket, over: threading.Event) -> None:
-    """What is being written is lost, as with a power failure, which files and folders survive."""
+    """End a process that still lives a while after a signal, be it that Python waits for a thread that compiles.
+
+    What is being written is lost, as with a power failure, which files and folders survive.
+    """
     with ear:
         heard = ear.recv(1)
-    if not heard or over.wait(GRACE):
+    if not heard:
         return
+    time.sleep(GRACE)
     if sys.stderr.isatty():
         os.write(2, b"\x1b[?25h")  # the cursor, which a progress bar hides
     interrupted = heard[0] == signal.SIGINT
-    os.write(2, b"\nAborted!\n" if interrupted else b"")
+    os.write(2, b"\nAborted!\n" if interrupted and not over.is_set() else b"")
     os._exit(1 if interrupted else 128 + heard[0])
 
 

@@ -20,6 +20,7 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any
 
+import numpy as np
 from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
@@ -62,13 +63,15 @@ def _locally(kind: str, workers: int, tasks: Iterable[Task]) -> Iterator[Done]:
     """What is done, as it is done. A dead process ends it with `WorkerLostError`: joblib gives up the pool."""
     settings = {"initializer": end_with, "initargs": (os.getpid(),)} if kind == "loky" else {}
     pool = Parallel(workers, kind, return_as="generator_unordered", batch_size=1, **settings)
-    done = pool(delayed(play)(task) for task in tasks)
+    halt = np.zeros(1, np.bool_)
+    done = pool(delayed(play)(task, halt) for task in tasks)
     try:
         for each in done:  # noqa: UP028, since `yield from` would close `done` before the remark below is silenced
             yield each
     except BrokenProcessPool as error:
         raise WorkerLostError(str(error)) from None
     finally:
+        halt[0] = True  # what threads are still at is given up; processes are killed
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # joblib's remark on tasks given up, when what is done cannot be kept
             done.close()
