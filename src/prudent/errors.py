@@ -62,7 +62,7 @@ def check_integer(owner: str, name: str, value: Any, *, low: int, high: int | No
     except TypeError:
         raise PrudentError(f"{owner}: {name} must be a whole number, got {shown(value)}{_tail(hint)}") from None
     if is_flag(value) or whole < low or (high is not None and whole > high):
-        below = whole < low and (high is None or high > 10**9)  # so large a limit tells nothing about a small number
+        below = whole < low and (high is None or high >= 10**6)  # so large a limit tells nothing about a small number
         allowed = f"at least {low}" if high is None or below else f"from {low} to {high}"
         raise PrudentError(f"{owner}: {name} must be a whole number {allowed}, got {shown(value, str)}{_tail(hint)}")
     return whole

@@ -1,5 +1,6 @@
 """What a simulation leaves: per run and arm the pulls, mean and variance, and those of the best arm's twins."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -68,14 +69,17 @@ class Rounds(Results):
 def averages(values: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     """Means over runs and their standard errors, flat: `regret`, `regret_se`, …; lists where there are arms.
 
-    The arrays have one shape, so that they are averaged together. A single run has no standard error: None.
+    The arrays have one shape, so that they are averaged together. A single run has no standard error, nor have values
+    too large for their squares: None.
     """
     table = np.array(list(values.values()))
     runs = table.shape[1]
-    errors = (table.std(1, ddof=1) / np.sqrt(runs)).tolist() if runs > 1 else [None] * len(table)
+    with np.errstate(over="ignore", invalid="ignore"):  # rewards of heavy tails may be too large for squares of squares
+        errors = (table.std(1, ddof=1) / np.sqrt(runs)).tolist() if runs > 1 else [None] * len(table)
     flat: dict[str, Any] = {}
     for name, mean, error in zip(values, table.mean(1).tolist(), errors, strict=True):
-        flat[name], flat[f"{name}_se"] = mean, error
+        known = not isinstance(error, float) or math.isfinite(error)
+        flat[name], flat[f"{name}_se"] = mean, error if known else None
     return flat
 
 

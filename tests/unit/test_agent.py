@@ -126,7 +126,7 @@ def test_bad_settings_stop_at_the_door(change, message):
         (lambda agent: agent.ask(among=[7]), "from 0 to 2"),
         (lambda agent: agent.ask(among=[0, 2]), r"no retired arm, got \[0, 2\]; in play are \[0, 1\]"),
         (lambda agent: agent.ask(among=1), "must be a list"),
-        (lambda agent: agent.ask(among="01"), "arm must be"),
+        (lambda agent: agent.ask(among="01"), "must be a list"),
         (lambda agent: agent.ask(among=[True, False]), "arm must be"),
         (lambda agent: agent.retire(2), "retired already"),
         (lambda agent: agent.retire(9), "from 0 to 2"),
@@ -195,3 +195,45 @@ def test_it_introduces_itself():
     play(agent, 5, rewards(0))
     agent.ask()
     assert repr(agent) == "<Agent: ucb1(range=2.0), 3 arms, 5 rewards, 1 open asks>"
+
+
+@pytest.mark.parametrize("flag", ["no", "False", "", 0, 1, None, [], np.array([True])])
+def test_flags_are_flags(flag):
+    with pytest.raises(PrudentError, match="Agent: remember must be True or False, got"):
+        Agent("ucb1", 1, remember=flag)
+    agent = Agent("ucb1", 1)
+    agent.ask()
+    with pytest.raises(PrudentError, match="tell: asked must be True or False, got"):
+        agent.tell(0, 0.5, asked=flag)
+    assert agent.estimates()[0].pulls == 0
+
+
+@pytest.mark.parametrize("reward", [True, np.True_, np.False_, "0.5", None, 1j, np.complex64(1), np.ones(1), [0.5]])
+def test_what_is_no_reward_is_refused(reward):
+    with pytest.raises(PrudentError, match="tell: reward must be a number, got"):
+        Agent("ucb1", 1).tell(0, reward, asked=False)
+
+
+@pytest.mark.parametrize("n_arms", [10**6 + 1, 10**7, 10**18, 10**400, 1e300])
+def test_absurdly_many_arms_are_refused_at_once(n_arms):
+    with pytest.raises(PrudentError, match="Agent: n_arms must be a whole number from 1 to 1000000, got 1"):
+        Agent("mv-lcb", n_arms, horizon=10**8)
+
+
+@pytest.mark.parametrize("policy", [None, 5, object(), MVLCB, (1.0, 2.0), b"ucb1"])
+def test_what_is_no_policy_is_refused(policy):
+    with pytest.raises(PrudentError, match="policy must be"):
+        Agent(policy, 2, horizon=10)
+
+
+def test_a_score_beyond_floats_is_named():
+    agent = Agent("entropic-lcb", 1, 10)
+    agent.tell(0, -1e100, asked=False)
+    with pytest.raises(PrudentError, match=r"entropic-lcb: its score of arm 0, .* is not a number"):
+        agent.ask()
+
+
+def test_a_cost_beyond_floats_is_infinite():
+    agent = Agent("round-robin", 1, risk="exponential-utility")
+    agent.tell(0, -1e4, asked=False)
+    assert agent.estimates()[0].cost == math.inf

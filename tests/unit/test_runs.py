@@ -51,3 +51,23 @@ def test_an_earlier_round_must_have_been_asked_for():
     assert runs.at(10).pulls.sum() == 20
     with pytest.raises(PrudentError, match="must be one of the snapshots 10, 30, got 20"):
         runs.at(20)
+
+
+@pytest.mark.parametrize("rho", [0.0, 1.0, float("inf")])
+@pytest.mark.parametrize(
+    "arms", [("gaussian(1e70, 1)", "gaussian(-1e70, 1)"), ("gaussian(0, 1e140)", "gaussian(1, 1)")]
+)
+def test_the_largest_rewards_leave_numbers(arms, rho):
+    summary = simulate(Bandit(arms), "round-robin", risk=MeanVariance(rho), horizon=10, runs=3).summary()
+    assert np.isfinite([summary[name] for measure in MEASURES for name in (measure, f"{measure}_se")]).all()
+
+
+def test_rewards_too_large_for_their_measures_are_refused():
+    with pytest.raises(PrudentError, match="gaussian: its mean or variance is too large for floats"):
+        Bandit(["gaussian(1e200, 1)", "gaussian(2e200, 1)"])
+    with pytest.raises(PrudentError, match=r"Bandit: the cost of .* cannot be squared"):
+        simulate(Bandit(["gaussian(1, 1)"] * 2), "round-robin", risk=MeanVariance(1e200), horizon=10, runs=3).summary()
+
+
+def test_a_standard_error_beyond_floats_is_none():
+    assert averages({"a": np.array([1e200, 2e200, -3e200])})["a_se"] is None

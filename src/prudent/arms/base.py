@@ -18,8 +18,8 @@ from prudent.registry import Registry, named
 MOST_AVERSE = 1e100
 """The largest λ whose product with rewards, squared, is a number."""
 
-LARGEST = 1e140
-"""The size of the largest rewards: 10¹⁶ of their squares, as many as rounds can be, still have a sum."""
+LARGEST = 1e70
+"""The size of the largest mean and standard deviation: variances have squares then, and sums of those."""
 
 
 MOST_REWARDS = 10**10

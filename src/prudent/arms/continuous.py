@@ -253,7 +253,7 @@ class StudentT(Continuous):
         location = check_finite(self.name, "location", self.location)
         scale = check_positive(self.name, "scale", self.scale)
         # P(|T| > t) is about t^−degrees: rewards too large to be squared must be too rare to be met.
-        if degrees * (math.log(LARGEST) - math.log(scale)) < 32.0 or abs(location) > LARGEST:
+        if degrees * (2.0 * math.log(LARGEST) - math.log(scale)) < 32.0 or abs(location) > LARGEST:
             fix = "take more degrees, or measure rewards in larger units"
             raise PrudentError(f"{self.name}: rewards would leave the range of floats; {fix}")
         self._settle(degrees=degrees, location=location, scale=scale, support=(-math.inf, math.inf))

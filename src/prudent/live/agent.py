@@ -261,7 +261,10 @@ class Agent:
             arm = self._arms[i]
             seen = Arm(arm.pulls, arm.mean, arm.variance)
             rewards = ordered(arm) if self._needs_rewards else None
-            score = score_of(self._ready, seen, t, self._rng, rewards) if arm.pulls > 0 else -math.inf
+            try:
+                score = score_of(self._ready, seen, t, self._rng, rewards) if arm.pulls > 0 else -math.inf
+            except ArithmeticError:  # where a kernel goes on with infinity, Python stops
+                score = math.nan
             if math.isnan(score):
                 raise PrudentError(f"{spec(self.policy)}: its score of arm {i}, {seen}, is not a number (NaN)")
             less_busy = best < 0 or arm.open_asks < self._arms[best].open_asks
@@ -329,19 +332,22 @@ class Agent:
         """Mean, variance and cost, as far as they are known."""
         if arm.pulls == 0:
             return None, None, None
-        return arm.mean, arm.variance, float(self.risk.estimate(arm.mean, arm.variance, ordered(arm)))
+        with np.errstate(over="ignore"):  # a cost too large for a float is infinite
+            cost = float(self.risk.estimate(arm.mean, arm.variance, ordered(arm)))
+        return arm.mean, arm.variance, cost
 
     def _intervals(self, number: int, arm: ArmState, quantile: float | None, failure: float) -> Intervals:
         """Each may miss, ever, with probability `failure`."""
         if arm.pulls == 0:
             return Intervals(number, 0, None, None, None, None)
         known, within = (arm.pulls, arm.mean, arm.variance), (failure, *self.support)
-        found = (
-            always.mean_bounds(*known, *within),
-            always.variance_bounds(*known, *within),
-            self.risk.always_bounds(*known, ordered(arm), *within),
-            None if quantile is None else always.quantile_bounds(ordered(arm), quantile, *within),
-        )
+        with np.errstate(over="ignore"):
+            found = (
+                always.mean_bounds(*known, *within),
+                always.variance_bounds(*known, *within),
+                self.risk.always_bounds(*known, ordered(arm), *within),
+                None if quantile is None else always.quantile_bounds(ordered(arm), quantile, *within),
+            )
         return Intervals(number, arm.pulls, *(bounds and Interval(*map(float, bounds)) for bounds in found))
 
     def _number(self, owner: str, arm: int) -> int:

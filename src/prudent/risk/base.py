@@ -90,7 +90,11 @@ class RiskMeasure(ABC):
         """The cost of observed rewards, taken as a law that gives each its weight (equal by default)."""
         x, w = check_sample(self.name, rewards, weights)
         order = np.argsort(x, kind="stable")
-        return float(self.weigh(x[order], w[order]))
+        with np.errstate(over="ignore", invalid="ignore"):
+            cost = float(self.weigh(x[order], w[order]))
+        if not math.isfinite(cost):
+            raise PrudentError(f"{self.name}: the cost of these rewards is too large; measure them in larger units")
+        return cost
 
     def stats_cost(self, mean: ArrayLike, variance: ArrayLike) -> Array:
         """The cost where mean and variance determine it; element by element."""
