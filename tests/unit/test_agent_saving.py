@@ -173,7 +173,7 @@ def test_an_agent_loads_its_own_file_whatever_small_rewards_it_was_told(rewards)
 
 
 @given(
-    st.lists(st.floats(-1e150, 1e150), min_size=1, max_size=20),
+    st.lists(st.floats(-1e150, 1e150) | st.floats(1e9, 1e9 + 1e-3), min_size=1, max_size=20),
     st.booleans(),
     st.booleans(),
 )
@@ -183,6 +183,27 @@ def test_an_agent_loads_its_own_file_whatever_it_was_told(rewards, remember, sup
     for reward in rewards:
         agent.tell(0, reward, asked=False)
     assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()
+
+
+@pytest.mark.parametrize("support", [(-1e308, 1e308), (-math.inf, 0.5), (0.5, math.inf), (0, 1e300), None])
+def test_an_agent_loads_its_own_file_whatever_its_support(support):
+    agent = Agent("round-robin", 2, support=support)
+    for reward in (0.5, 0.5, 0.5):
+        agent.tell(0, reward, asked=False)
+    assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()
+
+
+@pytest.mark.parametrize("offset", [1e9, -1e12, 1e15])
+def test_an_agent_far_from_zero_loads_its_own_file_and_no_other(offset):
+    agent, rng = Agent("round-robin", 1, support=(offset, offset + 1), remember=True), np.random.default_rng(1)
+    for reward in offset + rng.integers(0, 9, 2_000) / 8:
+        agent.tell(0, reward, asked=False)
+    state = json.loads(agent.to_json())
+    assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()
+    for change in ({"mean": offset + 2_000.0}, {"mean": -offset}, {"variance": 3e6}):
+        altered = {**state, "arms": [{**state["arms"][0], **change}]}
+        with pytest.raises(PrudentError, match="agent state: arm 0"):
+            Agent.from_json(json.dumps(altered))
 
 
 @pytest.mark.parametrize("path", [None, 5, "", b"", object(), "a\0b", 1.5, ["a"]])

@@ -23,10 +23,13 @@ LARGEST = 2**52
 """No experiment has more rounds. It is half of what floats count exactly, so that there is room to go on."""
 
 ROUNDED = 1e-6
-"""By what share of their size mean and variance may differ from those of the rewards: far more than rounding."""
+"""By what share of the rewards' spread mean and variance may be off: far more than rounding, unless rewards are far
+from 0. There the recursion may be off by `DRIFT` of their size, though never by more than their spread."""
+
+DRIFT, LAST_DIGITS = 1e-9, 1e-12
 
 TINY = 1e-300
-"""Numbers below this begin to lose their digits."""
+"""Numbers below this begin to lose their digits, and denormal ones have none."""
 
 
 @dataclass(slots=True)
@@ -179,15 +182,20 @@ def _check_moments(where: str, arm: ArmState, low: float, high: float) -> None:
         raise PrudentError(f"{where}: mean and variance must be 0 without pulls, got {arm.mean} and {arm.variance}")
     if arm.pulls == 0:
         return
-    size = max((abs(end) for end in (low, high) if math.isfinite(end)), default=0.0)
-    if not low - ROUNDED * size <= arm.mean <= high + ROUNDED * size:
+    near = LAST_DIGITS * max((abs(end) for end in (low, high) if math.isfinite(end)), default=0.0)
+    if not low - near <= arm.mean <= high + near:
         raise PrudentError(f"{where}: mean must lie in the support [{low:g}, {high:g}], got {arm.mean}")
-    most = math.inf if math.isinf(high - low) else (high - arm.mean) * (arm.mean - low) + ROUNDED * size * size
-    if arm.pulls == 1:
-        most = 0.0
-    if arm.variance > most:
+    most = 0.0 if arm.pulls == 1 else (high - arm.mean) * (arm.mean - low)
+    slack = 0.0 if arm.pulls == 1 else _variance_slack(high - low, max(abs(low), abs(high)))
+    if arm.variance > most + slack:
         why = f"{most:g} with {arm.pulls} rewards of mean {arm.mean} in [{low:g}, {high:g}]"
         raise PrudentError(f"{where}: variance must be at most {why}, got {arm.variance}")
+
+
+def _variance_slack(spread: float, size: float) -> float:
+    """By how much the variance of rewards of that spread and size may be off."""
+    near = LAST_DIGITS * size
+    return ROUNDED * spread * spread + min(DRIFT * size, spread) * spread + near * near + TINY
 
 
 def _check_rewards(where: str, arm: ArmState, rewards: list[float]) -> None:
@@ -198,10 +206,10 @@ def _check_rewards(where: str, arm: ArmState, rewards: list[float]) -> None:
         raise PrudentError(f"{where}: rewards must be in ascending order")
     if not rewards:
         return
-    # Denormal numbers have few digits or none: that is what `TINY` allows for.
-    scale = max(abs(rewards[0]), abs(rewards[-1]), TINY)
+    spread, size = rewards[-1] - rewards[0], max(abs(rewards[0]), abs(rewards[-1]))
     off_mean, off_variance = abs(arm.mean - np.mean(rewards)), abs(arm.variance - np.var(rewards))
-    if off_mean > ROUNDED * scale or off_variance > ROUNDED * scale * scale + TINY:
+    mean_slack = ROUNDED * spread + min(DRIFT * size, spread) + LAST_DIGITS * size + TINY
+    if off_mean > mean_slack or off_variance > _variance_slack(spread, size):
         raise PrudentError(f"{where}: rewards must have the mean {arm.mean} and the variance {arm.variance}")
 
 
