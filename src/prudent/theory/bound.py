@@ -109,11 +109,7 @@ class Instance:
     @classmethod
     def of(cls, owner: str, bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> "Instance":
         """The numbers the theorems need, or an error for what they cannot treat; δ is Theorem 1's 1/n² by default."""
-        bandit, measure = check_bandit(owner, bandit), risks.make(owner, risk)
-        if not isinstance(measure, MeanVariance):
-            why = "[Sani12] proves nothing for others"
-            raise PrudentError(f"{owner}: risk must be a mean-variance, got {measure}; {why}")
-        risk = measure
+        bandit, risk = check_bandit(owner, bandit), check_risk(owner, risk)
         hint = "the theorems fix ρ; when only the mean counts, UCB1's own regret bound applies"
         rho = check_number(owner, "rho", risk.rho, low=0.0, high=WIDEST, hint=hint)
         n = check_integer(owner, "horizon", horizon, low=1)
@@ -162,6 +158,14 @@ class Instance:
     @property
     def informative(self) -> Condition:
         return Condition(f"6nKδ < 1, else the probability is 0: {self.failure:.3g}", self.failure < 1.0)
+
+
+def check_risk(owner: str, risk: Any) -> MeanVariance:
+    """The mean-variance, or an error for what the theorems do not treat."""
+    made = risks.make(owner, risk)
+    if not isinstance(made, MeanVariance):
+        raise PrudentError(f"{owner}: risk must be a mean-variance, got {made}; [Sani12] proves nothing for others")
+    return made
 
 
 def largest_pseudo_regret(bandit: Bandit, risk: MeanVariance) -> float:

@@ -10,11 +10,12 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from prudent.bandit import Bandit
+from prudent.bandit import Bandit, check_bandit
+from prudent.errors import PrudentError, check_flag, shown
 from prudent.policies.exp_exp import RULES
 from prudent.policies.helpers import exploring_pulls
 from prudent.risk.mean_variance import MeanVariance
-from prudent.theory.bound import LARGEST, Bound
+from prudent.theory.bound import LARGEST, Bound, check_risk
 from prudent.theory.exp_exp import EXPLORING, PRINTED, wrong_arm
 
 SETTLED = 3
@@ -39,6 +40,10 @@ def informative_horizons(
     `first` is the smallest n such that this is so for all larger ones, up to `last`. Conditions on the arms are left
     aside, as in `Bound.vacuous`. None stands for what has no limit: rates, exact values, and regret of unbounded arms.
     """
+    if not callable(result):
+        raise PrudentError(f"informative_horizons: result must be a theorem such as lemma2, got {shown(result)}")
+    bandit, risk = check_bandit("informative_horizons", bandit), check_risk("informative_horizons", risk)
+    printed = check_flag("informative_horizons", "printed", printed)
 
     def says_something(n: int) -> bool:
         bound = result(bandit, risk, n)
