@@ -47,7 +47,12 @@ class Bandit:
     def __init__(self, arms: Iterable[Law | str], names: Iterable[str] | None = None) -> None:
         if isinstance(arms, (str, Law)):
             raise PrudentError(f"Bandit: arms must be a list of arms, got {shown(arms, str)}; put it in brackets")
-        self.arms: tuple[Law, ...] = tuple(registered.make("Bandit", arm) for arm in _listed("arms", arms))
+        listed = _listed("arms", arms)
+        # Each spec is read once, however many arms have it.
+        made = {arm: registered.make("Bandit", arm) for arm in dict.fromkeys(a for a in listed if isinstance(a, str))}
+        self.arms: tuple[Law, ...] = tuple(
+            made[arm] if isinstance(arm, str) else registered.make("Bandit", arm) for arm in listed
+        )
         if not self.arms:
             raise PrudentError("Bandit: arms must hold at least one arm, got none; pass e.g. [Gaussian(1.0, 0.05)]")
         self.names = tuple(f"arm {i + 1}" for i in range(len(self))) if names is None else _listed("names", names)
