@@ -165,6 +165,7 @@ def test_bad_searches_are_one_line_and_exit_code_2(arguments, message):
         (math.inf, math.nan, "inf"),
         (-math.inf, math.inf, "-inf"),
         (0.25, math.inf, "0.25"),
+        (1.23456e-17, 1.9e-18, "1.235e-17 ± 1.9e-18"),
         (3.14159e200, 2.71e199, "3.142e+200 ± 2.7e+199"),
     ],
 )

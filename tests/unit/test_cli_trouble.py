@@ -59,6 +59,7 @@ class Panic(BaseException):
         (ValueError("Maximum allowed dimension exceeded"), "too large for this machine (Maximum allowed"),
         (OverflowError(34, "Numerical result out of range"), "(Numerical result out of range)"),
         (RuntimeError("can't start new thread"), "fewer runs, rounds, arms or workers"),
+        (RuntimeError("cannot cache function 'f': no locator available for file 'x'"), "set NUMBA_CACHE_DIR"),
         (RecursionError("maximum recursion depth exceeded"), "nested too deeply"),
         (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"), "not UTF-8"),
     ],

@@ -22,7 +22,7 @@ LONG = 3600.0
 SMALL = 1_000_000
 """Rounds of all runs, times arms, that no policy needs so long for."""
 
-FIRST, STEP, ENOUGH = 1_000, 8, 0.05
+FIRST, STEP, ENOUGH = 100, 8, 0.05
 """Rounds of the first run that is timed; how much longer the next one is; seconds that can be timed well."""
 
 SAMPLE = 20
@@ -73,18 +73,37 @@ def warn_of_runs(
 
 
 def seconds_of_run(play: Callable[..., Any], rounds: int) -> float:
-    """Seconds of one run: shorter ones are timed, ever longer, and the last two say how the time grows."""
-    few, growth, last = min(rounds, FIRST), 1.0, None
-    play(few, runs=1, workers=1)  # compiled before anything is timed
+    """Seconds of one run: shorter ones are timed, ever longer, and the last two say how the time grows.
+
+    It stays (leaping), grows as the rounds, or as a power of them (a score of all rewards so far); nothing is between.
+    """
+    few, last = min(rounds, FIRST), (0, 0.0)
     while True:
-        started = time.perf_counter()
-        play(few, runs=1, workers=1)
-        taken = time.perf_counter() - started
-        if last is not None:
-            growth = max(0.0, math.log(taken / last[1]) / math.log(few / last[0]))
-        if taken > ENOUGH or few == rounds:
-            return taken * math.pow(rounds / few, growth)
+        try:
+            taken = _timed(play, few)
+        except PrudentError:  # a policy may be made for long runs only
+            if few == rounds:
+                raise
+            few = min(STEP * few, rounds)
+            continue
+        if few == rounds:
+            return taken
+        if taken > ENOUGH and last[0]:
+            growth = round(math.log(taken / last[1]) / math.log(few / last[0]))
+            return taken * math.pow(rounds / few, max(0, growth))
         few, last = min(STEP * few, rounds), (few, taken)
+
+
+def _timed(play: Callable[..., Any], rounds: int) -> float:
+    """A second try where the first was slow: it may have compiled something, or the machine was busy."""
+    taken = math.inf
+    for _ in range(2):
+        started = time.perf_counter()
+        play(rounds, runs=1, workers=1)
+        taken = min(taken, time.perf_counter() - started)
+        if taken < ENOUGH:
+            break
+    return taken
 
 
 def seconds_of_cells(cells: "Sequence[Labelled]", workers: int, *, threads: bool = True) -> float:

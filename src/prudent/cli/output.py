@@ -46,7 +46,7 @@ def with_error(mean: float | None, se: float | None) -> str:
         return "–"
     if not se or not math.isfinite(mean) or not 1e-12 * abs(mean) <= se < math.inf:
         return f"{mean:.4g}"
-    if se >= 1e15:  # digits of which nobody knows the last
+    if not 1e-9 <= se < 1e15:  # too many digits to be read
         return f"{mean:.4g} ± {se:.2g}"
     digits = max(0, 1 - math.floor(math.log10(se)))
     return f"{mean:.{digits}f} ± {se:.{digits}f}"

@@ -34,20 +34,21 @@ FILE = FilePath()
 OTHER = "choose another place (--out)"
 
 
-def check_folder(owner: str, folder: Path) -> None:
-    """Refuse a folder that cannot be made or written into; nothing is made yet."""
+def check_folder(owner: str, folder: Path, inside: str = "") -> None:
+    """Refuse a folder that cannot be made or written into, for a file `inside` perhaps; nothing is made yet."""
+    cannot = f"{owner}: cannot write {folder / inside}"
     try:
         there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
         if not there.is_dir():
-            raise PrudentError(f"{owner}: cannot write {folder}: {there} is a file and no folder; {OTHER}")
+            raise PrudentError(f"{cannot}: {there} is a file and no folder; {OTHER}")
         if not os.access(there, os.W_OK | os.X_OK):
-            raise PrudentError(f"{owner}: cannot write {folder}: no right to write into {there}; {OTHER}")
+            raise PrudentError(f"{cannot}: no right to write into {there}; {OTHER}")
     except OSError as error:
-        raise PrudentError(f"{owner}: cannot write {folder}: {error.strerror or error}; {OTHER}") from error
+        raise PrudentError(f"{cannot}: {error.strerror or error}; {OTHER}") from error
 
 
 def check_file(owner: str, path: Path) -> None:
     """Refuse a file that cannot be written; nothing is made yet."""
-    check_folder(owner, path.parent)
+    check_folder(owner, path.parent, path.name)
     if path.is_dir():
         raise PrudentError(f"{owner}: cannot write {path}: it is a folder; {OTHER}")

@@ -1,5 +1,7 @@
 """The command `plan`. Heavy imports wait for it."""
 
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,36 +35,32 @@ def plan(
 
     prudent plan --option "4 * gaussian(0.3..0.6, 0.1..0.4)" --horizon 2000 --accept 0.2 0.1
     """
-    import numpy as np
-
-    from prudent.bandit import Bandit
+    from prudent.engine.scaffold import LONGEST
     from prudent.engine.threads import count_workers
     from prudent.errors import PrudentError, check_integer
     from prudent.plan import advise, guesses, pilot, suitable, tolerance, write_report
     from prudent.plan.page import readable
     from prudent.policies.base import policies as registered
     from prudent.risk.mean_variance import MeanVariance
-    from prudent.study import Cell, Labelled
 
     if accept is not None and rho is None:
         rho = tolerance(*accept)
     elif rho is None or accept is not None:
         raise PrudentError("plan: give either --accept MEAN VARIANCE or --rho; they say how much risk you tolerate")
     risk = MeanVariance(rho)
-    options = [*guesses(texts), *(pilot(data) if data else [])]
-    rounds = settings["horizon"] = check_integer("plan", "horizon", settings["horizon"], low=1)
+    with progress_bar("reading"):
+        options = [*guesses(texts), *(pilot(data) if data else [])]
+    if not options:
+        raise PrudentError("plan: give what can be chosen in the trial, with --option GUESS or --pilot FILE")
+    rounds = settings["horizon"] = check_integer("plan", "horizon", settings["horizon"], low=1, high=LONGEST)
     draws: int = settings["draws"]
     fit = [registered.parse(text) for text in settings["policies"]] or suitable(risk, rounds, options)[0]
     workers = count_workers("plan", settings["workers"])
     check_folder("plan", out)
-
-    def seconds() -> float:
-        example = Bandit([option.draw(np.random.default_rng(0)) for option in options])
-        cells = [Labelled(Cell(example, risk, policy, rounds, int(settings["runs"]))) for policy in fit]
-        return draws * seconds_of_cells(cells, workers)
-
-    with progress_bar("plan", len(fit) * draws) as advance:
-        told = warning_first(advance, len(fit) * draws, seconds, workers)
+    total, trials = len(fit) * draws, settings["runs"] * draws
+    with progress_bar("plan", total) as advance:
+        seconds = partial(seconds_of_trials, options, risk, fit, rounds, trials, workers)
+        told = warning_first(advance, total, seconds, workers)
         advice = advise(options, risk, out=out, progress=told, **settings)
     facts = {"options": "; ".join(map(str, options)), "rounds": f"{rounds:,}", "ρ": f"{risk.rho:g}"}
     facts |= {"draws × trials": f"{draws} × {settings['runs']:.0f}", "seed": str(settings["seed"])}
@@ -72,3 +70,16 @@ def plan(
     answer(as_json, found, title, readable(advice.policies).to_dicts(), left=("policy",))
     for line in () if as_json else (f"Take {advice.recommended}.", *(f"- {why}" for why in advice.reasons), page):
         click.echo(line)
+
+
+def seconds_of_trials(
+    options: Sequence[Any], risk: Any, fit: Sequence[Any], rounds: int, trials: float, workers: int
+) -> float:
+    """Seconds that as many trials with each policy take, on one example of a bandit."""
+    import numpy as np
+
+    from prudent.bandit import Bandit
+    from prudent.study import Cell, Labelled
+
+    example = Bandit([option.draw(np.random.default_rng(0)) for option in options])
+    return seconds_of_cells([Labelled(Cell(example, risk, policy, rounds, int(trials))) for policy in fit], workers)

@@ -53,7 +53,8 @@ def run(study: Path, out: Path | None, dry_run: bool, **settings: Any) -> None:
     out = out or Path("results") / study.stem
     count, local = count_workers("run", settings["workers"]), settings["backend"] == "threads"
     choose_backend(settings["backend"])
-    check_folder("run", out)
+    if not dry_run:
+        check_folder("run", out)
     with progress_bar("reading"):
         asked = load(study)
         total = len({each.key for each in asked.cells})

@@ -44,6 +44,12 @@ FIXES = {
 }
 """What helps against what the system says."""
 
+OTHERS = {
+    RecursionError: "the input is nested too deeply; write it with fewer brackets inside brackets",
+    UnicodeError: "a text is not UTF-8 ({}); save the file as UTF-8, or write plain letters",
+}
+"""What helps against what Python says."""
+
 TOO_LARGE = (
     "array is too big",
     "maximum allowed dimension",
@@ -63,12 +69,12 @@ def in_words(error: BaseException) -> str | None:
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or said}; {FIXES.get(error.errno or 0, 'mend that, and try again')}"
-    if isinstance(error, RecursionError):
-        return "the input is nested too deeply; write it with fewer brackets inside brackets"
-    if isinstance(error, UnicodeError):
-        return f"a text is not UTF-8 ({said}); save the file as UTF-8, or write plain letters"
+    if kind := next((kind for kind in OTHERS if isinstance(error, kind)), None):
+        return OTHERS[kind].format(said)
     if isinstance(error, (MemoryError, OverflowError)) or any(words in said.lower() for words in TOO_LARGE):
         return f"too large for this machine ({said or 'no memory is left'}); {FIXES[errno.ENOMEM]}"
+    if "no locator available" in said:  # Numba's, where neither its code nor the user has a folder to write into
+        return "compiled code cannot be kept anywhere; set NUMBA_CACHE_DIR to a folder that can be written"
     return None
 
 
@@ -122,10 +128,10 @@ def orderly_end() -> Iterator[None]:
     try:
         yield
     finally:
-        over.set()
         for number in ends:
             signal.signal(number, signal.SIG_DFL)
         signal.set_wakeup_fd(woken)
+        over.set()
         mouth.close()
 
 
@@ -140,9 +146,9 @@ def _end_if_deaf(ear: socket.socket, over: threading.Event) -> None:
     """
     with ear:
         heard = ear.recv(1)
-    if not heard:
-        return
-    time.sleep(GRACE)
+        if not heard:
+            return
+        time.sleep(GRACE)
     if sys.stderr.isatty():
         os.write(2, b"\x1b[?25h")  # the cursor, which a progress bar hides
     interrupted = heard[0] == signal.SIGINT
