@@ -174,6 +174,23 @@ def test_a_mean_has_the_digits_that_its_error_supports(mean, se, shown):
     assert with_error(mean, se) == shown
 
 
+@pytest.mark.parametrize("width", [20, 80])
+def test_long_tables_have_every_row_and_no_frames(width, monkeypatch, capsys):
+    """Frames would take minutes."""
+    monkeypatch.setattr("rich.console.Console.is_terminal", True)
+    monkeypatch.setenv("COLUMNS", str(width))
+    rows = [{"name": f"row {i}", "first": f"{i:,}", "second": "1.5 ± 0.2 [x]"} for i in range(20_000)]
+    print_rows("Numbers", rows, left=("name",))
+    title, _, *lines = capsys.readouterr().out.splitlines()
+    assert title == "Numbers"
+    if width == 80:
+        assert lines[0] == "name        first         second"
+        assert lines[-1] == "row 19999  19,999  1.5 ± 0.2 [x]"
+        assert len(lines) == 1 + len(rows)
+    else:
+        assert lines[:4] == ["name    row 0", "first   0", "second  1.5 ± 0.2 [x]", ""]
+
+
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_no_number_is_cut_in_two_however_narrow_the_terminal(width, monkeypatch, capsys):
     monkeypatch.setattr("rich.console.Console.is_terminal", True)

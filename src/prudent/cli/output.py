@@ -17,6 +17,9 @@ RISK = "mean-variance(rho=1)"
 
 arms_option = click.option("--arm", "arms", multiple=True, required=True, metavar="LAW", help=EXAMPLE)
 risk_option = click.option("--risk", default=RISK, show_default=True, metavar="RISK", help="The risk measure.")
+MOST_ROWS = 500
+"""Rows of a table with frames, which take milliseconds each; longer tables are printed without."""
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON with every number instead of a table.")
 
 
@@ -70,12 +73,15 @@ def print_rows(title: str, rows: Rows, *, left: Collection[str] = (), lines: boo
     from rich.measure import Measurement
     from rich.table import Table
 
+    console = Console(width=None if Console().is_terminal else 240)  # into a file or pipe unfolded
+    if len(rows) > MOST_ROWS:
+        click.echo("\n".join([title, "", *plain_lines(rows, left, console.width)]))
+        return
     table = Table(title=escape(title), show_lines=lines)
     for column in rows[0]:
         table.add_column(escape(column), justify="left" if column in left else "right")
     for row in rows:
         table.add_row(*map(escape, row.values()))
-    console = Console(width=None if Console().is_terminal else 240)  # into a file or pipe unfolded
     if Measurement.get(console, console.options.update(max_width=10_000), table).minimum > console.width:
         table = Table(title=escape(title), show_header=False)
         for row in rows:
@@ -83,6 +89,19 @@ def print_rows(title: str, rows: Rows, *, left: Collection[str] = (), lines: boo
                 table.add_row(escape(column), escape(value))
             table.add_section()
     console.print(table)
+
+
+def plain_lines(rows: Rows, left: Collection[str], width: int) -> Iterator[str]:
+    """The rows without frames, in columns; or as lists, where columns are wider than that."""
+    widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
+    wide = sum(widths.values()) + 2 * (len(widths) - 1) > width
+    margin = max(map(len, widths))
+    for row in [] if wide else [dict(zip(widths, widths, strict=True)), *rows]:
+        cells = (text.ljust(widths[name]) if name in left else text.rjust(widths[name]) for name, text in row.items())
+        yield "  ".join(cells).rstrip()
+    for row in rows if wide else []:
+        yield from (f"{name:{margin}}  {text}" for name, text in row.items())
+        yield ""
 
 
 @contextmanager
