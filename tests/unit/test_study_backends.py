@@ -1,6 +1,7 @@
 """The same bytes from threads, processes and a cluster, also when workers die."""
 
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -176,20 +177,25 @@ def start(module, *arguments):
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
+def start_worker(folder):
+    """A process that joins the cluster of this folder."""
+    local = ("--nthreads", 1, "--no-nanny", "--local-directory", folder)
+    return start("dask_worker", "--scheduler-file", folder / "scheduler.json", *local)
+
+
 @pytest.fixture
 def cluster(tmp_path):
-    """A Dask scheduler and two workers, processes of their own: its address, and the workers."""
+    """A Dask scheduler and two workers, processes of their own: its address, the workers, itself."""
     pytest.importorskip("distributed")
     contact = tmp_path / "scheduler.json"
     scheduler = start("dask_scheduler", "--port", 0, "--host", "127.0.0.1", "--scheduler-file", contact)
-    local = ("--nthreads", 1, "--no-nanny", "--local-directory", tmp_path)
-    workers = [start("dask_worker", "--scheduler-file", contact, *local) for _ in range(2)]
+    workers = [start_worker(tmp_path) for _ in range(2)]
     try:
         until = time.monotonic() + 60.0
         while not contact.exists():
             assert time.monotonic() < until, "the scheduler does not start"
             time.sleep(0.05)
-        yield json.loads(contact.read_text())["address"], workers
+        yield json.loads(contact.read_text())["address"], workers, scheduler
     finally:
         for process in (*workers, scheduler):
             process.kill()
@@ -199,7 +205,7 @@ def cluster(tmp_path):
 @pytest.mark.slow
 def test_a_cluster_gives_the_same_bytes_though_a_worker_is_killed(tmp_path, expected, cluster, monkeypatch):
     monkeypatch.setattr(timing, "TASK", 0.02)
-    address, workers = cluster
+    address, workers, _ = cluster
     counted, killed = [], []
 
     def progress(cells):
@@ -213,11 +219,101 @@ def test_a_cluster_gives_the_same_bytes_though_a_worker_is_killed(tmp_path, expe
     assert contents(store) == expected
 
 
-def test_no_scheduler_is_a_clear_error(tmp_path, monkeypatch):
+@pytest.mark.slow
+def test_a_cluster_without_workers_says_so_and_goes_on_when_one_comes(tmp_path, expected, cluster, monkeypatch):
+    monkeypatch.setattr(timing, "TASK", 0.02)
+    monkeypatch.setattr(backends, "LONELY", 0.5)
+    address, workers, _ = cluster
+    counted, complaints = [], []
+
+    def progress(cells):
+        counted.append(cells)
+        if len(counted) == 5:
+            for worker in workers:
+                worker.kill()
+
+    def complain(text):
+        complaints.append(text)
+        if len(complaints) == 1:
+            workers.append(start_worker(tmp_path))
+
+    store = run(study(), tmp_path / "lonely", backend=address, progress=progress, complain=complain)
+    assert [text.partition(f" is connected to {address}")[0] for text in complaints] == ["no worker", "a worker"]
+    assert contents(store) == expected
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_is_gone_is_one_error_without_a_log(tmp_path, cluster, monkeypatch, capfd):
+    monkeypatch.setattr(timing, "TASK", 0.02)
+    address, _, scheduler = cluster
+    counted = []
+
+    def progress(cells):
+        counted.append(cells)
+        if len(counted) == 5:
+            scheduler.kill()
+
+    with pytest.raises(PrudentError, match=f"the cluster at {address} is gone; finished cells are kept"):
+        run(study(), tmp_path / "gone", backend=address, progress=progress)
+    assert len(Store(tmp_path / "gone").finished(pytest.fail)) >= sum(counted[:5])
+    assert capfd.readouterr() == ("", "")
+
+
+def test_no_scheduler_is_a_clear_error_and_nothing_is_written(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr(backends, "PATIENCE", 0.5)
     with pytest.raises(PrudentError, match="no Dask scheduler answers at"):
         run(study(), tmp_path / "a", backend="tcp://127.0.0.1:9")
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_library_is_silent_for_a_while_only():
+    logger = logging.getLogger("distributed.some.part")
+    with backends.silence("distributed"):
+        assert logger.disabled
+        assert not logging.getLogger("prudent").disabled
+    assert not logger.disabled
+
+
+LONG = """
+import sys
+from prudent.study import Study, run
+arms = ["gaussian(1.0, 0.05)", "gaussian({mu}, 0.25)"]
+ranges = {"mu": [0.1, 0.2, 0.3, 0.4]}
+run(
+    Study({"a": arms}, ["ucb1"], ["mean-variance(rho=1)"], [10, 10**11], runs=1, ranges=ranges),
+    sys.argv[1],
+    backend="processes",
+    workers=2,
+    progress=lambda cells: print(cells, flush=True),
+)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM", "SIGINT"])
+def test_processes_end_with_their_parent_even_inside_a_long_cell(tmp_path, name):
+    psutil = pytest.importorskip("psutil")
+    if not hasattr(signal, name):
+        pytest.skip("this system has no such signal")
+    command = [sys.executable, "-c", LONG, tmp_path / "out"]
+    parent = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+    for _ in range(2):  # nothing is finished yet, then the first short cell is: its process takes a long one
+        assert parent.stdout.readline()
+    children = psutil.Process(parent.pid).children(recursive=True)
+    assert len(children) >= 2
+    parent.send_signal(getattr(signal, name))
+    _, alive = psutil.wait_procs(children, timeout=5.0)
+    for child in alive:
+        child.kill()
+    assert not alive
+    assert parent.wait(5.0) != 0
+    parent.stdout.close()
+
+
+def test_a_child_knows_its_parent():
+    assert backends._is_child_of(os.getppid())
+    assert sys.platform == "win32" or not backends._is_child_of(os.getpid())
 
 
 def test_a_forecast_tries_the_shortest_and_the_longest_of_each_kind(monkeypatch):

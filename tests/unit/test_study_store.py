@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import numpy as np
 import polars as pl
@@ -159,7 +160,10 @@ def test_parts_are_plain_parquet_with_the_same_columns(whole):
     assert plain.select("cell", "arms", "risk", "policy", "horizon", "regret").null_count().sum_horizontal().item() == 0
 
 
-@pytest.mark.parametrize("harm", ["flipped", "cut", "empty", "foreign", "foreign with a good name", "another version"])
+HARMS = ["flipped", "cut", "empty", "foreign", "foreign with a good name", "another version"]
+
+
+@pytest.mark.parametrize("harm", [*HARMS, "other columns", "other types"])
 def test_a_part_that_is_not_whole_is_named_set_aside_and_simulated_again(whole, harm):
     before = whole.table()
     victim = sorted(whole.parts.iterdir())[0]
@@ -173,10 +177,15 @@ def test_a_part_that_is_not_whole_is_named_set_aside_and_simulated_again(whole, 
     elif harm.startswith("foreign"):
         pl.DataFrame({"a": [1]}).write_parquet(victim)
         data = bytearray(victim.read_bytes())
+    elif harm == "other columns":
+        data = bytearray(store.to_bytes(pl.read_parquet(victim).drop("regret"), store.code_version()))
+    elif harm == "other types":
+        table = pl.read_parquet(victim).with_columns(pl.col("horizon").cast(pl.Int32))
+        data = bytearray(store.to_bytes(table, store.code_version()))
     else:
         data = bytearray(store.to_bytes(pl.read_parquet(victim), "0" * 32))
     victim.write_bytes(data)
-    if harm in ("foreign with a good name", "another version"):
+    if harm in ("foreign with a good name", "another version", "other columns", "other types"):
         victim = victim.rename(victim.with_name(f"{store.digest(bytes(data))}.parquet"))
     seen, complaints = [], []
     assert whole.table(seen.append).height < 12
@@ -281,3 +290,144 @@ def test_what_a_dead_process_was_writing_is_swept_after_a_while(whole):
     run(small(), whole.folder)
     assert fresh.exists()
     assert not stale.exists()
+
+
+def test_a_folder_in_the_place_of_a_part_is_named_and_set_aside(whole):
+    before, seen, complaints = whole.table(), [], []
+    stranger = whole.parts / "x.parquet"
+    stranger.mkdir()
+    assert_frame_equal(Store(whole.folder).table(seen.append), before)
+    run(small(), whole.folder, complain=complaints.append)
+    assert len(seen) == len(complaints) == 1
+    assert "x.parquet is a folder" in complaints[0]
+    assert [path.name for path in whole.parts.glob("x*")] == ["x.parquet.damaged"]
+
+
+def test_a_flipped_bit_in_the_labels_is_refused_and_run_writes_them_again(whole):
+    path, chance = whole.folder / "cells.parquet", random.Random(7)
+    good, table = path.read_bytes(), whole.table()
+    for place in [*(chance.randrange(8 * len(good)) for _ in range(200)), *range(0, 8 * 500, 61)]:
+        data = bytearray(good)
+        data[-1 - place // 8] ^= 1 << place % 8
+        path.write_bytes(data)
+        with pytest.raises(PrudentError, match="cannot be read; `prudent run` writes it again"):
+            Store(whole.folder).table()
+    run(small(), whole.folder, complain=pytest.fail)
+    assert path.read_bytes() == good
+    assert_frame_equal(Store(whole.folder).table(), table)
+
+
+@pytest.mark.parametrize("harm", ["cut", "empty", "text", "folder", "gone", "other columns"])
+def test_labels_that_are_no_table_of_cells_are_refused_and_written_again(whole, harm):
+    path, table = whole.folder / "cells.parquet", whole.table()
+    data = path.read_bytes()
+    path.unlink()
+    if harm == "folder":
+        path.mkdir()
+    elif harm == "other columns":
+        pl.DataFrame({"a": [1]}).write_parquet(path)
+    elif harm != "gone":
+        path.write_bytes({"cut": data[: len(data) // 2], "empty": b"", "text": b"cells"}[harm])
+    with pytest.raises(PrudentError, match="cannot be read; `prudent run` writes it again"):
+        Store(whole.folder).table()
+    if harm == "folder":
+        path.rmdir()
+    assert_frame_equal(run(small(), whole.folder).table(), table)
+
+
+def test_labels_from_before_they_had_a_digest_can_be_read(whole):
+    table = whole.table()
+    (whole.folder / "cells.parquet").write_bytes(store.to_bytes(whole.labels(), store.code_version()))
+    assert_frame_equal(Store(whole.folder).table(), table)
+
+
+@pytest.mark.parametrize("name", store.MANIFEST)
+@pytest.mark.parametrize("value", ["gone", None, 1.5, True, [], {}, "x", 7])
+def test_a_manifest_with_a_wrong_field_is_one_line_in_words(whole, name, value):
+    path = whole.folder / "manifest.json"
+    facts = json.loads(path.read_bytes())
+    facts[name] = value
+    if value == "gone":
+        del facts[name]
+    path.write_text(json.dumps(facts))
+    with pytest.raises(PrudentError) as error:
+        run(small(), whole.folder)
+    assert "\n" not in str(error.value)
+    readable = type(value) is store.MANIFEST[name] and value != "gone" and name != "keep"
+    for call in (Store(whole.folder).table, Store(whole.folder).compact):
+        with nullcontext() if readable else pytest.raises(PrudentError, match=r"manifest\.json cannot be read"):
+            call()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "5", "null", '{"format": 2}', "\ufeff{}", "[" * 100_000, "\0"])
+@pytest.mark.parametrize("name", ["manifest.json", "study.json", "sessions.jsonl"])
+def test_a_damaged_file_is_refused_in_words_or_written_again(whole, name, text):
+    table = whole.table()
+    (whole.folder / name).write_text(text)
+    if name == "manifest.json":
+        for call in (lambda: run(small(), whole.folder), Store(whole.folder).table, Store(whole.folder).compact):
+            with pytest.raises(PrudentError, match=r"manifest\.json cannot be read"):
+                call()
+        return
+    assert_frame_equal(run(small(), whole.folder).table(), table)
+    last = (whole.folder / "sessions.jsonl").read_text().splitlines()[-1]
+    assert json.loads(last)["cells"] == 0
+    assert json.loads((whole.folder / "study.json").read_text()) == small().as_dict()
+
+
+def test_a_seed_is_stored_up_to_the_largest_that_a_column_holds_and_refused_beyond(tmp_path):
+    table = run(small(seed=2**63 - 1, horizons=[20]), tmp_path / "large").table()
+    assert set(table["seed"]) == {2**63 - 1}
+    for changes in ({"seed": 2**63}, {"seed": 10**400}, {"runs": 2**63}):
+        (name,) = changes
+        with pytest.raises(PrudentError, match=f"{name} must be below 2\\^63"):
+            run(small(**changes), tmp_path / "larger")
+        with pytest.raises(PrudentError, match=f"{name} must be below 2\\^63"):
+            run([small().cells[0].cell._replace(**changes)], tmp_path / "larger")
+    assert not (tmp_path / "larger").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"workers": 0}, "workers must be a whole number at least 1"),
+        ({"workers": "x"}, "workers must be a whole number"),
+        ({"backend": "gpu"}, "backend must be one of"),
+        ({"keep": "all"}, "keeps summary or runs"),
+    ],
+)
+def test_refused_means_that_nothing_is_written(tmp_path, changes, message):
+    with pytest.raises(PrudentError, match=message):
+        run([each.cell for each in small().cells], tmp_path / "new", **changes)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_policy_that_cannot_run_is_found_before_anything_is_written(tmp_path):
+    cell = small().cells[0].cell
+    with pytest.raises(PrudentError, match=r"cell 2 of 2: .*horizon must be at least"):
+        run([cell, cell._replace(policy="ucb1", horizon=1)], tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_specs_and_whole_floats_in_a_cell_are_as_good_as_what_they_mean(whole, tmp_path):
+    cell = small().cells[0].cell
+    written = cell._replace(risk="mean-variance(rho=1)", policy="exp-exp", horizon=20.0, runs=3.0)
+    columns = ["cell", *SUMMARY]
+    assert_frame_equal(
+        run([written], tmp_path / "written").table().select(columns), whole.table().head(1).select(columns)
+    )
+
+
+@pytest.mark.parametrize("place", ["parts", "."])
+def test_what_a_dead_process_was_writing_is_swept_in_every_folder(whole, place):
+    stale = whole.folder / place / f".x.{'0' * 32}.part"
+    for sweep in (lambda: run(small(), whole.folder), whole.compact):
+        stale.touch()
+        os.utime(stale, (0, 0))
+        sweep()
+        assert not stale.exists()
+
+
+def test_compacting_what_is_no_study_is_refused(tmp_path):
+    with pytest.raises(PrudentError, match="holds no study"):
+        Store(tmp_path / "nowhere").compact()

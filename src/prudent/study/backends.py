@@ -116,7 +116,8 @@ def _on_cluster(client: Any, address: str, complain: Complain, tasks: Iterable[T
     """What is done, as it is done; without workers it waits, and says so."""
     from distributed import KilledWorker, as_completed
 
-    source, waiting = iter(tasks), as_completed(loop=client.loop)
+    # Results are fetched as they come: asked for, one on a worker that died meanwhile would be waited for in silence.
+    source, waiting = iter(tasks), as_completed(loop=client.loop, with_results=True)
     gone = f"run: the cluster at {address} is gone; finished cells are kept, run again"
 
     def threads() -> int:
@@ -150,8 +151,10 @@ def _on_cluster(client: Any, address: str, complain: Complain, tasks: Iterable[T
     try:
         while not waiting.is_empty():
             wait()
-            future = next(waiting)
-            yield future.result()
+            future, result = next(waiting)
+            if isinstance(result, CancelledError):
+                raise result
+            yield result
             future.release()
             top_up()
     except KilledWorker as error:
