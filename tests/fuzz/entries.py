@@ -164,6 +164,15 @@ def part_as_folder(files: dict[str, bytes]) -> dict[str, bytes]:
     return {**files, "made/parts/x.parquet/inside": b""}
 
 
+def cells_of_another(files: dict[str, bytes]) -> dict[str, bytes]:
+    """The list of cells is a part: Parquet too, but of another kind."""
+    return {**files, "made/cells.parquet": next(data for name, data in files.items() if "parts/" in name)}
+
+
+def deep_manifest(files: dict[str, bytes]) -> dict[str, bytes]:
+    return {**files, "made/manifest.json": b"[" * 100_000}
+
+
 def without_code(files: dict[str, bytes]) -> dict[str, bytes]:
     manifest = json.loads(files["made/manifest.json"])
     del manifest["code"]

@@ -17,63 +17,11 @@ from prudent.cli import main
 from prudent.policies.base import policies
 from prudent.risk.base import risks
 
-NUMBERS = ("0", "1", "2", "3", "-1", "0.5", "1.5", "-0.0", "1e-9", "7", "20")
-ABSURD = (
-    "1e15",
-    "1e300",
-    "1e-300",
-    "5e-324",
-    "1e309",
-    "nan",
-    "inf",
-    "-inf",
-    "-1e18",
-    str(2**63),
-    str(2**64),
-    "9" * 400,
-)
-ODD = (
-    "0x10",
-    "1_000",
-    "١٢",
-    "1,5",
-    "1e",
-    "--",
-    "½",
-    "½%",
-    "5 %",
-    "1j",
-    "true",
-    "False",
-    "none",
-    "None",
-    "",
-    " ",
-    "é\u202e",
-)
-MARKS = (
-    "'",
-    '"',
-    "(",
-    ")",
-    "[",
-    "]",
-    "{c}",
-    "{",
-    ",",
-    "=",
-    "..",
-    "*",
-    ":",
-    ";",
-    "-",
-    "+",
-    "\\",
-    "#",
-    "\n",
-    "%s",
-    "<b>",
-)
+words = str.split
+NUMBERS = words("0 1 2 3 -1 0.5 1.5 -0.0 1e-9 7 20")
+ABSURD = [*words("1e15 1e300 1e-300 5e-324 1e309 nan inf -inf -1e18"), str(2**63), str(2**64), "9" * 400]
+ODD = [*words("0x10 1_000 ١٢ 1,5 1e -- ½ ½% 1j true False none None é\u202e"), "5 %", "", " "]
+MARKS = [*words("' \" ( ) [ ] {c} { , = .. * : ; - + \\ # %s <b>"), "\n"]
 SPECS = (
     *("ucb1", "mv-lcb", "exp-exp(tau=5)", "round-robin", "fixed-arm(arm=1)", "best-of-both", "npts(risk=cvar(0.1))"),
     *("cvar", "cvar(0.1)", "var(0.2)", "entropic(lam=1)", "mean-variance(rho=inf)", "variance", "sharpe", "wang(0.5)"),
