@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from sandbox import Case, Limits, Outcome
 
 MOST_LINES, LONGEST_LINE = 25, 5_000
-PYTHON_WARNING = re.compile(r"^\S*:\d+: \w*Warning: ", re.MULTILINE)
+PYTHON_WARNING = re.compile(r"^\S*:\d+: \w*Warning: |^Warning: .*( encountered in |literal)", re.MULTILINE)
+FAULT = "fault of prudent"
+"""How the command line calls an error that it did not expect, which has no traceback then."""
 
 
 def complaints(case: Case, outcome: Outcome, limits: Limits) -> list[str]:
@@ -36,6 +38,8 @@ def of_words(outcome: Outcome) -> Iterator[str]:
     lines = outcome.err.splitlines()
     if "Traceback (most recent call last)" in outcome.err + outcome.out:
         yield "prints a traceback"
+    if FAULT in outcome.err:
+        yield f"calls it a {FAULT}: {lines[0][:60]}"
     if PYTHON_WARNING.search(outcome.err):
         yield "prints a warning of Python's"
     if len(lines) > MOST_LINES:

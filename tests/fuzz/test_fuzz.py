@@ -122,6 +122,14 @@ def warns():
     warnings.warn("divided by zero", RuntimeWarning)
 
 @command
+def confesses():
+    raise prudent.cli.PrudentError("TypeError: int is no str\\nThis is a fault of prudent")
+
+@command
+def overflows():
+    click.echo("Warning: overflow encountered in square", err=True)
+
+@command
 def crashes():
     os.abort()
 
@@ -157,6 +165,8 @@ CAUGHT = {
     "chatters": "100 lines",
     "drones": "characters",
     "warns": "warning of Python's",
+    "confesses": "fault of prudent",
+    "overflows": "warning of Python's",
     "crashes": "ends with -6",
     "mumbles": "without a line",
     "litters": "leaves here/.a.json.part",
