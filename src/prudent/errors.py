@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
-LONGEST_SHOWN = 500
+LONGEST_SHOWN = 200
 """Characters of what was given that a message repeats."""
 
 
@@ -62,8 +62,7 @@ def check_integer(owner: str, name: str, value: Any, *, low: int, high: int | No
     except TypeError:
         raise PrudentError(f"{owner}: {name} must be a whole number, got {shown(value)}{_tail(hint)}") from None
     if is_flag(value) or whole < low or (high is not None and whole > high):
-        below = whole < low and (high is None or high >= 10**6)  # so large a limit tells nothing about a small number
-        allowed = f"at least {low}" if high is None or below else f"from {low} to {high}"
+        allowed = f"at least {low}" if high is None else f"from {low} to {_short(high)}"
         raise PrudentError(f"{owner}: {name} must be a whole number {allowed}, got {shown(value, str)}{_tail(hint)}")
     return whole
 
@@ -95,9 +94,11 @@ def as_float(owner: str, name: str, value: Any) -> float:
 
 def shown(value: Any, text: Callable[[Any], str] = repr) -> str:
     """What was given, in one line of a message: not cut short unless it is very long, and never an error of its own."""
+    if isinstance(value, int) and abs(value) >= 10**40:
+        return f"a whole number of about {int(value.bit_length() * math.log10(2.0)) + 1:,} digits"
     try:
         written = " ".join(text(value).split()) if not isinstance(value, str) else text(value)
-    except Exception:  # a whole number of thousands of digits, or somebody's broken __repr__
+    except Exception:  # somebody's broken __repr__, or a list of whole numbers of thousands of digits
         return f"a {type(value).__name__} that cannot be written here"
     return written if len(written) <= LONGEST_SHOWN else f"{written[:LONGEST_SHOWN]}… ({len(written):,} characters)"
 
@@ -119,6 +120,10 @@ def _single(value: Any) -> Any:
     if getattr(value, "shape", ()) != ():
         raise TypeError
     return value
+
+
+def _short(whole: int) -> str:
+    return str(whole) if abs(whole) < 10**16 else f"{float(whole):.3g}"
 
 
 def _tail(hint: str) -> str:

@@ -89,7 +89,7 @@ class Undefined(NamedTuple):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"n_arms": 0}, "n_arms must be a whole number at least 1"),
+        ({"n_arms": 0}, "n_arms must be a whole number from 1 to 1000000"),
         ({"n_arms": 2.5}, "n_arms must be a whole number"),
         ({"horizon": 0}, "horizon must be"),
         ({"horizon": None}, "needs the horizon"),

@@ -236,7 +236,7 @@ def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path):
         (("support",), [1, 0], "low < high"),
         (("support",), [1], "support must be a pair (low, high), got [1]"),
         (("arms",), [], "not retired"),
-        (("arms", 0, "pulls"), -1, "arm 0: pulls must be a whole number at least 0, got -1"),
+        (("arms", 0, "pulls"), -1, f"arm 0: pulls must be a whole number from 0 to {2**52}, got -1"),
         (("arms", 0, "pulls"), 0, "must be 0 without pulls"),
         (("arms", 0, "open_asks"), True, "open_asks must be"),
         (("arms", 1, "open_asks"), -1, "arm 1: open_asks"),

@@ -6,7 +6,17 @@ import re
 import numpy as np
 import pytest
 
-from prudent.errors import PrudentError, as_float, check_finite, check_integer, check_number, check_positive, pretty
+from prudent.errors import (
+    PrudentError,
+    as_float,
+    check_finite,
+    check_flag,
+    check_integer,
+    check_number,
+    check_positive,
+    pretty,
+    shown,
+)
 from prudent.parameters import PARAMETERS, check_parameter
 
 
@@ -26,9 +36,41 @@ def test_numbers_of_all_kinds_become_floats(value: float, number: float) -> None
     assert type(as_float("x", "y", value)) is float
 
 
-@pytest.mark.parametrize("value", ["1", b"1", True, False, None, [1.0], 1j, {}, 10**400])
+@pytest.mark.parametrize("value", ["1", b"1", True, False, None, [1.0], 1j, {}, np.True_, np.ones(1)])
 def test_what_is_no_number_is_named(value: object) -> None:
     assert message_of(lambda: as_float("mv-lcb", "c", value)) == f"mv-lcb: c must be a number, got {value!r}"
+
+
+class Broken:
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (10**400, "a whole number of about 401 digits"),
+        (-(10**4_000), "a whole number of about 4,001 digits"),
+        ([10**5_000], "a list that cannot be written here"),
+        (Broken(), "a Broken that cannot be written here"),
+        (np.zeros((2, 2)), "array([[0., 0.], [0., 0.]])"),
+        ("x\ny", r"'x\ny'"),
+        ("x" * 300, f"'{'x' * 199}… (302 characters)"),
+    ],
+)
+def test_a_message_is_one_line_whatever_was_given(value: object, words: str) -> None:
+    assert shown(value) == words
+    assert message_of(lambda: as_float("o", "n", value)) == f"o: n must be a number, got {words}"
+
+
+@pytest.mark.parametrize("flag", [True, False, np.True_, np.False_])
+def test_flags(flag: bool) -> None:
+    assert check_flag("o", "n", flag) is bool(flag)
+
+
+@pytest.mark.parametrize("value", [0, 1, "True", "", None, [], np.array([True]), 1.0])
+def test_what_is_no_flag(value: object) -> None:
+    assert message_of(lambda: check_flag("o", "n", value)) == f"o: n must be True or False, got {value!r}"
 
 
 @pytest.mark.parametrize(

@@ -312,7 +312,7 @@ def test_one_run_has_a_summary() -> None:
         ({"most_pulls": 100}, "most_pulls goes with delta"),
         ({"bandit": [Bernoulli(0.5)] * 3}, r"bandit must be a Bandit, got .*; pass Bandit\(\[arm, arm\]\)"),
         ({"risk": None}, "risk must be a risk measure such as .*, got None"),
-        ({"risk": MeanVariance}, "risk must be a risk measure such as .*, got <class"),
+        ({"risk": MeanVariance}, r"risk must be made first: pass MeanVariance\(\)"),
         (
             {"bandit": Bandit(["student-t(1)", "student-t(1, 1)", "student-t(3)"])},
             r"student-t\(1.0, .*: it has no mean",

@@ -268,7 +268,7 @@ def test_what_cannot_be_had_says_what_can():
         best_sequence(Bandit([Beta(2.0, 1.0), Uniform(0.0, 1.0)]), VaR(0.1), 2)
     with pytest.raises(PrudentError, match="sequence_cost: the arms must be Gaussian, or share a lattice"):
         sequence_cost(Bandit([Beta(2.0, 1.0), Uniform(0.0, 1.0)]), CVaR(0.1), (1, 1))
-    with pytest.raises(PrudentError, match="best_sequence: periods must be a whole number at least 1, got 0"):
+    with pytest.raises(PrudentError, match=r"best_sequence: periods must be a whole number from 1 .*, got 0"):
         best_sequence(LOSSES, CVaR(0.1), 0)
     for counts in ((1,), (0, 0), (-1, 2), (0.5, 1)):
         with pytest.raises(PrudentError, match="sequence_cost: counts must"):

@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from prudent.errors import check_positive
-from prudent.policies.base import UNSET
 from prudent.policies.base import strategies as registry
 from prudent.risk.tails import CVaR
 from prudent.testing import ConformanceError, check_strategy
@@ -115,21 +113,6 @@ class ShortPhase(NamedTuple):
         return 0
 
 
-class Unchecked(NamedTuple):
-    """Its check lets NaN through."""
-
-    width: float = 1.0
-    budget: int = UNSET
-
-    def check(self) -> None:
-        if self.width < 0.0:
-            check_positive("unchecked", "width", self.width)
-
-    def phase(self, arms, t, chosen, rng):
-        chosen[:] = True
-        return 2 - t
-
-
 BROKEN: dict[str, tuple[Any, str]] = {
     "no tuple": (object(), "a strategy must be a NamedTuple; write class"),
     "no instance": (Once, "a strategy must be a NamedTuple.* pass Mine"),
@@ -147,7 +130,6 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "state": (Counts(), "equal streams must give equal searches; keep nothing"),
     "Python only": (PythonOnly(), r'must compile, but Numba refuses File ".*test_testing_strategies.py", line \d+'),
     "short phase": (ShortPhase(), r"phase must take \(self, arms, t, chosen, rng\)"),
-    "NaN accepted": (Unchecked(), "check with width=nan must raise PrudentError, but was accepted"),
 }
 
 

@@ -102,9 +102,10 @@ class RiskMeasure(ABC):
             raise PrudentError(f"{self.name}: mean and variance do not determine this cost; use sample_cost(rewards)")
         estimate: Any = self.estimate
         moments = as_array(self.name, "mean", mean), as_array(self.name, "variance", variance)
-        if (moments[1] < 0.0).any():
+        with np.errstate(invalid="ignore"):
+            costs: Array = estimate(*moments, np.empty(0))
+        if np.isnan(costs).any() and (moments[1] < 0.0).any():
             raise PrudentError(f"{self.name}: variance must be at least 0, got {shown(variance)}")
-        costs: Array = estimate(*moments, np.empty(0))
         return costs
 
     def always_bounds(
