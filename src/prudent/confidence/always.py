@@ -170,7 +170,7 @@ def _statistics(
     except ValueError:
         shapes = ", ".join(str(array.shape) for array in given)
         raise PrudentError(f"confidence: pulls, mean and variance must fit together, got the shapes {shapes}") from None
-    slack = 1e-9 * (high - low)
+    slack = 1e-9 * (high - low) + 1e-12 * max(abs(low), abs(high))  # rewards far from 0 have lost digits
     if not ((centre >= low - slack) & (centre <= high + slack)).all():
         raise PrudentError(f"confidence: mean must lie in [{low:g}, {high:g}]; widen low and high to hold every reward")
     most = (centre - low) * (high - centre) + slack * (high - low)
