@@ -81,8 +81,8 @@ def is_flag(value: Any) -> bool:
 
 def as_float(owner: str, name: str, value: Any) -> float:
     """`value` as a float, or an error that names the parameter."""
-    if type(value) is float:
-        return value
+    if isinstance(value, float):  # the quick way for nearly all values
+        return float(value)
     try:
         complex_number = isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real)
         if isinstance(value, (str, bytes, bytearray)) or is_flag(value) or complex_number:

@@ -108,7 +108,7 @@ class Beta(Continuous):
     def __post_init__(self) -> None:
         a, b = (check_positive(self.name, name, getattr(self, name)) for name in ("a", "b"))
         hint = "nearly all rewards would be 0 or 1, or all of them the mean; take bernoulli or deterministic"
-        check_number(self.name, "a + b", a + b, low=SMALLEST, high=1e300, hint=hint)
+        check_number(self.name, "a + b", a + b, low=SMALLEST, high=1e100, hint=hint)
         share, rest = a / (a + b), b / (a + b)
         self._settle(a=a, b=b, mean=share, variance=share * rest / (a + b + 1.0), support=(0.0, 1.0))
         # Below, rewards are smaller than the smallest float.
@@ -251,7 +251,7 @@ class StudentT(Continuous):
         hint = "with fewer degrees, rewards leave the range of floats"
         degrees = check_finite(self.name, "degrees", self.degrees, low=0.1, hint=hint)
         location = check_finite(self.name, "location", self.location)
-        scale = check_positive(self.name, "scale", self.scale)
+        scale = check_scale(self.name, check_positive(self.name, "scale", self.scale))
         # P(|T| > t) is about t^−degrees: rewards too large to be squared must be too rare to be met.
         if degrees * (2.0 * math.log(LARGEST) - math.log(scale)) < 32.0 or abs(location) > LARGEST:
             fix = "take more degrees, or measure rewards in larger units"
@@ -304,6 +304,11 @@ class StudentT(Continuous):
         if self.degrees <= degrees:
             other = "or a risk measure that needs less, such as var"
             raise PrudentError(f"{self}: it has no {moment}; take degrees above {degrees:g}, {other}")
+
+
+def check_scale(owner: str, scale: float) -> float:
+    """A scale by which the largest rewards can be divided, and the ratio squared."""
+    return check_number(owner, "scale", scale, low=1.0 / LARGEST, high=LARGEST, hint="measure rewards in other units")
 
 
 def interval(owner: str, low: float, high: float) -> tuple[float, float]:

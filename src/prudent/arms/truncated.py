@@ -9,7 +9,7 @@ from scipy import special
 
 from prudent.arms import sampling
 from prudent.arms.base import LARGEST, arms
-from prudent.arms.continuous import Continuous, interval
+from prudent.arms.continuous import Continuous, check_scale, interval
 from prudent.arrays import Array
 from prudent.errors import PrudentError, check_finite, check_positive
 
@@ -35,6 +35,7 @@ class TruncatedGaussian(Continuous):
     def __post_init__(self) -> None:
         center, scale = check_finite(self.name, "center", self.center), check_positive(self.name, "scale", self.scale)
         low, high = interval(self.name, self.low, self.high)
+        check_scale(self.name, scale)
         if max(abs(end) for end in (center, low, high) if math.isfinite(end)) > LARGEST:
             raise PrudentError(f"{self.name}: its numbers are too large for floats; measure rewards in larger units")
         a, b = ends = (low - center) / scale, (high - center) / scale
