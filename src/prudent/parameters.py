@@ -103,7 +103,7 @@ def _type_hints(owner: Any) -> Mapping[str, Any]:
 def check_type(owner: str, name: str, value: Any, hint: Any) -> Any:
     """A value that its annotation fits, as a plain one; what is annotated as anything else than below is not checked.
 
-    A class with `accept(owner, value)` decides itself what may stand for it.
+    A class with `check_given(owner, value)` decides itself what may stand for it.
     """
     if hint is float and type(value) is float and not math.isnan(value):  # by far the most frequent
         return value
@@ -121,8 +121,8 @@ def check_type(owner: str, name: str, value: Any, hint: Any) -> Any:
         raise PrudentError(f"{owner}: {name} must be text, got {shown(value)}")
     if get_origin(hint) in (Union, types.UnionType):
         return _check_union(owner, name, value, get_args(hint))
-    if hasattr(hint, "accept"):
-        hint.accept(owner, value)
+    if hasattr(hint, "check_given"):
+        hint.check_given(owner, value)
     return value
 
 

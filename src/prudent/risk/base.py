@@ -70,7 +70,7 @@ class RiskMeasure(ABC):
             object.__setattr__(self, name, check_parameter(self.name, name, getattr(self, name), known))
 
     @staticmethod
-    def accept(owner: str, given: Any) -> None:
+    def check_given(owner: str, given: Any) -> None:
         """Refuse what is no risk measure, nor the spec of one, for whoever has a field of this type."""
         risks.make(owner, given)
 
