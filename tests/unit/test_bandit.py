@@ -179,11 +179,11 @@ def test_costs_that_cannot_be_squared_are_refused(risk: MeanVariance) -> None:
 
 
 def test_very_many_arms_are_made_soon_and_too_many_are_refused() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert len(Bandit(["gaussian(0, 1)"] * 10**5)) == 10**5
     with pytest.raises(PrudentError, match="Bandit: arms must be at most 1,000,000, got more; take fewer arms"):
         Bandit(["gaussian(0, 1)"] * (10**6 + 1))
-    assert time.perf_counter() - started < 2.0
+    assert time.process_time() - started < 2.0
 
 
 @pytest.mark.parametrize("arms", [None, 5, 1.5, object(), [None], [5], {1: 2}, itertools.repeat("gaussian(0, 1)")])

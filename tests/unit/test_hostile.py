@@ -204,7 +204,7 @@ def test_a_wrong_argument_is_an_error_in_words(call: Callable[..., Any], argumen
     for value in HOSTILE:
         if wrong in ("function", "result") and callable(value):
             continue  # what a function of the user's raises is the user's
-        started = time.perf_counter()
+        started = time.process_time()
         try:
             answer = call(**{**arguments, wrong: value})
         except PrudentError as error:
@@ -213,7 +213,7 @@ def test_a_wrong_argument_is_an_error_in_words(call: Callable[..., Any], argumen
             assert "\n" not in told, told
         else:
             assert not holds_nan(answer) or holds_nan(value), (value, answer)
-        assert time.perf_counter() - started < 1.0, value
+        assert time.process_time() - started < 1.0, value
 
 
 def test_every_public_function_of_these_modules_is_tried() -> None:
