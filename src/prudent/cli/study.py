@@ -1,5 +1,7 @@
 """The commands for studies: run, show, plot, compare, compact. Heavy imports wait for their command."""
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -55,8 +57,8 @@ def run(study: Path, out: Path | None, dry_run: bool, **settings: Any) -> None:
     choose_backend(settings["backend"])
     if not dry_run:
         check_folder("run", out)
-    with progress_bar("reading"):
-        asked = load(study)
+    with expansion_bar(study.stem) as expanding:
+        asked = load(study, expanding)
         total = len({each.key for each in asked.cells})
     if dry_run:
         print_forecast(asked, out, count, settings["backend"])
@@ -66,6 +68,21 @@ def run(study: Path, out: Path | None, dry_run: bool, **settings: Any) -> None:
         told = warning_first(advance, total, seconds, count)
         store = run_study(asked, out, progress=told, complain=warn, **settings)
     click.echo(store.folder)
+
+
+@contextmanager
+def expansion_bar(title: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar for `Study.expand`, drawn once it is known how many cells there are."""
+    with ExitStack() as bars:
+        told, advance = 0, None
+
+        def expanding(made: int, total: int) -> None:
+            nonlocal told, advance
+            advance = advance or bars.enter_context(progress_bar(f"{title}: {total:,} cells", total))
+            advance(made - told)
+            told = made
+
+        yield expanding
 
 
 def print_forecast(study: Any, out: Path, workers: int, backend: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from prudent.arms.base import Law
 from prudent.bandit import Bandit
 from prudent.errors import PrudentError, as_float, check_integer
 from prudent.fingerprints import foreign_code
@@ -21,11 +22,11 @@ Place = tuple[str | int, ...]
 """Where in a study something stands: ("policies", 2)."""
 
 
-def text_of(thing: Bandit | RiskMeasure | Policy) -> str:
-    """The arms of a bandit, a risk or a policy as a cell is known by them."""
+def text_of(thing: Bandit | Law | RiskMeasure | Policy) -> str:
+    """The arms of a bandit, an arm, a risk or a policy as a cell is known by them."""
     if isinstance(thing, Bandit):
         return "; ".join(map(str, thing.arms))
-    return str(thing) if isinstance(thing, RiskMeasure) else spec(thing)
+    return str(thing) if isinstance(thing, (Law, RiskMeasure)) else spec(thing)
 
 
 def remembered_text() -> Callable[[Any], str]:
@@ -40,7 +41,8 @@ def remembered_text() -> Callable[[Any], str]:
         if found is None:
             if len(known) > 5000:
                 known.clear()
-            found = known[id(thing)] = (thing, text_of(thing))  # which keeps the thing, and so its id
+            made = "; ".join(map(text, thing.arms)) if isinstance(thing, Bandit) else text_of(thing)
+            found = known[id(thing)] = (thing, made)  # which keeps the thing, and so its id
         return found[1]
 
     return text
@@ -100,13 +102,18 @@ class Labelled:
     def known(cls, cell: Cell, labels: dict[str, str | float], text: Callable[[Any], str]) -> "Labelled":
         """One whose key is made now, with texts that are remembered."""
         made = cls(cell, labels)
-        vars(made)["key"] = cell.key(text)
+        vars(made).update(key=cell.key(text), arms=text(cell.bandit))
         return made
 
     @cached_property
     def key(self) -> str:
         """The cell's key; labels are no part of it."""
         return self.cell.key()
+
+    @cached_property
+    def arms(self) -> str:
+        """The arms as text, the one fact that many cells do not share."""
+        return text_of(self.cell.bandit)
 
 
 def check_count(owner: str, name: str, value: Any, low: int) -> int:
@@ -155,9 +162,12 @@ def labels_table(cells: Sequence[Labelled]) -> pl.DataFrame:
     columns: dict[str, list[Any]] = {"cell": [each.key for each in cells]}
     columns |= {name: _alike(name, [each.labels.get(name) for each in cells]) for name in names}
     text = remembered_text()
-    rows = [tuple(each.cell.facts(text).values()) for each in cells]
-    facts = {name: FACTS[name] for name in cells[0].cell.facts(text)}
-    return pl.DataFrame(columns).hstack(pl.DataFrame(rows, schema=facts, orient="row"))
+    facts: dict[str, list[Any]] = {"arms": [each.arms for each in cells]}
+    for name in ("risk", "policy"):
+        facts[name] = [text(getattr(each.cell, name)) for each in cells]
+    for name in ("horizon", "runs", "seed", "engine"):
+        facts[name] = [getattr(each.cell, name) for each in cells]
+    return pl.DataFrame(columns | facts, schema_overrides=FACTS)
 
 
 def _alike(name: str, values: list[Any]) -> list[Any]:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from prudent.arms.base import arms
+from prudent.arms.base import Law, arms
 from prudent.bandit import Bandit
 from prudent.engine.scaffold import LONGEST
 from prudent.engine.simulation import choose_engine
@@ -32,6 +32,10 @@ ENOUGH = 10_000
 STEP = 5_000
 """Combinations between two calls of `progress`."""
 
+MOST_REMEMBERED = 100_000
+"""Arms, and their costs, that are kept in mind for other cells."""
+
+POLICY = "a spec such as 'mv-lcb', or a policy such as MVLCB()"
 ENGINES = ("auto", "stepping", "leaping")
 REGISTRIES: dict[str, Registry[Any]] = {"bandits": arms, "risks": risks, "policies": policies}
 Progress = Callable[[int, int], Any]
@@ -44,6 +48,8 @@ class Item(NamedTuple):
     place: Place
     given: Any
     uses: tuple[str, ...]
+    made: dict[tuple[float, ...], Any]
+    """What it has given for values of its ranges."""
 
 
 class Expansion:
@@ -54,7 +60,10 @@ class Expansion:
         self.mistakes: dict[Mistake, None] = {}
         self.ranges: dict[str, list[float]] = {}
         self.engine = "auto"
-        self.made: dict[Any, Any] = {}  # what many cells share: objects, and whether they fit
+        # What many cells share: specs read, with what they gave; whether risks cost arms; whether policies fit.
+        self.templates: dict[Place, tuple[Template | None, dict[tuple[float, ...], Any]]] = {}
+        self.costs: dict[tuple[int, int], tuple[Law, bool]] = {}
+        self.fitting: dict[tuple[Any, ...], bool] = {}
 
     def wrong(self, place: Place, text: str) -> None:
         """Take down a mistake; the same one twice is one."""
@@ -129,7 +138,7 @@ class Expansion:
             if kind == "bandits" and not isinstance(name, str):
                 self.wrong((kind, str(name)), f"a bandit's name must be text, got {shown(name)}; write it in quotes")
             elif not unknown:
-                found.append(Item(place, item, uses))
+                found.append(Item(place, item, uses, {}))
         return found
 
     def count(self, kinds: Sequence[Sequence[Item]]) -> int:
@@ -146,7 +155,7 @@ class Expansion:
         built = [[(item, made) for item in items if (made := self.built(item, first)) is not None] for items in kinds]
         for (_, bandit), (_, risk), (item, policy) in itertools.product(built[0][:1], *built[1:]):
             for horizon in horizons[:1]:
-                self.fits(item.place, policy, risk, horizon, bandit)
+                self.fits(item.place, policy, risk, horizon, bandit, self.likeness(bandit))
         for items in built[1:]:
             makers: dict[str, Item] = {}
             for item, made in items:
@@ -193,9 +202,9 @@ class Expansion:
         bandit, risk, policy = (self.built(item, values) for item in items)
         if bandit is None or risk is None or policy is None or not self.has_costs(items[0].place, bandit, risk):
             return
-        labels = {"bandit": items[0].place[1], **values}
+        labels, likeness = {"bandit": items[0].place[1], **values}, self.likeness(bandit)
         for n in horizons:
-            if self.fits(items[2].place, policy, risk, n, bandit):
+            if self.fits(items[2].place, policy, risk, n, bandit, likeness):
                 yield Labelled.known(Cell(bandit, risk, policy, n, *settings), labels, text)
 
     def shared(self, items: Sequence[Item], others: Sequence[Item]) -> None:
@@ -209,11 +218,11 @@ class Expansion:
 
     def built(self, item: Item, values: Mapping[str, float]) -> Any:
         """The bandit, risk or policy with its values filled in; made once for all cells that share it."""
-        which = (item.place, *[values[name] for name in item.uses])
-        if which not in self.made:
+        which = tuple([values[name] for name in item.uses])
+        if which not in item.made:
             make = self.bandit if item.place[0] == "bandits" else self.single
-            self.made[which] = make(item.place, item.given, values)
-        return self.made[which]
+            item.made[which] = make(item.place, item.given, values)
+        return item.made[which]
 
     def bandit(self, place: Place, given: Any, values: Mapping[str, float]) -> Bandit | None:
         """The bandit, or None; arms are made one by one, so that a mistake is found where it stands."""
@@ -231,40 +240,48 @@ class Expansion:
         return made
 
     def single(self, place: Place, given: Any, values: Mapping[str, float]) -> Any:
-        """An arm, a risk or a policy, or None; a spec is made once for all that read the same."""
-        registry = REGISTRIES[str(place[0])]
-        if not isinstance(given, str):
-            made = self.attempt(place, registry.make, "study", given)
-            if place[0] == "policies" and not is_policy(made):
-                self.wrong(
-                    place, f"policy must be a spec such as 'mv-lcb', or a policy such as MVLCB(), got {shown(given)}"
-                )
-                return None
-            return made
-        if (place[0], given) not in self.made:
-            self.made[place[0], given] = Template(registry, given)
-        template = self.made[place[0], given]
-        which = (place, *[values[name] for name in template.uses])
-        if which not in self.made:
-            self.made[which] = self.attempt(place, template.made, values)
-        return self.made[which]
+        """An arm, a risk or a policy, or None; made once for all values that differ elsewhere."""
+        if place not in self.templates:
+            template = Template(REGISTRIES[str(place[0])], given) if isinstance(given, str) else None
+            self.templates[place] = (template, {})
+        template, made = self.templates[place]
+        which = tuple([values[name] for name in template.uses]) if template else ()
+        if which not in made:
+            if len(made) >= MOST_REMEMBERED and place[0] == "bandits":
+                made.clear()
+            made[which] = self.attempt(place, template.made, values) if template else self.taken(place, given)
+        return made[which]
+
+    def taken(self, place: Place, given: Any) -> Any:
+        """An arm, a risk or a policy that is no spec, or None."""
+        made = self.attempt(place, REGISTRIES[str(place[0])].make, "study", given)
+        if place[0] == "policies" and not is_policy(made):
+            self.wrong(place, f"policy must be {POLICY}, got {shown(given)}")
+            return None
+        return made
 
     def has_costs(self, place: Place, bandit: Bandit, risk: RiskMeasure) -> bool:
         """Whether the risk says what every arm costs; asked once for each arm."""
+        if len(self.costs) >= MOST_REMEMBERED:
+            self.costs.clear()
         for law in bandit.arms:
-            if (which := (id(law), id(risk))) not in self.made:
-                self.made[which] = self.attempt(place, risk.cost, law) is not None
-        return all(self.made[id(law), id(risk)] for law in bandit.arms)
+            if (which := (id(law), id(risk))) not in self.costs:
+                self.costs[which] = (law, self.attempt(place, risk.cost, law) is not None)  # which keeps the law's id
+        return all(self.costs[id(law), id(risk)][1] for law in bandit.arms)
 
-    def fits(self, place: Place, policy: Policy, risk: RiskMeasure, horizon: int, bandit: Bandit) -> bool:
-        """Whether the policy can run here; asked once for all bandits alike."""
-        leaping = self.engine == "leaping"
-        if id(bandit) not in self.made:
-            self.made[id(bandit)] = id(bandit) if leaping else (len(bandit), bandit.support)
-        which = (id(policy), id(risk), horizon, self.made[id(bandit)])
-        if which not in self.made:
-            self.made[which] = self.attempt(place, check_fit, policy, risk, horizon, bandit, self.engine)
-        return self.made[which] is True
+    def fits(
+        self, place: Place, policy: Policy, risk: RiskMeasure, horizon: int, bandit: Bandit, alike: tuple[Any, ...]
+    ) -> bool:
+        """Whether the policy can run here; asked once for all bandits `alike`."""
+        which = (id(policy), id(risk), horizon, alike)
+        if which not in self.fitting:
+            fit = self.attempt(place, check_fit, policy, risk, horizon, bandit, self.engine)
+            self.fitting[which] = fit is True
+        return self.fitting[which]
+
+    def likeness(self, bandit: Bandit) -> tuple[Any, ...]:
+        """What of a bandit decides whether a policy fits."""
+        return (id(bandit),) if self.engine == "leaping" else (len(bandit), *bandit.support)
 
 
 def check_fit(policy: Policy, risk: RiskMeasure, horizon: int, bandit: Bandit, engine: str) -> bool:
@@ -318,7 +335,7 @@ def checked_cell(each: Labelled) -> Labelled:
     if not isinstance(cell.engine, str) or cell.engine not in ENGINES:
         raise PrudentError(f"engine must be one of {', '.join(ENGINES)}, got {shown(cell.engine)}")
     if not is_policy(policy := policies.make("cell", cell.policy)):
-        raise PrudentError(f"policy must be a spec such as 'mv-lcb', or a policy such as MVLCB(), got {shown(policy)}")
+        raise PrudentError(f"policy must be {POLICY}, got {shown(policy)}")
     ready = Cell(
         cell.bandit,
         risks.make("cell", cell.risk),

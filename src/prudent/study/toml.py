@@ -10,6 +10,7 @@ from typing import Any
 
 from prudent.errors import PrudentError, near
 from prudent.study.cells import Mistake, Place, StudyError
+from prudent.study.expand import Progress
 from prudent.study.ranges import check_keys
 from prudent.study.spec import Study
 
@@ -24,8 +25,11 @@ HEADER = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
 KEY = re.compile(rf"\s*({WORD}(?:\s*\.\s*{WORD})*)\s*=")
 
 
-def load(path: Path | str) -> Study:
-    """The study in a TOML file, checked whole; an error has a line `file:number: what is wrong` per mistake."""
+def load(path: Path | str, progress: Progress = lambda made, total: None) -> Study:
+    """The study in a TOML file, checked whole; an error has a line `file:number: what is wrong` per mistake.
+
+    `progress` is called as `Study.expand` says.
+    """
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8-sig")  # without the byte order mark that some editors write
@@ -42,7 +46,7 @@ def load(path: Path | str) -> Study:
     study = Study(**{name: data.get(name) for name in KEYS if name in data or KEYS[name]})  # type: ignore[arg-type]
     if readable:
         try:
-            _ = study.cells
+            study.expand(progress)
         except StudyError as error:
             mistakes += error.mistakes
     if mistakes:
