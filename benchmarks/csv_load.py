@@ -1,7 +1,7 @@
 """Large CSV files: seconds until each of those who read them is done, and what the careful reader would take.
 
-Three columns of 10⁶ rows for a law, a portfolio and a pilot; 2,000 columns of 1,000 rows for a portfolio. Files
-are made in a temporary folder.
+Three columns of 10⁶ rows for a law, a portfolio and a pilot; 2,000 columns of 1,000 rows for a portfolio. Files are
+made in a temporary folder.
 """
 
 import tempfile

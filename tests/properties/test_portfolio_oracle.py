@@ -8,7 +8,7 @@ from prudent.portfolio import solve
 cvxpy = pytest.importorskip("cvxpy")
 
 TOLERANCE = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
-SIZES = [(2, 400), (5, 320), (15, 200), (40, 70), (100, 7), (200, 3)]
+SIZES = [(2, 400), (5, 320), (15, 200), (40, 70), (100, 7), (200, 3), (300, 4)]
 
 
 @pytest.mark.slow

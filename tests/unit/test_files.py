@@ -233,6 +233,13 @@ def test_what_could_be_read_into_nonsense_is_refused_with_its_place(made, conten
         read_columns(made(content))
 
 
+def test_a_message_does_not_repeat_a_cell_or_a_header_of_any_length(made):
+    for content in ("a,b\n1," + "x" * 5_000 + "\n2,3\n", "day," + "n" * 5_000 + "\nx,y\n", "a" * 5_000 + "\nx\n1\n"):
+        with pytest.raises(PrudentError) as caught:
+            read_columns(made(content))
+        assert len(str(caught.value)) < 1_500
+
+
 @given(
     st.lists(st.tuples(st.integers(-(10**7), 10**7), st.integers(0, 4)), min_size=1, max_size=6),
     st.sampled_from([",.", ";.", "\t.", ";,", "\t,"]),

@@ -1,11 +1,23 @@
 """Learning a mix: what each feedback shows, the outcome of a run, and that it repeats."""
 
+import json
+
 import numpy as np
 import pytest
 
 from prudent import EmpiricalJoint, MultivariateGaussian, PortfolioBandit, simulate_portfolio
 from prudent.errors import PrudentError
-from prudent.portfolio import MCETE, MCUCB, Even, MCEmpirical, PortfolioPolicy, SingleArm, portfolio_policies, solve
+from prudent.portfolio import (
+    MCETE,
+    MCUCB,
+    Even,
+    MCEmpirical,
+    PortfolioPolicy,
+    SingleArm,
+    portfolio_policies,
+    report,
+    solve,
+)
 from prudent.portfolio.policies.base import Brief, Observation, Pairs
 from prudent.portfolio.policies.mc_ete import covariance_of_pairs, mean_of_pairs, pair_design
 from prudent.rates import bootstrap_slope
@@ -102,6 +114,46 @@ def test_progress_counts_every_run():
         finished = []
         simulate_portfolio(BANDIT, "even", horizon=5, runs=120, workers=workers, progress=finished.append)
         assert sum(finished) == 120
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_progress_tells_of_parts_of_a_run_where_it_takes_long(monkeypatch, workers):
+    monkeypatch.setattr("prudent.portfolio.simulation.PATIENCE", 0.0)
+    told = []
+    simulate_portfolio(BANDIT, "mc-empirical", horizon=200, runs=3, workers=workers, progress=told.append)
+    assert sum(told) == pytest.approx(3.0)
+    assert len(told) > 3 * 50
+
+
+MANY_ARMS = PortfolioBandit(EmpiricalJoint(np.random.default_rng(5).normal(size=(60, 210)) + np.linspace(0, 1, 210)))
+
+
+@pytest.mark.parametrize(("policy", "horizon"), [("mc-empirical", 30), ("mc-ucb", 460), ("mc-ete", 200), ("even", 40)])
+def test_many_arms_are_learned_as_few_are(monkeypatch, policy, horizon):
+    """What is left out or not looked at where arms are many changes nothing but rounding."""
+    settings = {"horizon": horizon, "runs": 1, "workers": 1, "snapshots": [30]}
+    found = simulate_portfolio(MANY_ARMS, policy, **settings)
+    for module in ("program", "policies.mc_ucb", "laws"):
+        monkeypatch.setattr(f"prudent.portfolio.{module}.MANY", 10**6)
+    expected = simulate_portfolio(MANY_ARMS, policy, **settings)
+    for one, other in zip(found.history, expected.history, strict=True):
+        assert one.weights == pytest.approx(other.weights, abs=1e-6)
+        assert one.regret() == pytest.approx(other.regret(), rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("arms", [3, 250])
+def test_a_law_of_many_arms_has_its_covariance(arms):
+    root = np.random.default_rng(arms).normal(size=(arms, 2 * arms))
+    law = MultivariateGaussian(np.zeros(arms), root @ root.T)
+    assert law._root @ law._root.T == pytest.approx(law.covariance, rel=1e-9, abs=1e-9 * arms)
+
+
+def test_facts_are_plain_numbers_and_none_is_missing():
+    for rho in (0.0, np.inf):
+        learned = report.learn(BANDIT, horizon=50, runs=1, rho=rho)
+        facts = report.facts(learned)
+        assert facts.pop("rho") == rho
+        json.dumps(facts, allow_nan=False)
 
 
 def test_limits_and_short_selling_reach_the_policies():

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from prudent.errors import PrudentError, near
+from prudent.errors import PrudentError, near, shown
 
 LARGEST = 2**30
 """Bytes of the largest file that is read."""
@@ -49,8 +49,9 @@ class _Sheet(NamedTuple):
     def error(self, row: int, place: int, what: str) -> PrudentError:
         """What is wrong with a cell, and where it stands."""
         cell = self.rows[row][place]
-        found = f"{cell!r}, {what}" if cell else "empty; fill it, or drop its row or its column"
-        return PrudentError(f"{self.path}, line {self.lines[row]}: {self.header[place]} is {found}")
+        found = f"{shown(cell)}, {what}" if cell else "empty; fill it, or drop its row or its column"
+        name = shown(self.header[place], str)
+        return PrudentError(f"{self.path}, line {self.lines[row]}: {name} is {found}")
 
 
 def read_columns(
@@ -65,7 +66,7 @@ def read_columns(
     """
     content = _content(path)
     if isinstance(names, str) or not all(isinstance(name, str) and name for name in names or ()):
-        raise PrudentError(f"{path}: columns must be a list of their names, got {names!r}")
+        raise PrudentError(f"{path}: columns must be a list of their names, got {shown(names)}")
     found = None
     if len(content) > LARGE:
         from prudent.files.quick import read_quickly  # polars takes longer to import than a smaller file to read
@@ -111,7 +112,9 @@ def _content(path: str | os.PathLike[str]) -> bytes:
     except (TypeError, ValueError) as error:
         if isinstance(error, PrudentError):
             raise
-        raise PrudentError(f"cannot read {path!r}: not the name of a file; pass a path such as 'data.csv'") from None
+        raise PrudentError(
+            f"cannot read {shown(path)}: not the name of a file; pass a path such as 'data.csv'"
+        ) from None
     if size > LARGEST:
         raise PrudentError(f"cannot read {path}: it must hold at most {LARGEST:,} bytes, got {size:,} or more")
     try:
@@ -181,11 +184,12 @@ def _places(sheet: _Sheet, names: Sequence[str] | None, text: bool) -> list[int]
     if names is None or unknown is not None:
         _check_header(sheet)
     if unknown is not None:
-        raise PrudentError(f"{sheet.path}: no column {unknown!r}; {near(unknown, filter(None, sheet.header))}")
+        known = shown(near(unknown, filter(None, sheet.header)), str)
+        raise PrudentError(f"{sheet.path}: no column {shown(unknown)}; {known}")
     there, asked = Counter(sheet.header), Counter(wanted)
     for name in wanted:
         if max(there[name], asked[name]) > 1:
-            raise PrudentError(f"{sheet.path}, line 1: two columns are called {name!r}; rename one of them")
+            raise PrudentError(f"{sheet.path}, line 1: two columns are called {shown(name)}; rename one of them")
     place_of = {name: place for place, name in enumerate(sheet.header)}
     places = [place_of[name] for name in wanted]
     if names is not None:
@@ -196,7 +200,9 @@ def _places(sheet: _Sheet, names: Sequence[str] | None, text: bool) -> list[int]
     columns = {place: sheet.column(place) for place in places}
     numeric = [i for i, cells in columns.items() if not (text and any(cells)) or any(map(_may_be_number, cells))]
     if not numeric:
-        raise PrudentError(f"{sheet.path}: no column of numbers such as 0.01; its columns: {', '.join(sheet.header)}")
+        raise PrudentError(
+            f"{sheet.path}: no column of numbers such as 0.01; its columns: {shown(', '.join(sheet.header), str)}"
+        )
     return numeric
 
 
@@ -205,7 +211,9 @@ def _check_header(sheet: _Sheet) -> None:
     counted = sheet.header == ["", *map(str, range(len(sheet.header) - 1))]
     for name in sheet.header:
         if not counted and any(math.isfinite(_number(name, comma)) for comma in (False, True)):
-            raise PrudentError(f"{sheet.path}, line 1: must hold the names of the columns, got {name}; add them")
+            raise PrudentError(
+                f"{sheet.path}, line 1: must hold the names of the columns, got {shown(name, str)}; add them"
+            )
 
 
 def _has_decimal_commas(sheet: _Sheet, places: Sequence[int]) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from prudent.compiled import kernel
+from prudent.compiled import helper, kernel
 
 ROUNDS = 10
 """Exchanges of whole sets before one weight at a time is exchanged."""
@@ -61,15 +61,19 @@ def is_positive(covariance: Any, damping: float) -> bool:
     return _factor(covariance.copy(), damping)
 
 
-@kernel
-def minimise(quadratic: Any, linear: Any, low: Any, high: Any, x: Any) -> float:
-    """Write a minimiser into x; the KKT residual."""
+@helper
+def minimise_in_steps(quadratic: Any, linear: Any, low: Any, high: Any, x: Any) -> float:
+    """Write a minimiser into x; the KKT residual. Each solve is a kernel of its own: Ctrl-C is heard between them."""
     x[:] = np.minimum(1.0 / x.size, high)
     _balance(low, high, x, np.arange(x.size))
     _exchange(quadratic, linear, low, high, x)
     _balance(low, high, x, np.flatnonzero((x > low) & (x < high)))
     _balance(low, high, x, np.arange(x.size))
     return _improve(quadratic, linear, low, high, x)
+
+
+minimise = kernel(minimise_in_steps)
+"""The same all in one, for problems that take no time."""
 
 
 @kernel
@@ -82,7 +86,7 @@ def _balance(low: Any, high: Any, x: Any, place: Any) -> None:
         x[i] = moved
 
 
-@kernel
+@helper
 def _exchange(quadratic: Any, linear: Any, low: Any, high: Any, x: Any) -> None:
     """Exchange whole sets until none changes, ROUNDS are over or no weight is free; x stays within its limits."""
     free = (x > low) & (x < high)
@@ -105,7 +109,7 @@ def _exchange(quadratic: Any, linear: Any, low: Any, high: Any, x: Any) -> None:
             return
 
 
-@kernel
+@helper
 def _improve(quadratic: Any, linear: Any, low: Any, high: Any, x: Any) -> float:
     """Active-set steps from a feasible x, in place, until rounding stops them or too many are taken; the KKT residual.
 

@@ -9,6 +9,7 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -18,7 +19,7 @@ from numpy.typing import ArrayLike
 from prudent.arrays import Array, as_array
 from prudent.errors import PrudentError, check_number, shown
 from prudent.files import read_columns
-from prudent.portfolio.program import LARGE, check_moments, moments
+from prudent.portfolio.program import LARGE, MANY, check_moments, moments
 
 PIECE = 4096
 """Rounds drawn one by one are summed in pieces of this many, so that memory stays small."""
@@ -182,7 +183,10 @@ def _moments(rows: Array) -> Block:
 
 
 def _root(covariance: Array) -> Array:
-    """L with L Lᵀ = C, for singular C too."""
+    """L with L Lᵀ = C, for singular C too; of many arms a factor where there is one, since eigenvalues take long."""
+    if len(covariance) > MANY:
+        with suppress(np.linalg.LinAlgError):
+            return np.asarray(np.linalg.cholesky(covariance), dtype=float)
     values, vectors = np.linalg.eigh(covariance)
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 

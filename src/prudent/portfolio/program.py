@@ -85,7 +85,7 @@ def best_mix(c: Array, m: Array, rho: float, *, upper: ArrayLike | None, short: 
             active_set.prepare(c, m, rho, quadratic, linear)
             if endless:
                 _check_minimum(quadratic, linear)
-        residual = active_set.minimise(quadratic, linear, low, high, x)
+        residual = _minimise(quadratic, linear, low, high, x)
     if not residual <= RESIDUAL:
         got = f"{residual:.1e} with weights up to {np.abs(x).max():.1e}"
         fix = "covariance is nearly singular for these rho and means; give upper limits"
@@ -107,7 +107,7 @@ def _of_many(c: Array, m: Array, rho: float, high: Array) -> tuple[Array, float]
         place = np.flatnonzero(taken)
         block = c[np.ix_(place, place)]
         some = np.empty(place.size)
-        active_set.minimise((block + block.T) / scale, linear[place], low[place], high[place], some)
+        _minimise((block + block.T) / scale, linear[place], low[place], high[place], some)
         x[place] = some
         held = np.flatnonzero(x)
         gradient = linear + (x[held] @ c[held] + c[:, held] @ x[held]) / scale
@@ -116,6 +116,11 @@ def _of_many(c: Array, m: Array, rho: float, high: Array) -> tuple[Array, float]
         if wanted.size == 0:
             return x, max(excess, 0.0) / 2.0 + abs(float(x.sum()) - 1.0)
         taken[wanted[np.argsort(gradient[wanted], kind="stable")[: place.size]]] = True
+
+
+def _minimise(quadratic: Array, linear: Array, low: Array, high: Array, x: Array) -> float:
+    method = active_set.minimise if x.size <= MANY else active_set.minimise_in_steps
+    return float(method(quadratic, linear, low, high, x))
 
 
 def variance_of(weights: Array, covariance: Array) -> float:

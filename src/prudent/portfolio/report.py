@@ -28,7 +28,10 @@ def learn(bandit: PortfolioBandit, *, feedback: str = "full", horizon: int, **se
 
 
 def facts(learned: PortfolioRuns, *, upper: ArrayLike | None = None, short: bool = False) -> dict[str, Any]:
-    """The frontier, the best mix and the learned weights, by the arms' names, as JSON takes them."""
+    """The frontier, the best mix and the learned weights, by the arms' names, in plain numbers, lists and dicts.
+
+    No number is NaN. An infinite ρ, the mean only, is the float inf.
+    """
     names, best, summary = learned.bandit.names, learned.best, learned.summary()
     frontier = learned.bandit.frontier(upper=upper, short=short)
     settings = {"rho": learned.risk.rho, "horizon": learned.horizon, "runs": len(learned), "seed": learned.seed}
