@@ -26,19 +26,19 @@ def test_every_solution_is_feasible_and_its_kkt_residual_is_rounding(bounded):
         assert upper is None or (mix.weights <= upper).all()
 
 
-@pytest.mark.parametrize("rank", [3, 30, 600])
+@pytest.mark.parametrize("rank", [3, 20, 100])
 @pytest.mark.parametrize("short", [False, True])
 def test_of_many_arms_the_mix_is_that_of_the_method_for_few(monkeypatch, rank, short):
-    """A singular covariance, a nearly singular and a regular one; arms with and without limits."""
+    """A singular covariance, a nearly singular and a regular one, as if 50 arms were many; with and without limits."""
     rng = np.random.default_rng(rank)
-    covariance, mean = problem(rng, 300, rank)
-    covariance += 1e-3 * np.eye(300) * short  # else a position of no variance earns
-    for rho in (0.0, 0.1, 1.0, np.inf) if not short else (0.0, 0.1, 1.0):
-        for upper in (None, 0.05, rng.uniform(0.004, 0.1, size=300)):
-            found = solve(covariance, mean, rho, upper=upper, short=short)
+    for rho in (0.0, 0.1, 1.0, 1.0 if short else np.inf):
+        for upper in (None, 0.05, rng.uniform(0.02, 0.2, size=50)):
+            covariance, mean = problem(rng, 50, rank)
+            covariance += 1e-3 * np.eye(50) * short  # else a position of no variance earns
+            expected = solve(covariance, mean, rho, upper=upper, short=short)
             with monkeypatch.context() as patch:
-                patch.setattr(program, "MANY", 10**6)
-                expected = solve(covariance, mean, rho, upper=upper, short=short)
+                patch.setattr(program, "MANY", 8)
+                found = solve(covariance, mean, rho, upper=upper, short=short)
             assert found.kkt_residual <= (1e-10 if short else 1e-12)  # short positions are hundreds of units
             assert found.weights.sum() == pytest.approx(1.0, abs=1e-10)
             assert found.cost == pytest.approx(expected.cost, rel=1e-9, abs=1e-12 * np.abs(covariance).max())
@@ -46,19 +46,20 @@ def test_of_many_arms_the_mix_is_that_of_the_method_for_few(monkeypatch, rank, s
             assert short or found.weights.min() >= 0.0
 
 
-def test_of_many_arms_what_is_no_covariance_is_rejected_and_rounding_is_not():
+def test_of_many_arms_what_is_no_covariance_is_rejected_and_rounding_is_not(monkeypatch):
+    monkeypatch.setattr(program, "MANY", 8)
     rng = np.random.default_rng(0)
-    covariance, mean = problem(rng, 300, 40)
+    covariance, mean = problem(rng, 50, 20)
     assert solve(covariance, mean, 1.0).projected == 0.0
-    rotation = np.linalg.qr(rng.normal(size=(300, 300)))[0]
-    for least, words in ((-1e-3, "smallest eigenvalue -0.001"), (-1e-9, None)):
-        values = np.linspace(0.5, 1.0, 300)
+    rotation = np.linalg.qr(rng.normal(size=(50, 50)))[0]
+    for least in (-1e-3, -1e-9):
+        values = np.linspace(0.5, 1.0, 50)
         values[0] = least
         nearly = (rotation * values) @ rotation.T
-        if words is None:
+        if least == -1e-9:
             assert solve(nearly, mean, 1.0).projected == pytest.approx(least, rel=1e-4)
         else:
-            with pytest.raises(PrudentError, match=words):
+            with pytest.raises(PrudentError, match=r"smallest eigenvalue -0\.001"):
                 solve(nearly, mean, 1.0)
     for broken in (np.nan, np.inf):
         spoiled = covariance.copy()
@@ -67,7 +68,7 @@ def test_of_many_arms_what_is_no_covariance_is_rejected_and_rounding_is_not():
             solve(spoiled, mean, 1.0)
 
 
-@pytest.mark.parametrize("size", [1, 127, 128, 129, 300, 513])
+@pytest.mark.parametrize("size", [1, 127, 128, 129, 300])
 def test_large_matrices_are_factorised_in_blocks(size):
     rng = np.random.default_rng(size)
     root = rng.normal(size=(size, size + 10))
