@@ -71,12 +71,12 @@ CALLS = {
             "advise(seed='x')": "seed",
             "advise(policies=5)": "policies",
             "study.run(None, 'new')": "study|cells",
-            "study.run([], 'new')": "cells",
+            "study.run([], 'new')": "cell",
             "study.load(None)": "path|study|file",
             "theory.bounds(None, MeanVariance(1), 100)": "bandit",
             "theory.bounds(two_arms(), None, 100)": "risk",
             "best_sequence(None, MeanVariance(1), 5)": "bandit|arms",
-            "period_cost(None, None, None)": "risk|rewards",
+            "period_cost(None, None, None)": "risk|law|arm",
         }.items()
     },
     **{

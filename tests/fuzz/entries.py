@@ -240,11 +240,6 @@ def in_study(**changes: Any) -> Any:
     return Study(**settings).cells
 
 
-def distinct(cells: Any) -> bool:
-    """Whether no cell stands twice."""
-    return len({cell.key for cell in cells}) == len(cells)
-
-
 def advise(**changes: Any) -> Any:
     """A small plan with changes."""
     from pathlib import Path
