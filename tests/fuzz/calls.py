@@ -76,7 +76,7 @@ CALLS = {
             "theory.bounds(None, MeanVariance(1), 100)": "bandit",
             "theory.bounds(two_arms(), None, 100)": "risk",
             "best_sequence(None, MeanVariance(1), 5)": "bandit|arms",
-            "period_cost(None, None, None)": "risk|law|arm",
+            "period_cost(None, None, 3)": "risk|law|arm",
         }.items()
     },
     **{

@@ -344,6 +344,7 @@ CASES: dict[str, Case] = {**CSV, **SPECS, **STUDIES, **PLANS, **SIZES, **AGENTS,
 OPEN = frozenset(
     {
         "random",
+        "period_cost(None, None, 3) is refused in words",
         "a number that ends in letters is refused in one line",
         "a beta law with two tiny parameters that differ is drawn or refused",
         "an arm of 1e300 is forecast without a warning or refused",
