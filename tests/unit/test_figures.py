@@ -1,5 +1,7 @@
 """What every figure shares: bands of two standard errors, colours that go round, panels on shared axes, files."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
@@ -49,3 +51,17 @@ def test_the_same_figure_makes_the_same_files(tmp_path):
     assert [path.name for path in made[0]] == ["picture.svg", "picture.png"]
     assert b"<dc:date>" not in made[0][0].read_bytes()
     assert [path.read_bytes() for path in made[0][1:]] == [path.read_bytes() for path in made[1][1:]]
+
+
+def test_many_may_save_the_same_figure_at_once(tmp_path):
+    """As two reports made in one folder do: each file is one of theirs, whole, and nothing else is left."""
+
+    def draw(_):
+        figure = Figure()
+        figure.subplots().plot([1, 2])
+        return save(figure, tmp_path / "picture", ["svg"])
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(list(pool.map(draw, range(8)))) == 8
+    assert [path.name for path in tmp_path.iterdir()] == ["picture.svg"]
+    assert (tmp_path / "picture.svg").read_text().endswith("</svg>\n")

@@ -24,7 +24,7 @@ class Commands(click.Group):
         except (click.exceptions.Exit, click.Abort, SystemExit, KeyboardInterrupt, BrokenPipeError):
             raise  # click ends these quietly
         except BaseException as error:  # a panic of polars is no Exception
-            report(error, ctx.params["debug"])
+            report(error, ctx.params.get("debug", False))
             ctx.exit(2)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from prudent.cli.output import answer, arms_option, json_option
+from prudent.cli.output import answer, arms_option, json_option, progress_bar
 
 
 @click.command()
@@ -25,8 +25,9 @@ def bounds(arms: tuple[str, ...], rho: float, horizon: float, delta: float | Non
     from prudent.theory import horizons
 
     bandit, risk = Bandit(arms), MeanVariance(rho)
-    values = all_bounds(bandit, risk, horizon, delta)  # type: ignore[arg-type]
-    found = horizons(bandit, risk, delta)
+    with progress_bar("bounds"):
+        values = all_bounds(bandit, risk, horizon, delta)  # type: ignore[arg-type]
+        found = horizons(bandit, risk, delta)
     telling = [found.get(value.name, (None, None)) for value in values]
     facts = [{**value.as_dict(), **horizon_facts(*pair)} for value, pair in zip(values, telling, strict=True)]
     rows = [bound_row(value, *pair) for value, pair in zip(values, telling, strict=True)]
