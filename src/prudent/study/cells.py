@@ -29,22 +29,27 @@ def text_of(thing: Bandit | Law | RiskMeasure | Policy) -> str:
     return str(thing) if isinstance(thing, (Law, RiskMeasure)) else spec(thing)
 
 
-def remembered_text() -> Callable[[Any], str]:
-    """As `text_of`, with the texts of the last few thousand things; for many cells that share them.
+def remembered(function: Callable[[Any], str]) -> Callable[[Any], str]:
+    """A function of things, with what it gave for the last few thousand; for many cells that share them.
 
     Found by identity, since things that are equal may read differently, as c=1 and c=1.0 do.
     """
     known: dict[int, tuple[Any, str]] = {}
 
-    def text(thing: Any) -> str:
+    def of(thing: Any) -> str:
         found = known.get(id(thing))
         if found is None:
             if len(known) > 5000:
                 known.clear()
-            made = "; ".join(map(text, thing.arms)) if isinstance(thing, Bandit) else text_of(thing)
-            found = known[id(thing)] = (thing, made)  # which keeps the thing, and so its id
+            found = known[id(thing)] = (thing, function(thing))  # which keeps the thing, and so its id
         return found[1]
 
+    return of
+
+
+def remembered_text() -> Callable[[Any], str]:
+    """As `text_of`, remembered, also for the arms of bandits."""
+    text = remembered(lambda each: "; ".join(map(text, each.arms)) if isinstance(each, Bandit) else text_of(each))
     return text
 
 
@@ -77,14 +82,14 @@ class Cell(NamedTuple):
         laws = frozenset(type(law) for law in self.bandit.arms)
         return (type(self.policy), variant, type(self.risk), self.engine, len(self.bandit), laws)
 
-    def key(self, text: Callable[[Any], str] = text_of) -> str:
+    def key(self, text: Callable[[Any], str] = text_of, code: Callable[[Any], str] = foreign_code) -> str:
         """A digest of the content: the same cell has the same key in every study, whatever stands around it.
 
         The code of policies, risks and laws from outside this package is content too; that of the package is its
         version's.
         """
-        code = foreign_code(self.policy, self.risk, *self.bandit.arms)
-        facts = json.dumps([*self.facts(text).values(), code])
+        codes = code(self.policy), code(self.risk), code(self.bandit.arms)
+        facts = json.dumps([*self.facts(text).values(), "".join(codes)])
         return hashlib.blake2b(facts.encode(), digest_size=12).hexdigest()
 
 
@@ -99,10 +104,12 @@ class Labelled:
     labels: dict[str, str | float] = field(default_factory=dict)
 
     @classmethod
-    def known(cls, cell: Cell, labels: dict[str, str | float], text: Callable[[Any], str]) -> "Labelled":
-        """One whose key is made now, with texts that are remembered."""
+    def known(
+        cls, cell: Cell, labels: dict[str, str | float], text: Callable[[Any], str], code: Callable[[Any], str]
+    ) -> "Labelled":
+        """One whose key is made now, with texts and codes that are remembered."""
         made = cls(cell, labels)
-        vars(made).update(key=cell.key(text), arms=text(cell.bandit))
+        vars(made).update(key=cell.key(text, code), arms=text(cell.bandit))
         return made
 
     @cached_property

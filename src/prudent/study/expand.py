@@ -10,6 +10,7 @@ many cells there would be.
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from prudent.arms.base import Law, arms
@@ -17,11 +18,23 @@ from prudent.bandit import Bandit
 from prudent.engine.scaffold import LONGEST
 from prudent.engine.simulation import choose_engine
 from prudent.errors import PrudentError, check_integer, near
+from prudent.fingerprints import foreign_code
 from prudent.policies.base import Policy, Setting, policies
 from prudent.policies.binding import bind, check_rewards
 from prudent.registry import Registry
 from prudent.risk.base import RiskMeasure, risks
-from prudent.study.cells import Cell, Labelled, Mistake, Place, check_count, in_words, remembered_text, shown, text_of
+from prudent.study.cells import (
+    Cell,
+    Labelled,
+    Mistake,
+    Place,
+    check_count,
+    in_words,
+    remembered,
+    remembered_text,
+    shown,
+    text_of,
+)  # fmt: skip
 from prudent.study.ranges import Template, holes, values_of
 from prudent.study.schema import COLUMNS, KEEP
 
@@ -171,7 +184,8 @@ class Expansion:
     ) -> list[Labelled]:
         """The cells of every combination of a bandit, a risk and a policy that can be simulated."""
         cells: list[Labelled] = []
-        text, tried = remembered_text(), 0
+        labelled = partial(Labelled.known, text=remembered_text(), code=remembered(foreign_code))
+        tried = 0
         for bandits in kinds[0]:
             makers: dict[str, Sequence[Item]] = {}  # of each cell of this bandit; one of another name may be alike
             for items in itertools.product([bandits], *kinds[1:]):
@@ -181,7 +195,7 @@ class Expansion:
                     if tried % STEP == 0:
                         progress(tried * len(horizons))
                     values = dict(zip(uses, numbers, strict=True))
-                    for each in self.alike(items, values, horizons, settings, text):
+                    for each in self.alike(items, values, horizons, settings, labelled):
                         cells.append(each)
                         if each.key in makers:
                             self.shared(items, makers[each.key])
@@ -196,7 +210,7 @@ class Expansion:
         values: dict[str, Any],
         horizons: Sequence[int],
         settings: tuple[int, int, str],
-        text: Callable[[Any], str],
+        labelled: Callable[[Cell, dict[str, Any]], Labelled],
     ) -> Iterator[Labelled]:
         """The cells that differ in the horizon alone."""
         bandit, risk, policy = (self.built(item, values) for item in items)
@@ -205,7 +219,7 @@ class Expansion:
         labels, likeness = {"bandit": items[0].place[1], **values}, self.likeness(bandit)
         for n in horizons:
             if self.fits(items[2].place, policy, risk, n, bandit, likeness):
-                yield Labelled.known(Cell(bandit, risk, policy, n, *settings), labels, text)
+                yield labelled(Cell(bandit, risk, policy, n, *settings), labels)
 
     def shared(self, items: Sequence[Item], others: Sequence[Item]) -> None:
         """One cell of two entries is a mistake: it would stand in the table twice, and be tested twice."""
