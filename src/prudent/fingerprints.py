@@ -21,6 +21,9 @@ ROOMS = ("arms", "confidence", "risk", "policies", "engine", "identification")
 LIBRARIES = ("numpy", "numba", "scipy", "prudent")
 """Code known by its name, as Python's own is: `kernels_digest` tells our source, and the others keep their promises."""
 
+PLAIN = (float, int, str, bool, tuple[float, ...], float | str)
+"""The annotations of numbers and texts."""
+
 UNKNOWN = os.urandom(16)
 """Stands for what cannot be followed: it is another in every process, so that no other finds again what rests on it."""
 
@@ -54,6 +57,13 @@ def foreign_code(*things: Any) -> str:
     return "".join(fingerprint(cls) for cls in classes if not is_own(cls))
 
 
+@cache
+def _is_of_numbers(cls: type) -> bool:
+    """Whether one of our classes has fields for numbers and texts alone, which hold no code."""
+    kinds = [field.type for field in fields(cls)] if is_dataclass(cls) else [*cls.__annotations__.values()]
+    return is_own(cls) and all(kind in PLAIN for kind in kinds)
+
+
 def is_own(cls: type) -> bool:
     """Whether a class is this package's."""
     return cls.__module__.partition(".")[0] == "prudent"
@@ -63,6 +73,8 @@ def _classes(thing: Any) -> Iterator[type]:
     """The class of a thing with parameters, and those of its parts."""
     if hasattr(thing, "_fields") or is_dataclass(thing):
         yield type(thing)
+        if _is_of_numbers(type(thing)):  # type: ignore[arg-type]
+            return
     parts: Iterable[Any] = thing if isinstance(thing, (tuple, list)) else ()
     if is_dataclass(thing):
         parts = (getattr(thing, field.name) for field in fields(thing))
