@@ -216,7 +216,7 @@ def test_what_is_no_reward_is_refused(reward):
 
 @pytest.mark.parametrize("n_arms", [10**6 + 1, 10**7, 10**18, 10**400, 1e300])
 def test_absurdly_many_arms_are_refused_at_once(n_arms):
-    with pytest.raises(PrudentError, match="Agent: n_arms must be a whole number from 1 to 1000000, got 1"):
+    with pytest.raises(PrudentError, match="Agent: n_arms must be a whole number from 1 to 1000000, got"):
         Agent("mv-lcb", n_arms, horizon=10**8)
 
 
