@@ -363,8 +363,10 @@ def test_a_risk_inside_a_policy_survives_its_text() -> None:
 
 
 def test_a_risk_inside_a_policy_must_be_one() -> None:
-    with pytest.raises(PrudentError, match=r"npts\(risk=3\): risk must be a risk measure such as .*, got 3"):
-        bound(NPTS(risk=3))  # type: ignore[arg-type]
+    with pytest.raises(PrudentError, match=r"npts: risk must be a risk measure such as .*, got 3"):
+        NPTS(risk=3)  # type: ignore[arg-type]
+    with pytest.raises(PrudentError, match=r"npts: risk must be a risk measure such as .*, got 3"):
+        bound(NPTS()._replace(risk=3))  # type: ignore[arg-type]
 
 
 def test_values_survive_their_text() -> None:

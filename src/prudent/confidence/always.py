@@ -162,7 +162,7 @@ def _statistics(
     check_parameter("confidence", "failure", failure)
     low, high = check_support("confidence", (low, high))
     if not max(abs(low), abs(high)) <= LARGEST:
-        allowed = f"at most {LARGEST:g} in size"
+        allowed = f"finite, and at most {LARGEST:g} in size"
         raise PrudentError(f"confidence: low and high must be {allowed}, got ({low}, {high}); quantiles need no bounds")
     given = _counts(pulls), as_array("confidence", "mean", mean), as_array("confidence", "variance", variance)
     try:
@@ -184,6 +184,6 @@ def _statistics(
 def _counts(pulls: ArrayLike) -> Array:
     n = as_array("confidence", "pulls", pulls)
     if not ((n >= 1.0) & (n <= MOST)).all():
-        allowed = f"from 1 to {MOST:,}"
+        allowed = f"at least 1 and at most {MOST:,}"
         raise PrudentError(f"confidence: pulls must be {allowed}; nothing is known of an arm without rewards")
     return n
