@@ -400,3 +400,17 @@ def test_what_is_wrong_with_a_spec_is_said_as_if_it_were_read_as_a_whole(text):
             except PrudentError as error:
                 said.append(str(error))
         assert said[0] == said[1]
+
+
+def test_many_entries_are_counted_at_once_and_many_mistakes_end_the_search():
+    names = {f"bandit {i}": [Gaussian(0.0, 1.0)] for i in range(3000)}
+    with pytest.raises(StudyError, match="9,000,000 cells are more than"):
+        _ = Study(**fields(bandits=names, policies=["ucb1"] * 3000)).cells
+    steps = {"from": -1.0, "to": 0.0, "steps": 100_000}
+    with pytest.raises(StudyError) as error:
+        _ = Study(**fields(bandits={"a": ["gaussian(0, {v})", "gaussian(0, 1)"]}, ranges={"v": steps})).cells
+    assert len(error.value.mistakes) == 1, "the first value is wrong already"
+    wrong_later = {"v": [1.0, *(-1.0 - i for i in range(50_000))]}
+    with pytest.raises(StudyError) as error:
+        _ = Study(**fields(bandits={"a": ["gaussian(0, {v})", "gaussian(0, 1)"]}, ranges=wrong_later)).cells
+    assert len(error.value.mistakes) < 5_001

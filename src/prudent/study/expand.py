@@ -9,6 +9,7 @@ many cells there would be.
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -35,12 +36,15 @@ from prudent.study.cells import (
     shown,
     text_of,
 )  # fmt: skip
-from prudent.study.ranges import Template, holes, values_of
+from prudent.study.ranges import Template, as_text, holes, values_of
 from prudent.study.schema import COLUMNS, KEEP
 
 MOST_CELLS = 1_000_000
 ENOUGH = 10_000
 """A study with a mistake is expanded all the same, to find every other mistake, if it has at most so many cells."""
+
+MOST_MISTAKES = 1_000
+"""With more of them, no more are looked for."""
 
 STEP = 5_000
 """Combinations between two calls of `progress`."""
@@ -100,7 +104,8 @@ class Expansion:
             if not isinstance(value := asked[name], str) or value not in allowed:
                 text = f"{name} must be one of {', '.join(allowed)}, got {shown(value)}; {near(str(value), allowed)}"
                 self.wrong((name,), text)
-        self.engine = asked["engine"] if not self.mistakes else "auto"
+            elif name == "engine":
+                self.engine = value
         horizons = self.attempt(("horizons",), whole_horizons, asked["horizons"]) or []
         kinds = [self.items(kind) for kind in REGISTRIES]
         if not self.mistakes:
@@ -128,11 +133,13 @@ class Expansion:
                 self.wrong(
                     place, f"a range cannot be called {shown(name)}; take a word that is no column of the results"
                 )
+            numbers = self.attempt(place, values_of, "range", values) or [0.0]
             known: dict[str, float] = {}
-            for value in self.attempt(place, values_of, "range", values) or [0.0]:
-                if (text := f"{value:.12g}") in known:
+            for value in numbers:
+                if (text := as_text(value)) in known:
                     self.wrong(place, f"holds {known[text]!r} and {value!r}, equal to twelve digits; leave one out")
-                known.setdefault(text, value)
+                    break
+                known[text] = value
             self.ranges[str(name)] = list(known.values())
 
     def items(self, kind: str) -> list[Item]:
@@ -156,17 +163,18 @@ class Expansion:
 
     def count(self, kinds: Sequence[Sequence[Item]]) -> int:
         """How many combinations of a bandit, a risk and a policy with values of their ranges there are."""
-        sizes = {name: len(values) for name, values in self.ranges.items()}
-        return sum(
-            math.prod(sizes[name] for name in {*bandit.uses, *risk.uses, *policy.uses})
-            for bandit, risk, policy in itertools.product(*kinds)
-        )
+        sizes, total = {name: len(values) for name, values in self.ranges.items()}, 0
+        for alike in itertools.product(*(Counter(item.uses for item in items).items() for items in kinds)):
+            names = {name for uses, _ in alike for name in uses}
+            total += math.prod(sizes[name] for name in names) * math.prod(times for _, times in alike)
+        return total
 
     def try_first(self, kinds: Sequence[Sequence[Item]], horizons: Sequence[int]) -> None:
-        """Everything with the first values of its ranges, and every policy under every risk on the first bandit."""
+        """Everything with the first values of its ranges, and policies under risks on the first bandit."""
         first = {name: values[0] for name, values in self.ranges.items()}
         built = [[(item, made) for item in items if (made := self.built(item, first)) is not None] for items in kinds]
-        for (_, bandit), (_, risk), (item, policy) in itertools.product(built[0][:1], *built[1:]):
+        some = itertools.islice(itertools.product(built[0][:1], *built[1:]), 1000)
+        for (_, bandit), (_, risk), (item, policy) in some:
             for horizon in horizons[:1]:
                 self.fits(item.place, policy, risk, horizon, bandit, self.likeness(bandit))
         for items in built[1:]:
@@ -194,6 +202,8 @@ class Expansion:
                     tried += 1
                     if tried % STEP == 0:
                         progress(tried * len(horizons))
+                        if len(self.mistakes) > MOST_MISTAKES:
+                            return cells
                     values = dict(zip(uses, numbers, strict=True))
                     for each in self.alike(items, values, horizons, settings, labelled):
                         cells.append(each)

@@ -50,7 +50,7 @@ def _spaced(owner: str, given: Mapping[str, Any]) -> list[float]:
     shares = [i / max(steps - 1, 1) for i in range(steps)]
     raw = [start * (stop / start) ** x if scale == "log" else start + (stop - start) * x for x in shares]
     # 0.7 and not 0.7000000000000001: the value is part of a cell's name, however many steps led to it.
-    return list(dict.fromkeys(float(f"{value:.12g}") for value in raw))
+    return list(dict.fromkeys(float(as_text(value)) for value in raw))
 
 
 def check_keys(owner: str, given: Mapping[str, Any], known: Sequence[str], needed: Sequence[str] = ()) -> None:
@@ -75,9 +75,14 @@ def holes(*items: Any) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def as_text(value: float) -> str:
+    """A value as it is filled into a spec."""
+    return f"{value:.12g}"
+
+
 def filled(text: str, values: Mapping[str, float]) -> str:
     """The spec with every name in braces replaced by its value."""
-    return HOLE.sub(lambda hole: f"{values[hole[1]]:.12g}", text)
+    return HOLE.sub(lambda hole: as_text(values[hole[1]]), text)
 
 
 class Template:
@@ -105,7 +110,7 @@ class Template:
 
     def _from_parts(self, values: Mapping[str, float]) -> Any:
         name, parts = self._parts or ("", [])
-        found = [(key, _number(f"{values[hole]:.12g}" if hole else number)) for key, hole, number in parts]
+        found = [(key, _number(as_text(values[hole]) if hole else number)) for key, hole, number in parts]
         plain, named = [value for key, value in found if not key], {key: value for key, value in found if key}
         return self._registry.get(name).factory(*plain, **named)
 
