@@ -17,6 +17,8 @@ REGISTRIES = (policies, risks, strategies)
 
 def engine(name: str) -> str:
     """The engine that runs a policy with its defaults, on arms whose rewards come in blocks."""
+    if not isinstance(name, str):
+        raise PrudentError(f"engine: name must be a policy's name such as 'mv-lcb', got {name!r}")
     policy, bandit = policies.parse(name), Bandit([Bernoulli(0.5), Bernoulli(0.6)])
     return choose_engine("auto", bandit, policy, bind(policy, Setting.of(bandit, served_risk(policy), 1000)))
 
@@ -24,6 +26,8 @@ def engine(name: str) -> str:
 def cite(name: str) -> str:
     """BibTeX for a policy, a risk measure or a strategy, or for a paper by its key."""
     known = bibliography()
+    if not isinstance(name, str):
+        raise PrudentError(f"cite: name must be text such as 'mv-lcb' or 'Sani12', got {name!r}")
     if name in known:
         return known[name]
     for registry in REGISTRIES:

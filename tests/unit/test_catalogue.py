@@ -60,3 +60,10 @@ def test_cite_by_name_and_by_key():
     assert "Sani, Amir" in told.stdout
     with pytest.raises(PrudentError, match="did you mean mv-lcb"):
         catalogue.cite("mvlcb")
+
+
+@pytest.mark.parametrize("name", [None, 5, [], {}, object(), b"x", float("nan")], ids=lambda name: type(name).__name__)
+@pytest.mark.parametrize("ask", [catalogue.cite, catalogue.engine])
+def test_what_is_no_name_is_refused_in_words(ask, name):
+    with pytest.raises(PrudentError, match="name must be"):
+        ask(name)
