@@ -11,11 +11,14 @@ from prudent.arrays import Array, as_array
 from prudent.errors import PrudentError, shown
 from prudent.parameters import check_parameter
 from prudent.portfolio.laws import JointLaw, arm_names
-from prudent.portfolio.program import Mix, best_mix, variance_of
+from prudent.portfolio.program import MANY, Mix, best_mix, variance_of
 from prudent.risk.mean_variance import MeanVariance
 
 TOLERANCES = tuple(np.concatenate([[0.0], np.geomspace(1e-3, 1e3, 60)]).tolist())
 """ρ on a frontier, in units of the largest variance over the spread of the means."""
+
+LEAST_OF_MANY = 0.01
+"""The least of these where arms are many."""
 
 
 class Frontier(NamedTuple):
@@ -80,11 +83,14 @@ class PortfolioBandit:
     def frontier(
         self, rhos: Sequence[float] | None = None, *, upper: ArrayLike | None = None, short: bool = False
     ) -> Frontier:
-        """The efficient frontier over ρ; by default 61 tolerances from least variance to nearly the mean alone."""
+        """The efficient frontier over ρ; by default 61 tolerances from least variance to nearly the mean alone.
+
+        Of more than 200 arms those near the least variance are left out: with fewer rows than arms they take minutes.
+        """
         if rhos is None:
             spread = float(np.ptp(self.law.mean)) or 1.0
             unit = float(np.diag(self.law.covariance).max()) / spread or 1.0
-            rhos = [unit * tolerance for tolerance in TOLERANCES]
+            rhos = [unit * tolerance for tolerance in TOLERANCES if len(self) <= MANY or tolerance >= LEAST_OF_MANY]
         given = as_array("frontier", "rhos", rhos)
         if given.ndim != 1:
             raise PrudentError(f"frontier: rhos must be a list of tolerances such as [0, 1], got {shown(rhos)}")
