@@ -50,8 +50,9 @@ def plan(
     risk = MeanVariance(rho)
     with progress_bar("reading"):
         options = [*guesses(texts), *(pilot(data) if data else [])]
-    if not options:
-        raise PrudentError("plan: give what can be chosen in the trial, with --option GUESS or --pilot FILE")
+    if len(options) < 2:
+        fix = "give them with --option GUESS or --pilot FILE"
+        raise PrudentError(f"plan: options must be two or more to choose from, got {len(options)}; {fix}")
     rounds = settings["horizon"] = check_integer("plan", "horizon", settings["horizon"], low=1, high=LONGEST)
     draws: int = settings["draws"]
     fit = [registered.parse(text) for text in settings["policies"]] or suitable(risk, rounds, options)[0]
