@@ -169,7 +169,9 @@ class Registry(Generic[T]):
         # Inside names a dash is part of the name, so it must not parse as a minus; quoted text stays as it is.
         source = re.sub(r"""('[^']*'|"[^"]*")|(?<=\w)-(?=[A-Za-z])""", lambda m: m[1] or "_", text.strip())
         try:
-            tree = ast.parse(source, mode="eval").body
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # Python only warns of 1and, which it reads as 1 and
+                tree = ast.parse(source, mode="eval").body
         except (SyntaxError, ValueError, MemoryError, RecursionError):  # the last two if it is nested too deeply
             raise self._unreadable(text) from None
         made: T = self._build(tree if isinstance(tree, ast.Call) else ast.Call(tree, [], []), text)

@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -223,14 +224,26 @@ def warm_up() -> None:
     import polars
     import scipy.stats
 
-    import prudent
-    from prudent import paper, plan, portfolio, study, testing, theory
+    from prudent import paper, plan, study, testing, theory
     from prudent.policies.base import policies, strategies
 
     imported = entries, mutate, jinja2, joblib, matplotlib, polars, scipy, paper, plan, study, testing, theory
     threads = os.listdir("/proc/self/task")
     assert imported
     policies.names(), strategies.names()
+    # On a thread that ends: the main thread of a simulation would start others, which end later.
+    loading = threading.Thread(target=load_kernels)
+    loading.start()
+    loading.join()
+    time.sleep(0.1)
+    assert os.listdir("/proc/self/task") == threads, "the server must have no other thread: a fork would lose it"
+
+
+def load_kernels() -> None:
+    """Simulate a little, so that cases find what is compiled."""
+    import prudent
+    from prudent import portfolio
+
     bandit, few = prudent.Bandit(["uniform(0, 1)", "beta(1, 2)"]), {"runs": 2, "workers": 1}
     for risk, suitable in {"mean-variance": ("mv-lcb", "exp-exp", "ucb1"), "cvar": ("ucb1", "cvar-ucb")}.items():
         for policy in suitable:
@@ -239,7 +252,6 @@ def warm_up() -> None:
         prudent.identify(bandit, "lucb", risk=risk, delta=0.1, most_pulls=100, **few)
     returns = prudent.PortfolioBandit(portfolio.EmpiricalJoint([[0.1, 0.2], [0.0, 0.1], [0.3, -0.2]]))
     prudent.simulate_portfolio(returns, "mc-empirical", horizon=10, **few)
-    assert os.listdir("/proc/self/task") == threads, "the server must start no thread: a fork would lose it"
 
 
 def start_clock_after_compiling(quiet_since: mmap.mmap) -> None:

@@ -63,15 +63,19 @@ def test_random_input_does_no_harm(box):
 
 
 BROKEN = """
-import os, sys, time, warnings, click
+import os, sys, time, traceback, warnings, click
 import prudent.cli
+from prudent import PrudentError
 
 def command(function):
     prudent.cli.main.add_command(click.command(function.__name__)(function))
 
 @command
 def fails():
-    open("nowhere")
+    try:
+        open("nowhere")
+    except OSError:
+        traceback.print_exc()
 
 @command
 def hangs():
@@ -95,12 +99,12 @@ def nibbles():
 @command
 def writes():
     open("half.txt", "w").write("x")
-    raise prudent.cli.PrudentError("no")
+    raise PrudentError("no")
 
 @command
 def overwrites():
     open("given.txt", "w").write("x")
-    raise prudent.cli.PrudentError("no")
+    raise PrudentError("no")
 
 @command
 def chatters():
@@ -109,15 +113,16 @@ def chatters():
 
 @command
 def drones():
-    raise prudent.cli.PrudentError("x" * 100_000)
+    click.echo("Error: " + "x" * 100_000, err=True)
+    raise SystemExit(2)
 
 @command
 def warns():
-    warnings.warn("divided by zero", RuntimeWarning)
+    warnings.warn("divide by zero encountered in log", RuntimeWarning)
 
 @command
 def confesses():
-    raise prudent.cli.PrudentError("TypeError: int is no str\\nThis is a fault of prudent")
+    raise PrudentError("TypeError: int is no str\\nThis is a fault of prudent")
 
 @command
 def overflows():

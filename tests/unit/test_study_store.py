@@ -335,10 +335,12 @@ def test_labels_that_are_no_table_of_cells_are_refused_and_written_again(whole, 
     assert_frame_equal(run(small(), whole.folder).table(), table)
 
 
-def test_labels_from_before_they_had_a_digest_can_be_read(whole):
-    table = whole.table()
-    (whole.folder / "cells.parquet").write_bytes(store.to_bytes(whole.labels(), store.code_version()))
-    assert_frame_equal(Store(whole.folder).table(), table)
+def test_another_table_in_the_place_of_the_labels_is_refused(whole):
+    part = next(whole.parts.iterdir())
+    for data in (part.read_bytes(), store.to_bytes(whole.labels(), store.code_version())):
+        (whole.folder / "cells.parquet").write_bytes(data)
+        with pytest.raises(PrudentError, match="`prudent run` writes it again"):
+            Store(whole.folder).table()
 
 
 @pytest.mark.parametrize("name", store.MANIFEST)

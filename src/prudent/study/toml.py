@@ -1,6 +1,7 @@
 """Studies as TOML files, read with errors that name the line."""
 
 import json
+import os
 import re
 import tomllib
 from contextlib import suppress
@@ -8,7 +9,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
-from prudent.errors import PrudentError, near
+from prudent.errors import PrudentError, near, shown
 from prudent.study.cells import Mistake, Place, StudyError
 from prudent.study.expand import Progress
 from prudent.study.ranges import check_keys
@@ -30,6 +31,8 @@ def load(path: Path | str, progress: Progress = lambda made, total: None) -> Stu
 
     `progress` is called as `Study.expand` says.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise PrudentError(f"load: path must be that of a TOML file, got {shown(path)}")
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8-sig")  # without the byte order mark that some editors write
@@ -38,7 +41,7 @@ def load(path: Path | str, progress: Progress = lambda made, total: None) -> Stu
         raise PrudentError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise PrudentError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # what is no TOML, zero bytes in the path, numbers of more digits than Python reads
         raise PrudentError(f"{path}: not TOML: {error}") from None
     except RecursionError:
         raise PrudentError(f"{path}: brackets are nested too deeply; a study needs lists of lists at most") from None
