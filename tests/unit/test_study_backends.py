@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from prudent import PrudentError, RiskMeasure, simulate
-from prudent.study import Store, Study, backends, forecast, run, timing
+from prudent import Bandit, MeanVariance, PrudentError, RiskMeasure, RoundRobin, simulate
+from prudent.study import Cell, Store, Study, backends, forecast, run, timing
 from prudent.study import play as playing
 from prudent.study.schema import SUMMARY
 
@@ -324,3 +324,10 @@ def test_a_forecast_tries_the_shortest_and_the_longest_of_each_kind(monkeypatch)
     for kind in {each.cell.kind() for each in cells}:
         alike = sorted((each.cell.horizon, each.key) for each in cells if each.cell.kind() == kind)
         assert {alike[0][1], alike[-1][1]} <= {cell.key() for cell in tried}
+
+
+def test_a_simulation_after_a_study_on_one_thread_is_not_stopped(tmp_path):
+    """With one worker joblib stays on this thread, whose flag must not outlive the study."""
+    cell = Cell(Bandit(["bernoulli(0.5)", "bernoulli(0.4)"]), MeanVariance(1.0), RoundRobin(), 20, runs=2)
+    run([cell], tmp_path / "out", workers=1)
+    assert len(simulate(**cell._asdict())) == 2

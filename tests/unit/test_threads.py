@@ -12,7 +12,7 @@ from prudent.engine import leaping, scaffold, stepping
 from prudent.engine.blocks import sources
 from prudent.engine.record import FINE, HALTED, Record
 from prudent.engine.streams import CHUNK
-from prudent.engine.threads import halt_of_all, play_all
+from prudent.engine.threads import halted_by, play_all
 from prudent.identification.kernel import Found, search
 from prudent.policies.base import Setting, policies
 from prudent.policies.binding import bind
@@ -60,12 +60,10 @@ def test_what_ends_one_chunk_ends_the_others(error):
 
 def test_simulations_of_one_study_share_a_flag():
     mine, seen = np.zeros(1, np.bool_), []
-    token = halt_of_all.set(mine)
-    try:
+    with halted_by(mine):
         play_all(lambda _, __, halt: seen.append(halt), CHUNK, 1, None)
-    finally:
-        halt_of_all.reset(token)
-    assert seen[0] is mine
+    play_all(lambda _, __, halt: seen.append(halt), CHUNK, 1, None)
+    assert seen[0] is mine is not seen[1]
 
 
 def ended(halt):
@@ -89,12 +87,9 @@ def test_kernels_end_once_the_flag_is_set():
 
 
 def test_a_simulation_that_was_stopped_says_so():
-    token = halt_of_all.set(np.ones(1, np.bool_))
-    try:
-        with pytest.raises(PrudentError, match="round-robin: was stopped before its end"):
-            simulate(UNIT, "round-robin", risk="variance", horizon=100, runs=1)
-    finally:
-        halt_of_all.reset(token)
+    stopped = pytest.raises(PrudentError, match="round-robin: was stopped before its end")
+    with halted_by(np.ones(1, np.bool_)), stopped:
+        simulate(UNIT, "round-robin", risk="variance", horizon=100, runs=1)
 
 
 ABSURD = {

@@ -2,8 +2,9 @@
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -16,8 +17,17 @@ from prudent.errors import check_integer
 MOST_WORKERS = 1024
 """More threads or processes would only burden the system."""
 
-halt_of_all: ContextVar[Marks | None] = ContextVar("halt_of_all", default=None)
-"""Where many simulations are stopped together, as in a study, the flag that does it."""
+_outer: ContextVar[Marks | None] = ContextVar("outer", default=None)
+
+
+@contextmanager
+def halted_by(halt: Marks) -> Iterator[None]:
+    """Simulations in here, which may be many, end soon after this flag is set."""
+    token = _outer.set(halt)
+    try:
+        yield
+    finally:
+        _outer.reset(token)
 
 
 def play_all(
@@ -28,7 +38,7 @@ def play_all(
     Kernels end soon after `halt[0]` is set. The main thread only waits, because inside a kernel it would be deaf to
     Ctrl-C; then it does not wait any longer, not even for a kernel that is still being compiled.
     """
-    outer = halt_of_all.get()
+    outer = _outer.get()
     halt = np.zeros(1, np.bool_) if outer is None else outer
 
     def play_task(first_chunk: int, parts: list[slice]) -> int:

@@ -24,6 +24,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
+from prudent.arrays import Marks
+from prudent.engine.threads import halted_by
 from prudent.errors import PrudentError, near
 from prudent.study.cells import shown
 from prudent.study.play import Done, Task, play
@@ -64,7 +66,7 @@ def _locally(kind: str, workers: int, tasks: Iterable[Task]) -> Iterator[Done]:
     settings = {"initializer": end_with, "initargs": (os.getpid(),)} if kind == "loky" else {}
     pool = Parallel(workers, kind, return_as="generator_unordered", batch_size=1, **settings)
     halt = np.zeros(1, np.bool_)
-    done = pool(delayed(play)(task, halt) for task in tasks)
+    done = pool(delayed(_play_until)(halt, task) for task in tasks)
     try:
         for each in done:  # noqa: UP028, since `yield from` would close `done` before the remark below is silenced
             yield each
@@ -75,6 +77,12 @@ def _locally(kind: str, workers: int, tasks: Iterable[Task]) -> Iterator[Done]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # joblib's remark on tasks given up, when what is done cannot be kept
             done.close()
+
+
+def _play_until(halt: Marks, task: Task) -> Done:
+    """On a thread of this process, end soon after `halt[0]` is set."""
+    with halted_by(halt):
+        return play(task)
 
 
 def end_with(parent: int) -> None:

@@ -7,9 +7,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 import prudent
-from prudent.arrays import Marks
 from prudent.engine.simulation import simulate
-from prudent.engine.threads import halt_of_all
 from prudent.errors import PrudentError
 from prudent.fingerprints import kernels_digest
 from prudent.runs import Runs
@@ -39,10 +37,8 @@ def code_version() -> str:
     return kernels_digest().hex()
 
 
-def play(task: Task, halt: Marks | None = None) -> Done:
-    """Simulate the cells; on any machine, in any company, with the same result. On a thread of this process it ends
-    soon after `halt[0]` is set."""
-    halt_of_all.set(halt)
+def play(task: Task) -> Done:
+    """Simulate the cells; on any machine, in any company, with the same result."""
     if task.code != code_version():
         raise PrudentError(f"a worker runs another prudent than this one, {prudent.__version__}; install the same")
     rows, seconds = [], {}
