@@ -45,33 +45,34 @@ TESTS = {
     "arms": "unit/test_arms unit/test_registered unit/test_ties unit/test_bandit unit/test_costs unit/test_risk "
     "properties/test_axioms properties/test_block_identities unit/test_testing_values statistical/test_sampling "
     "unit/test_plan statistical/test_leaping",
-    "arrays": "unit/test_package",
-    "bandit": "unit/test_bandit unit/test_theory unit/test_runs",
+    "arrays": "unit/test_arms unit/test_hostile unit/test_portfolio_hostile",
+    "bandit": "unit/test_bandit unit/test_hostile unit/test_theory unit/test_runs",
     "catalogue": "unit/test_catalogue unit/test_docs",
-    "cli": "unit/test_cli unit/test_horizons unit/test_cli_study unit/test_catalogue unit/test_plan unit/test_errors "
-    "figures/test_portfolio_figures figures/test_paper",
+    "cli": "unit/test_cli unit/test_cli_trouble unit/test_cli_estimate unit/test_horizons unit/test_cli_study "
+    "unit/test_catalogue unit/test_plan unit/test_errors figures/test_portfolio_figures figures/test_paper",
     "compiled": "unit/test_compiled unit/test_engine unit/test_risk unit/test_policies",
     "confidence": "properties/test_confidence_identities unit/test_agent_intervals statistical/test_confidence_* "
     "unit/test_risk unit/test_identification",
     "engine": "unit/test_threads unit/test_blocks unit/test_levels unit/test_engine unit/test_ties "
     "properties/test_block_identities statistical/test_hypergeometric statistical/test_enumeration "
     "statistical/test_reference unit/test_leaping_engine statistical/test_leaping statistical/test_learning",
-    "errors": "unit/test_errors unit/test_registry unit/test_bandit unit/test_study",
+    "errors": "unit/test_errors unit/test_hostile unit/test_registry unit/test_bandit unit/test_study",
     "figures": "unit/test_figures figures/test_drawn unit/test_report figures/test_labels "
     "figures/test_portfolio_figures figures/test_grid_figures",
     "files": "unit/test_files unit/test_study_store unit/test_anywhere unit/test_plan",
     "fingerprints": "unit/test_compiled unit/test_engine unit/test_study",
+    "json_text": "unit/test_json_text unit/test_cli_trouble",
     "identification": "unit/test_threads unit/test_identification unit/test_registered unit/test_testing_strategies "
     "statistical/test_enumeration statistical/test_identification_laws",
     "live": "unit/test_agent* unit/test_ties",
     "paper": "figures/test_definitions figures/test_drawn unit/test_claims figures/test_* unit/test_report",
-    "parameters": "unit/test_errors unit/test_registry unit/test_policies unit/test_study",
+    "parameters": "unit/test_errors unit/test_hostile unit/test_registry unit/test_policies unit/test_study",
     "plan": "unit/test_plan figures/test_drawn unit/test_files statistical/test_plan_actg175",
     "policies": "unit/test_formulas unit/test_registered unit/test_ties unit/test_best_of_both unit/test_policies "
     "unit/test_identification statistical/test_enumeration statistical/test_mean_cvar_lcb statistical/test_learning "
     "unit/test_leaping_engine statistical/test_theorems statistical/test_reference",
-    "portfolio": "unit/test_portfolio_* unit/test_registered figures/test_drawn properties/test_portfolio_* "
-    "figures/test_portfolio_figures statistical/test_portfolio_*",
+    "portfolio": "unit/test_portfolio_[lp]* unit/test_portfolio_hostile unit/test_registered figures/test_drawn "
+    "properties/test_portfolio_* figures/test_portfolio_figures statistical/test_portfolio_*",
     "rates": "unit/test_rates unit/test_portfolio_learning statistical/test_portfolio_rates",
     "registry": "unit/test_registry unit/test_catalogue unit/test_package unit/test_study",
     "regret": "unit/test_regret properties/test_identities unit/test_runs unit/test_theory",

@@ -66,7 +66,15 @@ def _is_of_numbers(cls: type) -> bool:
 
 def is_own(cls: type) -> bool:
     """Whether a class is this package's."""
-    return cls.__module__.partition(".")[0] == "prudent"
+    return cls.__module__.partition(".")[0] == "prudent" and _is_where_it_says(cls)
+
+
+def _is_where_it_says(cls: type) -> bool:
+    """Whether its module has the class under its name; one that was made by calling a metaclass may bear any."""
+    found: Any = sys.modules.get(cls.__module__)
+    for name in cls.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is cls
 
 
 def _classes(thing: Any) -> Iterator[type]:
@@ -174,7 +182,7 @@ def _absorb_code(code: CodeType, feed: Feed) -> tuple[set[str], set[str]]:
 def _absorb_class(cls: type, feed: Feed, seen: set[Any]) -> None:
     """Feed the methods of a class, those it inherits, and its constants."""
     feed(f"{cls.__module__}.{cls.__qualname__}".encode())
-    if cls in seen or _is_known(cls.__module__):
+    if cls in seen or (_is_known(cls.__module__) and _is_where_it_says(cls)):
         return
     seen.add(cls)
     for base in cls.__mro__[1:]:

@@ -142,7 +142,7 @@ def test_what_holds_no_study_is_refused(tmp_path, command, place):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (["--workers", 0], "workers must be a whole number at least 1, got 0"),
+        (["--workers", 0], "workers must be a whole number from 1 to 1024, got 0"),
         (["--backend", "gpu"], "backend must be one of threads, processes"),
     ],
 )

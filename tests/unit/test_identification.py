@@ -318,7 +318,7 @@ def test_one_run_has_a_summary() -> None:
             r"student-t\(1.0, .*: it has no mean",
         ),
         ({"runs": 0}, "runs must be a whole number at least 1"),
-        ({"workers": 0}, "identify: workers must be a whole number at least 1"),
+        ({"workers": 0}, "identify: workers must be a whole number from 1 to"),
     ],
 )
 def test_bad_input_is_refused(change: dict, message: str) -> None:

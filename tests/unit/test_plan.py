@@ -107,7 +107,7 @@ def test_an_option_and_a_column_of_one_name_are_refused(tmp_path):
         ({"runs": 10**12}, "2 policies|1 policies|must be at most 50,000,000"),
         ({"out": 5}, "out must be a folder, got 5"),
         ({"policies": "mv-lcb"}, "policies must be a list"),
-        ({"policies": [5]}, "a policy must be a NamedTuple"),
+        ({"policies": [5]}, "policy must be a NamedTuple"),
         ({"risk": "cvar(0.1)"}, "risk must be a mean-variance"),
         ({"options": [Pilot("a", None), Pilot("b", (1.0, 2.0, 4.0))]}, "option 'a' cannot be drawn"),
         ({"options": guesses(["gaussian(0, 1)"]) * 20_000}, "at most 10,000, got 20,000"),

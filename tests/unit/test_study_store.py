@@ -392,7 +392,7 @@ def test_a_seed_is_stored_up_to_the_largest_that_a_column_holds_and_refused_beyo
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"workers": 0}, "workers must be a whole number at least 1"),
+        ({"workers": 0}, "workers must be a whole number from 1 to"),
         ({"workers": "x"}, "workers must be a whole number"),
         ({"backend": "gpu"}, "backend must be one of"),
         ({"keep": "all"}, "keeps summary or runs"),

@@ -33,7 +33,7 @@ class Job(NamedTuple):
         """What the user asked for, or an error in the name of the `owner`."""
         if progress is not None and not callable(progress):
             raise PrudentError(f"{owner}: progress must be a function of the runs just finished, got {progress!r}")
-        runs = check_integer(owner, "runs", runs, low=1, high=LONGEST)
+        runs = check_integer(owner, "runs", runs, low=1)
         seed = check_integer(owner, "seed", seed, low=0)
         return cls(owner, runs, seed, count_workers(owner, workers), progress)
 

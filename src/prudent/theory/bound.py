@@ -12,7 +12,7 @@ import numpy as np
 
 from prudent.arrays import Array
 from prudent.bandit import ROUNDING, Bandit, check_bandit
-from prudent.errors import PrudentError, as_float, check_integer, check_number
+from prudent.errors import PrudentError, as_float, check_integer, check_number, shown
 from prudent.parameters import check_parameter
 from prudent.risk.base import risks
 from prudent.risk.mean_variance import MeanVariance
@@ -114,7 +114,7 @@ class Instance:
         rho = check_number(owner, "rho", risk.rho, low=0.0, high=WIDEST, hint=hint)
         n = check_integer(owner, "horizon", horizon, low=1)
         if n > LARGEST:  # in fewer digits than `check_integer` would print
-            raise PrudentError(f"{owner}: horizon must be at most {LARGEST:.3g}, got {horizon:.3g}; take a smaller one")
+            raise PrudentError(f"{owner}: horizon must be at most {LARGEST:.3g}, got {shown(n)}; take a smaller one")
         given = None if delta is None else check_parameter(owner, "delta", delta)
         level = float(n**-2.0 if given is None else check_number(owner, "delta", given, low=SMALLEST, high=1.0))
         best, gaps, differences = bandit.best(risk), bandit.gaps(risk), bandit.mean_differences
