@@ -103,7 +103,7 @@ def guesses(texts: Sequence[str]) -> list[Option]:
         times, room = 1 if count is None else count, MOST_OPTIONS - len(found)
         if not 1 <= times <= room:
             limit = f"from 1 to {MOST_OPTIONS:,} options in all"
-            raise PrudentError(f"option {shown(text)}: a trial must have {limit}, got {len(found) + times:,}")
+            raise PrudentError(f"option {shown(text)}: a trial must have {limit}; take another number of them")
         for i in range(times):
             own = name or f"option {len(found) + 1}"
             found.append(Guess(f"{own} {i + 1}" if name and count is not None else own, law))
@@ -120,7 +120,8 @@ def _parts(text: str) -> tuple[str, int | None, str]:
     elif not name.strip():
         rest = ""
     several = SEVERAL.fullmatch(rest.strip())
-    count = None if several is None else int(several[1][:10])  # with more digits it is too large all the same
+    # A number of more digits is too large all the same, and Python would not read thousands of them.
+    count = None if several is None else int(several[1].lstrip("0")[:10] or "0")
     law = rest.strip() if several is None else several[2]
     if not law:
         raise PrudentError(f"option {text!r}: write e.g. 'drug: gaussian(0.3..0.6, 0.1..0.4)'")
