@@ -88,6 +88,7 @@ def test_show_prints_all_or_some_cells(folder):
         (["plot", "regret", "--out", "x.pdf"], "must end in .png or .svg"),
         (["plot", "regret", "--measure", "regrets"], "unknown measure 'regrets'; did you mean regret"),
         (["compare", "exp-exp", "mv-lcb"], "'mv-lcb' must be one policy of exp-exp, ucb1; it is 0"),
+        (["compare", "exp-exp", "exp*"], "exp-exp and exp* are one policy; name two that differ"),
         (["compare", "exp-exp", "ucb1", "--level", "95"], "level must lie in (0, 1)"),
     ],
 )

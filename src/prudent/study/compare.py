@@ -33,7 +33,10 @@ def compare(
     labels = [name for name in labels_of(table) if name == "bandit" or name in ranges_of(table)]
     same = [*labels, *COMMON]
     own = [measure, f"{measure}_se"]
-    sides = [_of_policy(table, policy).select(*same, *own).drop_nulls(own[1]) for policy in (policy_a, policy_b)]
+    both = [_of_policy(table, policy) for policy in (policy_a, policy_b)]
+    if both[0]["policy"][0] == both[1]["policy"][0]:
+        raise PrudentError(f"compare: {policy_a} and {policy_b} are one policy; name two that differ")
+    sides = [side.select(*same, *own).drop_nulls(own[1]) for side in both]
     pairs = sides[0].join(sides[1], on=same, how="inner", nulls_equal=True, maintain_order="left", suffix="_b")
     if pairs.is_empty():
         raise PrudentError(f"compare: {policy_a} and {policy_b} share no finished cell of two runs or more")
