@@ -236,8 +236,8 @@ def test_bounds_at_the_limits_are_numbers(given):
     assert all(row["printed"] is not None or row["corrected"] is not None for row in found)
 
 
-def process(code, **settings):
-    command = [sys.executable, "-c", code]
+def process(code, *arguments, **settings):
+    command = [sys.executable, "-c", code, *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **settings)
 
 
@@ -344,3 +344,31 @@ def test_the_command_in_a_plan_can_be_pasted_whatever_the_folder_is_called(tmp_p
     assert result.exit_code == 0, result.output
     page = html.unescape((out / "plan.html").read_text())
     assert f"prudent run '{out / 'study.toml'}' --out '{out / 'study'}'" in page
+
+
+DROPPED = """
+import signal
+import sys
+import time
+from prudent.cli import main
+
+class Kept:
+    def __del__(self):
+        signal.raise_signal(getattr(signal, sys.argv[1]))
+
+@main.command()
+def collect():
+    Kept()
+    time.sleep(20)
+    print("it went on")
+
+main(["collect"])
+"""
+
+
+@pytest.mark.parametrize(("number", "code", "said"), [("SIGTERM", 143, ""), ("SIGINT", 1, "Aborted!")])
+def test_a_signal_heard_where_python_drops_errors_is_not_lost(number, code, said):
+    """As in a callback of the garbage collector: Python prints an error there, and goes on."""
+    with process(DROPPED, number) as collecting:
+        out, err = collecting.communicate(timeout=20)
+    assert (collecting.returncode, out, err.strip()) == (code, "", said)

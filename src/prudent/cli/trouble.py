@@ -1,5 +1,6 @@
 """What ends a command before its time, in words: mistakes, the system's refusals, faults of prudent, signals."""
 
+import _thread
 import errno
 import os
 import signal
@@ -22,6 +23,9 @@ LONGEST = 1_000
 
 GRACE = 1.5
 """Seconds to clean up after a signal."""
+
+AGAIN = 0.05
+"""Seconds until a signal that was lost is sent again."""
 
 ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """Signals that ask a process to end; Windows lacks one."""
@@ -125,9 +129,11 @@ def orderly_end() -> Iterator[None]:
     ends = [number for number in ENDS if signal.getsignal(number) is signal.SIG_DFL]
     for number in ends:
         signal.signal(number, _leave)
+    told, sys.unraisablehook = sys.unraisablehook, _raise_again
     try:
         yield
     finally:
+        sys.unraisablehook = told
         for number in ends:
             signal.signal(number, signal.SIG_DFL)
         signal.set_wakeup_fd(woken)
@@ -137,6 +143,24 @@ def orderly_end() -> Iterator[None]:
 
 def _leave(number: int, _: Any) -> NoReturn:
     raise SystemExit(128 + number)
+
+
+def _raise_again(lost: Any) -> None:
+    """A signal that Python hears in a callback of the garbage collector would be dropped there, with a traceback.
+
+    It is sent again a little later, when this function, where it would be dropped too, is over.
+    """
+    ended = lost.exc_value
+    if isinstance(ended, KeyboardInterrupt):
+        number = signal.SIGINT
+    elif isinstance(ended, SystemExit) and isinstance(ended.code, int):
+        number = signal.Signals(ended.code - 128)
+    else:
+        sys.__unraisablehook__(lost)
+        return
+    later = threading.Timer(AGAIN, _thread.interrupt_main, (number,))
+    later.daemon = True
+    later.start()
 
 
 def _end_if_deaf(ear: socket.socket, over: threading.Event) -> None:
