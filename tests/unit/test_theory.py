@@ -348,3 +348,10 @@ def test_the_page_prints_what_it_says():
         with contextlib.redirect_stdout(printed):
             exec(source, names)
         assert [line.rstrip() for line in printed.getvalue().splitlines()] == expected.splitlines()
+
+
+@pytest.mark.parametrize(("horizon", "holds"), [(5, False), (6, True), (7, True)])
+def test_the_sharp_width_needs_two_pulls_of_every_arm(horizon, holds):
+    arms = [Bernoulli(0.2), Bernoulli(0.5), Bernoulli(0.8)]
+    bound = theorem1_sharp(Bandit(arms), MeanVariance(1.0), horizon)
+    assert dict(bound.conditions)[f"n ≥ 2K: {horizon} ≥ 6"] is holds
