@@ -11,6 +11,7 @@ from prudent.arms.base import Law
 from prudent.arms.base import arms as registered
 from prudent.arrays import Array
 from prudent.errors import PrudentError, shown
+from prudent.fingerprints import foreign_code
 from prudent.risk.base import RiskMeasure, risks
 
 MOST_ARMS = 10**6
@@ -106,7 +107,7 @@ class Bandit:
         """Δ_i = cost of arm i minus cost of the best; a difference that rounding explains is a tie (`slack_of`)."""
         risk = risks.make("Bandit", risk)
         known = self._known_gaps
-        if known is None or known[0] != risk:
+        if known is None or known[0] != risk or foreign_code(risk, self.arms):  # others' code may have changed since
             self._known_gaps = known = risk, self._find_gaps(risk)
         return known[1].copy()
 

@@ -2,7 +2,9 @@
 
 import itertools
 import math
+import sys
 import time
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -190,3 +192,21 @@ def test_very_many_arms_are_made_soon_and_too_many_are_refused() -> None:
 def test_what_is_no_list_of_arms_is_refused_in_words(arms: object) -> None:
     with pytest.raises(PrudentError, match="Bandit: arm"):
         Bandit(arms)  # type: ignore[arg-type]
+
+
+WEIGHT = 1.0
+
+
+@dataclass(frozen=True)
+class Weighted(MeanVariance):
+    """A measure of one's own that reads a constant."""
+
+    def cost(self, law):
+        return law.variance - WEIGHT * law.mean
+
+
+def test_gaps_under_a_measure_whose_code_has_changed_are_found_anew(monkeypatch):
+    bandit, risk = Bandit([Gaussian(1.0, 1.0), Gaussian(0.0, 0.5)]), Weighted()
+    assert bandit.best(risk) == 0
+    monkeypatch.setattr(sys.modules[__name__], "WEIGHT", 0.1)
+    assert bandit.best(risk) == 1
