@@ -94,7 +94,7 @@ def test_a_simulation_that_was_stopped_says_so():
 
 ABSURD = {
     "runs": (lambda: simulate(UNIT, "ucb1", risk="mean", horizon=10, runs=10**15), "GiB of memory"),
-    "more runs": (lambda: simulate(UNIT, "ucb1", risk="mean", horizon=10, runs=1e30), "GiB of memory"),
+    "more runs": (lambda: simulate(UNIT, "ucb1", risk="mean", horizon=10, runs=1e30), r"at most 2\^53"),
     "rewards": (
         lambda: simulate(UNIT, "cvar-ucb(high=1)", risk="cvar", horizon=10**14, runs=1),
         "all rewards of 2 arms",

@@ -11,7 +11,7 @@ from prudent.arrays import Counts, Marks
 from prudent.engine.record import COMPLAINTS, FINE
 from prudent.engine.streams import stream
 from prudent.engine.threads import count_workers, play_all
-from prudent.errors import PrudentError, check_integer
+from prudent.errors import PrudentError, check_integer, shown
 
 LONGEST = 2**53
 """Rounds of the longest run: beyond it floats cannot count them."""
@@ -34,6 +34,8 @@ class Job(NamedTuple):
         if progress is not None and not callable(progress):
             raise PrudentError(f"{owner}: progress must be a function of the runs just finished, got {progress!r}")
         runs = check_integer(owner, "runs", runs, low=1)
+        if runs > LONGEST:
+            raise PrudentError(f"{owner}: runs must be at most 2^53, got {shown(runs)}; take fewer")
         seed = check_integer(owner, "seed", seed, low=0)
         return cls(owner, runs, seed, count_workers(owner, workers), progress)
 
