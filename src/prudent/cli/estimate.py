@@ -63,7 +63,7 @@ def warn_of_runs(
     with suppress(PrudentError):
         threads = count_workers("estimate", workers)
         rounds = check_integer("estimate", "rounds", rounds, low=1, high=2**53)
-        runs = check_integer("estimate", "runs", runs, low=1)
+        runs = check_integer("estimate", "runs", runs, low=1, high=2**53)
         if rounds * runs * arms * len(plays) < SMALL:
             return
         with progress_bar("estimating the time"):
