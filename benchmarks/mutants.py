@@ -13,6 +13,7 @@ the tests once before, or every mutant compiles everything.
 
 import argparse
 import ast
+import contextlib
 import io
 import os
 import random
@@ -227,18 +228,21 @@ def pytest(folder: Path, tests: list[str], limit: float) -> tuple[str, str]:
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-o", "addopts="]
     settings = {**os.environ, "PYTHONPATH": str(folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
     settings.pop("NUMBA_CACHE_DIR", None)
-    try:
-        done = subprocess.run(
-            [*command, *tests], cwd=folder, env=settings, timeout=limit, capture_output=True, text=True, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return f"the limit of {limit:g} s", ""
-    if done.returncode == 0:
-        return "", done.stdout
-    if done.returncode == -signal.SIGTERM:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([*command, *tests], cwd=folder, env=settings, start_new_session=True, **pipes) as running:
+        try:
+            out, err = running.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            return f"the limit of {limit:g} s", ""
+        finally:  # what the tests have started may hang too
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
+    if running.returncode == 0:
+        return "", out
+    if running.returncode == -signal.SIGTERM:
         raise SystemExit("the tests were ended from outside, which says nothing about the mutant")
-    failed = re.findall(r"^(?:FAILED|ERROR) (\S+::\S.*?|\S+)(?: - .*)?$", done.stdout, re.M)
-    return (failed[0] if failed else f"exit code {done.returncode}"), done.stdout + done.stderr
+    failed = re.findall(r"^(?:FAILED|ERROR) (\S+::\S.*?|\S+)(?: - .*)?$", out, re.M)
+    return (failed[0] if failed else f"exit code {running.returncode}"), out + err
 
 
 def try_mutant(mutant: Mutant, limit: float) -> tuple[str, float]:
