@@ -414,3 +414,16 @@ def test_many_entries_are_counted_at_once_and_many_mistakes_end_the_search():
     with pytest.raises(StudyError) as error:
         _ = Study(**fields(bandits={"a": ["gaussian(0, {v})", "gaussian(0, 1)"]}, ranges=wrong_later)).cells
     assert len(error.value.mistakes) < 5_001
+
+
+def test_an_error_counts_entries_as_people_do():
+    twice = Study(
+        {"pair": ["bernoulli(0.5)", "bernoulli(0.4)"]}, ["ucb1", "mv-lcb", "mv-lcb(c=5.0)"], ["variance"], [9], runs=2
+    )
+    with pytest.raises(StudyError, match=r"^policies\.3: gives a cell that policies\.2 gives too"):
+        _ = twice.cells
+
+
+def test_a_number_too_long_to_be_written_is_refused_in_words():
+    with pytest.raises(StudyError, match="engine must be one of auto, stepping, leaping, got a whole number of about"):
+        _ = Study(**fields(engine=10**5_000)).cells

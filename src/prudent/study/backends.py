@@ -26,8 +26,7 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from prudent.arrays import Marks
 from prudent.engine.threads import halted_by
-from prudent.errors import PrudentError, near
-from prudent.study.cells import shown
+from prudent.errors import PrudentError, near, shown
 from prudent.study.play import Done, Task, play
 
 PATIENCE = 20.0
@@ -51,7 +50,7 @@ def choose_backend(name: str) -> Callable[[int, Complain], Opened]:
     for known, backend in BACKENDS.items():
         if isinstance(name, str) and (name == known or (known.endswith("://") and name.startswith(known))):
             return partial(backend, name)
-    hint = near(str(name), BACKENDS)
+    hint = near(shown(name, str), BACKENDS)
     raise PrudentError(f"run: backend must be one of {', '.join(BACKENDS)}, got {shown(name)}; {hint}")
 
 

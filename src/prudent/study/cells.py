@@ -12,7 +12,7 @@ import polars as pl
 
 from prudent.arms.base import Law
 from prudent.bandit import Bandit
-from prudent.errors import PrudentError, as_float, check_integer
+from prudent.errors import PrudentError, as_float, check_integer, shown
 from prudent.fingerprints import foreign_code
 from prudent.policies.base import Policy, spec
 from prudent.risk.base import RiskMeasure
@@ -131,6 +131,11 @@ def check_count(owner: str, name: str, value: Any, low: int) -> int:
     return whole
 
 
+def in_words(place: Place) -> str:
+    """A place as people count: policies.3 is the third."""
+    return ".".join(part if isinstance(part, str) else str(part + 1) for part in place)
+
+
 class Mistake(NamedTuple):
     """What is wrong, and where."""
 
@@ -138,19 +143,7 @@ class Mistake(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        return f"{'.'.join(map(str, self.place))}: {self.text}"
-
-
-def shown(given: Any) -> str:
-    """What was given, on one line that is not too long."""
-    huge = isinstance(given, int) and abs(given) > 10**100
-    text = f"a number of {given.bit_length()} bits" if huge else " ".join(repr(given).split())
-    return text if len(text) <= 100 else f"{text[:99]}…"
-
-
-def in_words(place: Place) -> str:
-    """A place as people count: policies.3 is the third."""
-    return ".".join(part if isinstance(part, str) else str(part + 1) for part in place)
+        return f"{in_words(self.place)}: {self.text}"
 
 
 class StudyError(PrudentError):

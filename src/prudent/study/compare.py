@@ -7,9 +7,8 @@ import polars as pl
 from scipy import stats
 
 from prudent.arrays import Array
-from prudent.errors import PrudentError, check_number, near
+from prudent.errors import PrudentError, check_number, near, shown
 from prudent.runs import MEASURES
-from prudent.study.cells import shown
 from prudent.study.select import labels_of, matches, ranges_of
 
 COMMON = ("arms", "risk", "horizon", "runs")
@@ -57,7 +56,7 @@ def compare(
 def check_measure(owner: str, measure: str) -> None:
     """A measure that is stored."""
     if not isinstance(measure, str) or measure not in MEASURES:
-        raise PrudentError(f"{owner}: unknown measure {shown(measure)}; {near(str(measure), MEASURES)}")
+        raise PrudentError(f"{owner}: unknown measure {shown(measure)}; {near(shown(measure, str), MEASURES)}")
 
 
 def _of_policy(table: pl.DataFrame, policy: str) -> pl.DataFrame:

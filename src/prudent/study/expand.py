@@ -18,7 +18,7 @@ from prudent.arms.base import Law, arms
 from prudent.bandit import Bandit
 from prudent.engine.scaffold import LONGEST
 from prudent.engine.simulation import choose_engine
-from prudent.errors import PrudentError, check_integer, near
+from prudent.errors import PrudentError, check_integer, near, shown
 from prudent.fingerprints import foreign_code
 from prudent.policies.base import Policy, Setting, policies
 from prudent.policies.binding import bind, check_rewards
@@ -33,7 +33,6 @@ from prudent.study.cells import (
     in_words,
     remembered,
     remembered_text,
-    shown,
     text_of,
 )  # fmt: skip
 from prudent.study.ranges import Template, as_text, holes, values_of
@@ -102,8 +101,8 @@ class Expansion:
         seed = self.attempt(("seed",), check_count, "study", "seed", asked["seed"], low=0)
         for name, allowed in (("engine", ENGINES), ("keep", KEEP)):
             if not isinstance(value := asked[name], str) or value not in allowed:
-                text = f"{name} must be one of {', '.join(allowed)}, got {shown(value)}; {near(str(value), allowed)}"
-                self.wrong((name,), text)
+                hint = near(shown(value, str), allowed)
+                self.wrong((name,), f"{name} must be one of {', '.join(allowed)}, got {shown(value)}; {hint}")
             elif name == "engine":
                 self.engine = value
         horizons = self.attempt(("horizons",), whole_horizons, asked["horizons"]) or []

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from prudent.errors import PrudentError, check_finite, check_integer, near
+from prudent.errors import PrudentError, check_finite, check_integer, near, shown
 from prudent.registry import Registry
-from prudent.study.cells import shown
 
 MOST_VALUES = 1_000_000
 HOLE = re.compile(r"\{\s*(\w+)\s*\}")
@@ -57,7 +56,7 @@ def check_keys(owner: str, given: Mapping[str, Any], known: Sequence[str], neede
     """No key unknown, none missing."""
     for key in given:
         if key not in known:
-            raise PrudentError(f"{owner}: unknown key {shown(key)}; {near(str(key), known)}")
+            raise PrudentError(f"{owner}: unknown key {shown(key)}; {near(shown(key, str), known)}")
     if missing := [key for key in needed if key not in given]:
         raise PrudentError(f"{owner}: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from prudent.engine.threads import count_workers
-from prudent.errors import PrudentError
+from prudent.errors import PrudentError, shown
 from prudent.study.backends import Backend, WorkerLostError, choose_backend
-from prudent.study.cells import Cell, Labelled, shown
+from prudent.study.cells import Cell, Labelled
 from prudent.study.expand import checked_cells
 from prudent.study.play import Done
 from prudent.study.spec import Study

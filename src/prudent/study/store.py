@@ -30,11 +30,11 @@ import polars as pl
 import prudent
 from prudent import files
 from prudent.engine.simulation import choose_engine
-from prudent.errors import PrudentError
+from prudent.errors import PrudentError, shown
 from prudent.policies.base import Setting
 from prudent.policies.binding import bind
 from prudent.runs import Runs
-from prudent.study.cells import Cell, Labelled, labels_table, shown
+from prudent.study.cells import Cell, Labelled, labels_table
 from prudent.study.expand import checked_cells
 from prudent.study.play import code_version, to_bytes
 from prudent.study.schema import FACTS, KEEP, STATISTICS, columns

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from prudent.engine.threads import count_workers
-from prudent.errors import PrudentError
-from prudent.study.cells import Cell, Labelled, shown
+from prudent.errors import PrudentError, shown
+from prudent.study.cells import Cell, Labelled
 from prudent.study.play import Task, code_version, play
 
 OVERHEAD = 5e-4

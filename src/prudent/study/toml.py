@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from prudent.errors import PrudentError, near, shown
-from prudent.study.cells import Mistake, Place, StudyError
+from prudent.study.cells import Mistake, Place, StudyError, in_words
 from prudent.study.expand import Progress
 from prudent.study.ranges import check_keys
 from prudent.study.spec import Study
@@ -102,7 +102,7 @@ def _located(path: Path, text: str, data: dict[str, Any], mistake: Mistake) -> s
     if place[:1] == ("bandits",) and len(place) > 1:
         place = (*place[:2], "arms", *place[2:])
     line = line_of(text, place, _item(data, mistake.place)) if place else 1
-    name = ".".join(part if isinstance(part, str) else str(part + 1) for part in mistake.place)
+    name = in_words(mistake.place)
     return f"{path}:{line}: {name}: {mistake.text}" if name else f"{path}:{line}: {mistake.text}"
 
 
