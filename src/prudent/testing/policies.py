@@ -3,7 +3,7 @@
 import inspect
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from prudent.arrays import Array
 from prudent.compiled import kernel
 from prudent.engine import stepping
 from prudent.engine.record import COMPLAINTS, FINE, Record, Statistics
-from prudent.identification import BUDGET, DELTA
+from prudent.identification import DELTA
 from prudent.identification.kernel import Found, search
 from prudent.policies.base import Arm, Arms, Policy, Setting, policies, strategies
 from prudent.policies.binding import bind
@@ -88,7 +88,7 @@ def check_strategy(
     a test of the strategy's own; here the answer must be right where every reward is sure.
     """
     risk = MeanVariance(math.inf) if risk is None else risk
-    name = _check_value(strategy, strategies, given=(BUDGET, DELTA))
+    name = _check_value(strategy, strategies)
     asked = {"delta": delta} if hasattr(strategy, DELTA) else {"budget": budget}
     for laws in _games(arms, (0.0, 1.0)):
         bandit = Bandit(laws)
@@ -99,7 +99,7 @@ def check_strategy(
         _check_search(f"{name} on {bandit!r}", strategy, ready, bandit, setting)
 
 
-def _check_value(policy: Any, registry: Registry[Any], given: Collection[str] = ()) -> str:
+def _check_value(policy: Any, registry: Registry[Any]) -> str:
     """A policy or strategy is a NamedTuple that its text builds again and that checks its parameters; its text."""
     named = isinstance(policy, tuple) and hasattr(policy, "_fields")
     fix = "write class Mine(NamedTuple) and pass Mine()"
@@ -107,7 +107,7 @@ def _check_value(policy: Any, registry: Registry[Any], given: Collection[str] = 
     name = registry.spec(policy)
     if name.split("(")[0] in registry:
         check_spec(policy, name, registry)
-    check_parameters(name, policy, given)
+    check_parameters(name, policy)
     return name
 
 

@@ -2,10 +2,10 @@
 
 import inspect
 import math
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 from prudent import Law, PrudentError, RiskMeasure
 from prudent.parameters import check_fields
@@ -76,18 +76,12 @@ def close(a: float, b: float, near: float = 1e-9) -> bool:
     return bool(a == b or abs(a - b) <= near * (1.0 + abs(b)) < math.inf)
 
 
-def check_parameters(name: str, subject: Any, given: Collection[str] = ()) -> None:
-    """Whoever checks parameters stops NaN, which would travel far; those `given` by the problem are checked there."""
-    kind = type(subject)
+def check_parameters(name: str, subject: Any) -> None:
+    """Whoever checks parameters accepts its own; NaN, which would travel far, is stopped for all by `check_fields`."""
     registered = any(registry.entry_of(subject) for registry in (policies, strategies))
-    if hasattr(kind, "check") or registered:
+    if hasattr(subject, "check") or registered:
         with answers(name, "check must accept what it belongs to"):
             check_fields(name, subject)
-        for field, hint in get_type_hints(kind).items():
-            if hint in (int, float) and field not in given:
-                bad = {**subject._asdict(), field: math.nan}
-                asked = f"check with {field}=nan"
-                refuses(kind.__name__, asked, lambda bad=bad: check_fields(kind.__name__, kind(**bad)))  # type: ignore[misc]
 
 
 @contextmanager
