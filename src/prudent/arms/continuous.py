@@ -41,6 +41,7 @@ class Gaussian(Continuous):
     variance: float
 
     kind = sampling.GAUSSIAN
+    grows: ClassVar = {"mean": 1, "variance": 2}
     deviation: ClassVar[float]
 
     def __post_init__(self) -> None:
@@ -167,6 +168,7 @@ class Uniform(Continuous):
     high: float
 
     kind = sampling.UNIFORM
+    grows: ClassVar = {"low": 1, "high": 1}
 
     def __post_init__(self) -> None:
         low, high = interval(self.name, *(check_finite(self.name, end, getattr(self, end)) for end in ("low", "high")))
@@ -208,6 +210,7 @@ class Exponential(Continuous):
     mean: float
 
     kind = sampling.EXPONENTIAL
+    grows: ClassVar = {"mean": 1}
 
     def __post_init__(self) -> None:
         mean = check_positive(self.name, "mean", self.mean, hint="pass the mean, not the rate")
@@ -246,6 +249,7 @@ class StudentT(Continuous):
     scale: float = 1.0
 
     kind = sampling.STUDENT
+    grows: ClassVar = {"location": 1, "scale": 1}
 
     def __post_init__(self) -> None:
         hint = "with fewer degrees, rewards leave the range of floats"

@@ -5,6 +5,7 @@ import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,6 +53,7 @@ class Deterministic(Law):
     value: float
 
     kind = sampling.DETERMINISTIC
+    grows: ClassVar = {"value": 1}
 
     def __post_init__(self) -> None:
         value = check_finite(self.name, "value", self.value)
@@ -98,6 +100,9 @@ class Empirical(Law):
         if not isinstance(path, (str, os.PathLike)) or not isinstance(column, str):
             raise PrudentError(f"empirical: path and column must be text, got {shown(path)} and {shown(column)}")
         return cls(read_columns(path, [column])[column])
+
+    def times(self, factor: float) -> "Empirical":
+        return Empirical(self.values * factor)
 
     def cdf(self, x: float) -> float:
         x = self._reward(x)

@@ -54,6 +54,10 @@ class Mixture(Law):
         """The components that can be drawn, each with its weight."""
         return [(w, law) for w, law in zip(self.weights, self.components, strict=True) if w > 0.0]
 
+    def times(self, factor: float) -> "Mixture | None":
+        laws = [law.times(factor) for law in self.components]
+        return None if None in laws else Mixture([law for law in laws if law is not None], self.weights)
+
     def cdf(self, x: float) -> float:
         x = self._reward(x)
         return min(math.fsum(w * law.cdf(x) for w, law in self.live()), 1.0)

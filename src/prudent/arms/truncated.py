@@ -28,6 +28,7 @@ class TruncatedGaussian(Continuous):
     high: float
 
     kind = sampling.TRUNCATED
+    grows: ClassVar = {"center": 1, "scale": 1, "low": 1, "high": 1}
     ends: ClassVar[tuple[float, float]]
     peak: ClassVar[float]
     total: ClassVar[float]

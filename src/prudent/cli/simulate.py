@@ -21,13 +21,18 @@ MOST_ARMS = 4
 @click.option("--horizon", type=float, required=True, metavar="N", help="Rounds of a run.")
 @run_options(500, "Independent runs.")
 @click.option("--engine", default="auto", show_default=True, help="auto, stepping or leaping.")
+@click.option(
+    "--scale", metavar="X", help="How large rewards are: a number, or auto to take it from the arms; else as published."
+)
 @json_option
-def simulate(arms: tuple[str, ...], risk: str, policies: tuple[str, ...], as_json: bool, **settings: Any) -> None:
+def simulate(
+    arms: tuple[str, ...], risk: str, policies: tuple[str, ...], scale: str | None, as_json: bool, **settings: Any
+) -> None:
     """Simulate policies on a bandit and print their regret per round, with error bars."""
     from prudent.engine.simulation import simulate as play
     from prudent.policies.base import policies as registered
 
-    results = results_of(play, registered, policies, arms, risk, **settings)
+    results = results_of(play, registered, policies, arms, risk, scale=_number_or_text(scale), **settings)
     first, summaries = results[0], [result.summary() for result in results]
     facts = {"horizon": first.horizon, "runs": len(first), "seed": first.seed, "risk": str(first.risk)}
     title = f"{len(arms)} arms, {first.risk}, {first.horizon:,} rounds, {len(first):,} runs (± standard error)"
@@ -55,6 +60,13 @@ def identify(arms: tuple[str, ...], risk: str, strategies: tuple[str, ...], as_j
     title = f"{len(arms)} arms, {first.risk}, {first.setting()}, {len(first):,} runs (± standard error)"
     rows = [search_row(summary, first.bandit.names) for summary in summaries]
     answer(as_json, {**facts, "risk": str(first.risk), "strategies": summaries}, title, rows, left=("strategy",))
+
+
+def _number_or_text(given: str | None) -> float | str | None:
+    try:
+        return given if given is None else float(given)
+    except ValueError:
+        return given
 
 
 def results_of(run: Any, kind: Any, specs: Sequence[str], arms: Sequence[str], risk: str, **settings: Any) -> list[Any]:

@@ -81,6 +81,13 @@ class Record(NamedTuple):
         """A view of some of the runs."""
         return Record._make(array[runs] for array in self)
 
+    def multiply(self, unit: float) -> None:
+        """From a unit of rewards to rewards."""
+        if unit != 1.0:
+            for means, variances in ((self.mean, self.variance), (self.twin_mean, self.twin_variance)):
+                means[:] *= unit
+                variances[:] *= unit * unit
+
 
 @kernel
 def write_down(record: Record, run: int, snapshot: int, arms: Any, laws: Laws, best: int, rng: Any) -> None:

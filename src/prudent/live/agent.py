@@ -28,6 +28,7 @@ from prudent.policies.binding import bind, check_rewards, served_risk
 from prudent.policies.helpers import answer, choose_only
 from prudent.policies.scoring import cost_of, costs_need_rewards, score_inputs, score_of
 from prudent.policies.ties import below
+from prudent.policies.units import fitted, units_of_support
 from prudent.risk.base import Interval, RiskMeasure, risks
 
 _include = inspect.unwrap(include)  # interpreted: a service starts without waiting for the compiler
@@ -117,9 +118,11 @@ class Agent:
         self.risk: RiskMeasure = risks.make("Agent", risk)
         self.horizon = None if horizon is None else check_integer("Agent", "horizon", horizon, low=1, high=2**53)
         self.support = check_support("Agent", support)
+        self._units = units_of_support(self.support)
+        self.policy = fitted(self.policy, self._units)
         self._ready = self._bound(self.arms)
         if all(map(math.isfinite, self.support)):
-            check_rewards(self.policy, self.support, live=True)
+            check_rewards(self.policy, self.support)
         for i, arm in enumerate(self._arms):
             if arm.rewards is None and (self._needs_rewards or not self.risk.by_moments):
                 if arm.pulls > 0:
@@ -320,7 +323,7 @@ class Agent:
             if arm not in numbers:
                 raise PrudentError(f"{spec(policy)}: arm {arm} must be there to be pulled; there are {numbers}")
             policy = policy._replace(arm=numbers.index(arm))
-        return bind(policy, Setting(len(numbers), self.risk, self.horizon, self.support))
+        return bind(policy, Setting(len(numbers), self.risk, self.horizon, self.support, units=self._units))
 
     def _restart(self, numbers: list[int]) -> None:
         """Go on with another set of arms, if the policy can be made ready for it."""

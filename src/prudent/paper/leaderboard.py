@@ -13,13 +13,15 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from prudent import Bandit, Empirical, simulate
+from prudent import Bandit, Empirical
+from prudent.engine.simulation import play as simulate
 from prudent.paper.making import PaperFigure, Tables
 from prudent.paper.problems import CONFIGURATIONS
 from prudent.policies.base import ANY, MEAN, Policy, Setting
 from prudent.policies.base import policies as registry
 from prudent.policies.binding import assumed_rewards, bind, served_risk, serves
 from prudent.policies.scoring import score_inputs
+from prudent.policies.units import PUBLISHED, fitted
 from prudent.risk.base import risks
 from prudent.study import Cell, Labelled
 
@@ -55,7 +57,7 @@ def simple(policy: Policy) -> bool:
     """Whether a policy takes any rewards and reads only their mean and variance, so that it suits the first part."""
     ready = bind(policy, Setting(2, served_risk(policy), 100))
     reads = hasattr(ready, "score") and "rewards" in score_inputs(type(ready))
-    return assumed_rewards(policy) == (-math.inf, math.inf, ()) and not reads
+    return assumed_rewards(fitted(policy, PUBLISHED)) == (-math.inf, math.inf, ()) and not reads
 
 
 def players(risk: str, part: bool) -> list[str]:

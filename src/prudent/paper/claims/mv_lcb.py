@@ -13,6 +13,7 @@ from prudent.paper.claims.ledger import Evidence, claim, judged, listed, on, pm,
 from prudent.paper.making import point
 from prudent.paper.problems import FIGURE_2, ZERO_ONE, grid_bandit
 from prudent.policies.base import Arm, Setting
+from prudent.policies.binding import bind
 from prudent.rates import end_slope
 from prudent.study import Labelled
 from prudent.theory import Bound
@@ -90,7 +91,7 @@ def event() -> Evidence:
 def variance_bound() -> Evidence:
     """How much its index at ρ = 0 changes with the mean, and the exact probability that it exceeds the variance within
     200 rewards of a Bernoulli arm, 6nδ = 0.1."""
-    index = MVLCB(rho=0.0, delta=DELTA).tuned(Setting(1, MeanVariance(0.0)))
+    index = bind(MVLCB(rho=0.0, delta=DELTA), Setting(1, MeanVariance(0.0)))
     far = max(abs(index.score(Arm(s, 0.9, 0.1)) - index.score(Arm(s, 0.1, 0.1))) for s in (1, 10, 200))
     s, _, variance = counts()
     width = np.array([-index.score(Arm(int(own), 0.0, 0.0)) for own in s.ravel()])[:, None]
@@ -106,10 +107,10 @@ def becomes_ucb1() -> Evidence:
     """The indices divided by ρ = 10⁹ against UCB1's at t = 10, 100 and 500: of MV-LCB with δ = 1/n², n = 500, and of
     its anytime version with ε_t = 4 log t."""
     rho, arms = 1e9, [Arm(s, m, v) for s in (1, 7, 400) for m in (0.1, 0.9) for v in (0.0, 0.2)]
-    fixed = MVLCB(rho=rho, delta=500.0**-2).tuned(Setting(2, MeanVariance(rho)))
-    asked = [(arm, t, UCB1().score(arm, t)) for arm in arms for t in (10, 100, 500)]
+    fixed = bind(MVLCB(rho=rho, delta=500.0**-2), Setting(2, MeanVariance(rho)))
+    asked = [(arm, t, UCB1(range=1.0).score(arm, t)) for arm in arms for t in (10, 100, 500)]
     off = max(abs(fixed.score(arm) / rho - ucb) for arm, _, ucb in asked)
-    anytime = max(abs(AnytimeMVLCB(rho=rho, a=4.0).score(arm, t) / rho - ucb) for arm, t, ucb in asked)
+    anytime = max(abs(AnytimeMVLCB(rho=rho, a=4.0, range=1.0).score(arm, t) / rho - ucb) for arm, t, ucb in asked)
     text = f"largest difference {anytime:.1e} for the anytime version, {off:.2g} with a fixed δ"
     same = [far < 1e-7 for far in (anytime, off)]
     return judged(all(same), text, part=same[0])
@@ -241,7 +242,7 @@ def remark_2(*found: Runs) -> Evidence:
 @claim("section 3, Remark 2", "There the index is √(log(1/δ)/s).")
 def remark_2_index() -> Evidence:
     """The index of Figure 1 with a variance of 0, ρ = 0, δ = 0.01, s = 10, and (5+ρ)√(log(1/δ)/2s)."""
-    index = MVLCB(rho=0.0, delta=0.01).tuned(Setting(2, MeanVariance(0.0))).score(Arm(10, 0.0, 0.0))
+    index = bind(MVLCB(rho=0.0, delta=0.01), Setting(2, MeanVariance(0.0))).score(Arm(10, 0.0, 0.0))
     said, width = printed.worst_case_index(0.01, 10), float(printed.lemma_2_width(0.0, 0.01, 10))
     text = f"the index is {index:.3f}, printed is {said:.3f}; minus the width is {-width:.3f}"
     as_printed, corrected = (abs(index - other) < 1e-12 for other in (said, -width))
