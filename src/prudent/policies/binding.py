@@ -91,7 +91,7 @@ def bind(given: Policy, setting: Setting) -> Any:
     owner = entry.name if entry else type(given).__name__
     if entry or hasattr(given, "check"):  # again, since _replace goes past the check when it was made
         check_fields(owner, given)
-    ready = _informed(owner, fitted(given, setting.units), setting)
+    ready = _informed(owner, given, setting)
     if hasattr(ready, "tuned"):
         ready = ready.tuned(setting)
     if not (hasattr(ready, "score") or hasattr(ready, "phase")):
@@ -112,27 +112,27 @@ def _check_score(given: Policy, ready: Any) -> None:
         )
 
 
-def _informed(owner: str, ready: Any, setting: Setting) -> Any:
+def _informed(owner: str, given: Any, setting: Setting) -> Any:
     """The policy with what it takes from the setting; what it cannot take must have been given."""
-    risk = setting.risk
+    risk, ready = setting.risk, fitted(given, setting.units)
     fitting = serves(ready) in (risk.name, ANY)
     for name, value in ready._asdict().items():
         if name == "risk":
             ready = ready._replace(risk=risks.make(spec(ready), risk if value is UNSET else value).compiled())
         elif name in ("budget", "delta") and getattr(setting, name) is not None:
             if value is not UNSET:
-                raise PrudentError(f"{strategies.spec(ready)}: give {name} to identify, not to the strategy")
+                raise PrudentError(f"{strategies.spec(given)}: give {name} to identify, not to the strategy")
             ready = ready._replace(**{name: getattr(setting, name)})
         elif name == "delta" and value is UNSET:  # at n = 1 it would be 1, yet the single pull is forced anyway
             ready = ready._replace(delta=min(0.5, need_horizon(owner, setting) ** -2.0))
         elif value is UNSET and fitting and hasattr(risk, name):
             ready = ready._replace(**{name: getattr(risk, name)})
         elif value is UNSET and name in UNKNOWN:
-            raise PrudentError(f"{spec(ready)}: {name} is not known here; {UNKNOWN[name]}")
+            raise PrudentError(f"{spec(given)}: {name} is not known here; {UNKNOWN[name]}")
         elif value is UNSET and name in _attitudes():
             wanted = "a risk" if serves(ready) == ANY else serves(ready)
             raise PrudentError(
-                f"{spec(ready)}: serves {wanted}, and {name} cannot be taken from {risk}; give it: {name}=…,"
+                f"{spec(given)}: serves {wanted}, and {name} cannot be taken from {risk}; give it: {name}=…,"
                 " or take a policy for that risk (`prudent policies`)"
             )
     return ready
