@@ -30,7 +30,7 @@ CALLS = {
             "identify(None, 'lucb', risk='variance', delta=0.1, runs=2)": "bandit",
             "identify(two_arms(), 5, risk='variance', delta=0.1, runs=2)": "strategy|policy",
             "Agent(None, 2)": "policy",
-            "Agent('ucb1', None)": "n_arms",
+            "Agent('ucb1', None)": "arms",
             "Agent('ucb1', 2, risk=5)": "risk",
             "Agent('ucb1', 2, support=5)": "support",
             "Agent('ucb1', 2, seed=None)": "seed",

@@ -121,7 +121,7 @@ CALLS = {
     "plan.guesses": {"texts": "['a: beta(1, 2)']"},
     "plan.tolerance": {"less_mean": "0.1", "less_variance": "0.2"},
     "Agent": {
-        **{"policy": "'mv-lcb'", "n_arms": "2", "horizon": "20", "seed": "1", "risk": "'variance'"},
+        **{"policy": "'mv-lcb'", "arms": "2", "horizon": "20", "seed": "1", "risk": "'variance'"},
         **{"support": "(0, 1)", "remember": "True"},
     },
     "Agent('ucb1', 2).ask": {"among": "[0]"},

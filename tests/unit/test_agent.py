@@ -89,8 +89,8 @@ class Undefined(NamedTuple):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"n_arms": 0}, "n_arms must be a whole number from 1 to 1000000"),
-        ({"n_arms": 2.5}, "n_arms must be a whole number"),
+        ({"arms": 0}, "arms must be a whole number from 1 to 1000000"),
+        ({"arms": 2.5}, "arms must be a whole number"),
         ({"horizon": 0}, "horizon must be"),
         ({"horizon": None}, "needs the horizon"),
         ({"horizon": 1}, "at least the number of arms, 2"),
@@ -107,7 +107,7 @@ class Undefined(NamedTuple):
 )
 def test_bad_settings_stop_at_the_door(change, message):
     with pytest.raises(PrudentError, match=message):
-        Agent(**({"policy": MVLCB(), "n_arms": 2, "horizon": 10} | change))
+        Agent(**({"policy": MVLCB(), "arms": 2, "horizon": 10} | change))
 
 
 @pytest.mark.parametrize(
@@ -214,10 +214,10 @@ def test_what_is_no_reward_is_refused(reward):
         Agent("ucb1", 1).tell(0, reward, asked=False)
 
 
-@pytest.mark.parametrize("n_arms", [10**6 + 1, 10**7, 10**18, 10**400, 1e300])
-def test_absurdly_many_arms_are_refused_at_once(n_arms):
-    with pytest.raises(PrudentError, match="Agent: n_arms must be a whole number from 1 to 1000000, got"):
-        Agent("mv-lcb", n_arms, horizon=10**8)
+@pytest.mark.parametrize("arms", [10**6 + 1, 10**7, 10**18, 10**400, 1e300])
+def test_absurdly_many_arms_are_refused_at_once(arms):
+    with pytest.raises(PrudentError, match="Agent: arms must be a whole number from 1 to 1000000, got"):
+        Agent("mv-lcb", arms, horizon=10**8)
 
 
 @pytest.mark.parametrize("policy", [None, 5, object(), MVLCB, (1.0, 2.0), b"ucb1"])

@@ -58,7 +58,7 @@ def kept(agent):
 
 @pytest.mark.parametrize("settings", [{"remember": True}, {"policy": Worst()}, {"risk": Shortfall()}], ids=str)
 def test_rewards_are_kept_in_order_where_needed(settings):
-    agent = Agent(**({"policy": "ucb1", "n_arms": 2} | settings))
+    agent = Agent(**({"policy": "ucb1", "arms": 2} | settings))
     values = np.random.default_rng(8).random(50).tolist()
     for i, value in enumerate(values):
         agent.tell(i % 2, value, asked=False)

@@ -225,7 +225,7 @@ def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("version",), 1, "version must be 2, got 1"),
+        (("version",), 1, "version must be 3, got 1"),
         (("format",), "other", "not written by an agent"),
         (("policy", "name"), "exp-expp", "did you mean exp-exp"),
         (("policy", "parameters", "rule"), "guess", "rule must be one of"),

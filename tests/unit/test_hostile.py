@@ -170,7 +170,7 @@ def of_statistics() -> Cases:
 
 def of_agents() -> Cases:
     yield "Agent", Agent, {
-        "policy": "mv-lcb", "n_arms": 2, "horizon": 100, "seed": 0, "risk": "cvar", "support": (0, 1), "remember": True,
+        "policy": "mv-lcb", "arms": 2, "horizon": 100, "seed": 0, "risk": "cvar", "support": (0, 1), "remember": True,
     }  # fmt: skip
     yield "Agent.ask", lambda among: agent().ask(among), {"among": [0]}
     yield "Agent.tell", lambda arm, reward, asked: agent().tell(arm, reward, asked=asked), {

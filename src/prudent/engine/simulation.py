@@ -119,7 +119,7 @@ def play(
     size = len(Record._fields) * job.runs * len(rounds) * len(bandit)
     check_memory("simulate", size, f"{job.runs:,} runs × {len(rounds):,} snapshots × {len(bandit):,} arms")
     record = Record.empty(job.runs, len(rounds), len(bandit))
-    cell = f"{played.bandit!r} | {played.risk} | {spec(played.policy)} | {rounds.tolist()} | {engine} {failure:g}"
+    cell = f"{played.bandit.unnamed} | {played.risk} | {spec(played.policy)} | {rounds.tolist()} | {engine} {failure:g}"
     seconds = job.run(cell, spec(policy), lambda part, *rest: kernel(best, rounds, record.part(part), *rest))
     record.multiply(played.unit)
     facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": policy, "seed": job.seed, "engine": engine}

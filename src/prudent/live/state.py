@@ -17,7 +17,7 @@ from prudent.parameters import check_support
 from prudent.policies.base import FOREVER, Policy, policies, spec
 from prudent.risk.base import RiskMeasure, risks
 
-FORMAT, VERSION = "prudent agent", 2
+FORMAT, VERSION = "prudent agent", 3
 
 LARGEST = 2**52
 """No experiment has more rounds. It is half of what floats count exactly, so that there is room to go on."""
@@ -36,9 +36,11 @@ TINY = 1e-300
 class ArmState:
     """An arm's statistics, its open asks, and its part in a policy's phases: chosen, alive, how often it is still due.
 
-    `rewards` are in ascending order; None if the agent does not remember them.
+    `name` is None if arms go by their numbers. `rewards` are in ascending order; None if the agent does not remember
+    them.
     """
 
+    name: str | None = None
     pulls: int = 0
     mean: float = 0.0
     variance: float = 0.0
@@ -94,7 +96,10 @@ def read(text: str | bytes, policy: Policy | None) -> State:
         raise PrudentError(f"cannot be read as JSON: {error}; is it cut short?") from None
     if not (isinstance(parts, dict) and parts.pop("format", None) == FORMAT):
         raise PrudentError("not written by an agent; pass what to_json or save gave")
-    if (version := parts.pop("version", None)) != VERSION:
+    version = parts.pop("version", None)
+    if version == 2 and isinstance(parts.get("arms"), list):  # which knew no names
+        parts["arms"] = [{"name": None, **arm} if isinstance(arm, dict) else arm for arm in parts["arms"]]
+    elif version != VERSION:
         raise PrudentError(f"version must be {VERSION}, got {version!r}; another version wrote it")
     described, risk, horizon, support, arms, generator = _entries("state", parts, _STATE)
     ends = check_support("state", _unplain(support))
@@ -144,10 +149,21 @@ def _policy(described: Any, given: Policy | None) -> Policy:
     return given
 
 
+def check_names(owner: str, parameter: str, names: list[Any]) -> None:
+    """Refuse what cannot be the names of arms."""
+    for name in names:
+        if not isinstance(name, str) or not name.strip():
+            raise PrudentError(f"{owner}: {parameter} must be text that is not empty, got {shown(name)}")
+    if len(set(names)) < len(names):
+        raise PrudentError(f"{owner}: {parameter} must be all different, got {shown(names)}")
+
+
 def _arms(given: list[Any], support: tuple[float, float]) -> list[ArmState]:
     arms = [_arm(f"arm {i}", entry, *support) for i, entry in enumerate(given)]
     if len({arm.rewards is None for arm in arms}) > 1:
         raise PrudentError("arms must all hold their rewards, or none of them")
+    if any(arm.name is not None for arm in arms):
+        check_names("arms", "name", [arm.name for arm in arms])
     if not any(arm.chosen and not arm.retired for arm in arms):
         raise PrudentError("arms must hold one that is chosen and not retired")
     rounds = sum(arm.pulls + arm.open_asks for arm in arms)
