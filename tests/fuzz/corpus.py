@@ -275,7 +275,7 @@ AGENTS = {
     "an agent loads the file it saved after tiny rewards": true(
         "tells(Agent('ucb1', 1, remember=True), [0, 5e-324, 5e-324]) is not None"
     ),
-    "a NumPy truth value is no reward": wrong("Agent('ucb1', 2).tell(0, np.True_, asked=False)", "reward"),
+    "a truth value is a reward": right("Agent('ucb1', 2).tell(0, np.True_, asked=False)"),
     "loading an agent from nowhere is refused": wrong("Agent.load('nowhere.json')", "nowhere.json"),
     "saving an agent below a file is refused": wrong("Agent('ucb1', 2).save('table.csv/agent.json')", "table.csv"),
     "saving an agent on a full disk is refused": wrong(

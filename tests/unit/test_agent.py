@@ -208,10 +208,21 @@ def test_flags_are_flags(flag):
     assert agent.estimates()[0].pulls == 0
 
 
-@pytest.mark.parametrize("reward", [True, np.True_, np.False_, "0.5", None, 1j, np.complex64(1), np.ones(1), [0.5]])
+@pytest.mark.parametrize("reward", ["0.5", None, 1j, np.complex64(1), np.ones(1), [0.5]])
 def test_what_is_no_reward_is_refused(reward):
     with pytest.raises(PrudentError, match="tell: reward must be a number, got"):
         Agent("ucb1", 1).tell(0, reward, asked=False)
+
+
+def test_truth_values_are_the_rewards_1_and_0():
+    for kind in (bool, np.bool_, lambda value: np.array(value)[()]):
+        agent, plain = Agent("ucb1", 1, support=(0, 1)), Agent("ucb1", 1, support=(0, 1))
+        for success in (True, False, True):
+            agent.tell(0, kind(success), asked=False)
+            plain.tell(0, float(success), asked=False)
+        assert agent.to_json() == plain.to_json()
+    with pytest.raises(PrudentError, match=r"reward must lie in \[2, 3\], got 1"):
+        Agent("round-robin", 1, support=(2, 3)).tell(0, True, asked=False)
 
 
 @pytest.mark.parametrize("arms", [10**6 + 1, 10**7, 10**18, 10**400, 1e300])

@@ -19,7 +19,7 @@ from prudent import files
 from prudent.arms.sampling import include
 from prudent.bandit import MOST_ARMS
 from prudent.confidence import always
-from prudent.errors import PrudentError, check_flag, check_integer, check_number, near, shown
+from prudent.errors import PrudentError, check_flag, check_integer, check_number, is_flag, near, shown
 from prudent.live.choosing import by_phase, by_score, needs_rewards
 from prudent.live.knowing import Estimate, Intervals, estimate, intervals
 from prudent.live.state import ArmState, State, check_names, read, write
@@ -127,9 +127,11 @@ class Agent:
     def tell(self, arm: Any, reward: float, *, asked: bool = True) -> None:
         """The reward of an open ask of `arm`; with `asked=False` a reward from elsewhere, such as old data.
 
-        Either counts as a round. Late rewards of a retired arm are still recorded.
+        A reward asked for or not counts as a round. True is the reward 1 and False is 0. Late rewards of a retired arm
+        are still recorded.
         """
         known, asked = self._arms[self._number("tell", arm)], check_flag("tell", "asked", asked)
+        reward = float(reward) if is_flag(reward) else reward
         low, high = self.support
         hint = "" if low == -math.inf and high == math.inf else "the agent's support is this interval"
         reward = check_number("tell", "reward", reward, low=low, high=high, open_high=high == math.inf, hint=hint)
