@@ -44,7 +44,7 @@ def test_driven_with_a_simulations_rewards_it_chooses_the_same_arms(policy):
     else:
         assert step_phases(ready, 0, laws, 0, rounds, simulated, np.zeros(1, bool), rng) == FINE
 
-    agent = Agent(policy, N_ARMS, HORIZON, seed=5, risk=risk)
+    agent = Agent(policy, N_ARMS, HORIZON, seed=5, risk=risk, scale=1)
     for t in range(HORIZON):
         arm = agent.ask()
         agent.tell(arm, draw(laws, arm, agent._rng))
@@ -69,13 +69,13 @@ def test_estimates_price_the_told_rewards_and_draw_nothing():
 
 
 def test_the_risk_defaults_to_the_one_the_policy_serves():
-    assert Agent("mv-lcb(rho=0.5)", 2, 10).risk == MeanVariance(0.5)
-    assert Agent("mv-lcb", 2, 10).risk == Agent("round-robin", 2).risk == MeanVariance(1.0)
-    assert Agent("ucb1", 2).risk == MeanVariance(math.inf)
-    assert Agent("cvar-ucb(alpha=0.1)", 2, 10).risk == CVaR(0.1)
-    assert Agent("quantile-ucb", 2, 10).risk == VaR()
-    assert Agent("entropic-lcb(lam=3)", 2, 10).risk == Entropic(3.0)
-    assert Agent("npts(risk=cvar(0.2))", 2).risk == CVaR(0.2)
+    assert Agent("mv-lcb(rho=0.5)", 2, 10, scale=1).risk == MeanVariance(0.5)
+    assert Agent("mv-lcb", 2, 10, scale=1).risk == Agent("round-robin", 2).risk == MeanVariance(1.0)
+    assert Agent("ucb1", 2, scale=1).risk == MeanVariance(math.inf)
+    assert Agent("cvar-ucb(alpha=0.1)", 2, 10, scale=1).risk == CVaR(0.1)
+    assert Agent("quantile-ucb", 2, 10, scale=1).risk == VaR()
+    assert Agent("entropic-lcb(lam=3)", 2, 10, scale=1).risk == Entropic(3.0)
+    assert Agent("npts(risk=cvar(0.2))", 2, scale=1).risk == CVaR(0.2)
 
 
 # Bad input
@@ -144,15 +144,30 @@ def test_bad_calls_are_refused_and_change_nothing(call, message):
 
 
 @pytest.mark.parametrize("policy", [name for name in NAMES if "range" in policies.get(name).factory._fields])
-def test_a_range_nobody_gave_must_reach_over_the_support(policy):
-    with pytest.raises(PrudentError, match=rf"{policy}.*: range is 1, its default, .*\(-1.0, 2.0\); pass range=3"):
-        Agent(policy, 2, horizon=10, support=(-1, 2))
-    for spec, support in (("", (3, 3.7)), ("", (0.1, 1.1)), ("", (0, math.inf)), ("(range=3)", (-1, 2))):
-        assert Agent(policy + spec, 2, horizon=10, support=support).ask() == 0
+def test_a_range_comes_from_the_support_unless_it_was_given(policy):
+    assert Agent(policy, 2, horizon=10, support=(-1, 2)).policy.range == 3.0
+    assert Agent(f"{policy}(range=2)", 2, horizon=10, support=(-1, 2)).policy.range == 2.0
+    assert Agent(policy, 2, horizon=10, support=(-1, 2), scale=7).policy.range == 7.0
+    for support in (None, (0, math.inf)):
+        with pytest.raises(PrudentError, match=rf"{policy}: range is not known here; give the length .* support="):
+            Agent(policy, 2, horizon=10, support=support)
+
+
+@pytest.mark.parametrize("policy", [name for name in NAMES if "sd" in policies.get(name).factory._fields])
+def test_no_standard_deviation_is_larger_than_half_the_support(policy):
+    assert Agent(policy, 2, horizon=10, support=(-50, 400)).policy.sd == 225.0
+    with pytest.raises(PrudentError, match=rf"{policy}: sd is not known here; give about the largest standard"):
+        Agent(policy, 2, horizon=10)
+
+
+@pytest.mark.parametrize("scale", [0, -1, math.inf, "auto", None.__class__])
+def test_a_scale_is_a_number(scale):
+    with pytest.raises(PrudentError, match="Agent: scale must"):
+        Agent("ucb1", 2, scale=scale)
 
 
 def test_more_arms_than_rounds_are_refused():
-    agent = Agent("mv-lcb", 3, horizon=3)
+    agent = Agent("mv-lcb", 3, horizon=3, scale=1)
     before = agent.to_json()
     with pytest.raises(PrudentError, match="at least the number of arms, 4"):
         agent.add_arm()
@@ -161,11 +176,11 @@ def test_more_arms_than_rounds_are_refused():
 
 def test_the_last_arm_cannot_be_retired():
     with pytest.raises(PrudentError, match="last one in play"):
-        Agent("ucb1", 1).retire(0)
+        Agent("ucb1", 1, scale=1).retire(0)
 
 
 def test_rewards_too_large_to_square_are_refused():
-    agent = Agent("ucb1", 1)
+    agent = Agent("ucb1", 1, scale=1)
     agent.tell(0, 1e200, asked=False)
     with pytest.raises(PrudentError, match="too large"):
         agent.tell(0, -1e200, asked=False)
@@ -176,7 +191,7 @@ def test_rewards_too_large_to_square_are_refused():
     ("policy", "message"), [(Undefined(), "not a number"), (IdlePolicy(), "its phase chose no arm")]
 )
 def test_a_broken_policy_is_named(policy, message):
-    agent = Agent(policy, 2)
+    agent = Agent(policy, 2, scale=1)
     for arm in (0, 1):
         agent.tell(arm, 0.5, asked=False)
     with pytest.raises(PrudentError, match=f"{type(policy).__name__}: .*{message}"):
@@ -200,8 +215,8 @@ def test_it_introduces_itself():
 @pytest.mark.parametrize("flag", ["no", "False", "", 0, 1, None, [], np.array([True])])
 def test_flags_are_flags(flag):
     with pytest.raises(PrudentError, match="Agent: remember must be True or False, got"):
-        Agent("ucb1", 1, remember=flag)
-    agent = Agent("ucb1", 1)
+        Agent("ucb1", 1, remember=flag, scale=1)
+    agent = Agent("ucb1", 1, scale=1)
     agent.ask()
     with pytest.raises(PrudentError, match="tell: asked must be True or False, got"):
         agent.tell(0, 0.5, asked=flag)
@@ -211,7 +226,7 @@ def test_flags_are_flags(flag):
 @pytest.mark.parametrize("reward", ["0.5", None, 1j, np.complex64(1), np.ones(1), [0.5]])
 def test_what_is_no_reward_is_refused(reward):
     with pytest.raises(PrudentError, match="tell: reward must be a number, got"):
-        Agent("ucb1", 1).tell(0, reward, asked=False)
+        Agent("ucb1", 1, scale=1).tell(0, reward, asked=False)
 
 
 def test_truth_values_are_the_rewards_1_and_0():
@@ -228,17 +243,17 @@ def test_truth_values_are_the_rewards_1_and_0():
 @pytest.mark.parametrize("arms", [10**6 + 1, 10**7, 10**18, 10**400, 1e300])
 def test_absurdly_many_arms_are_refused_at_once(arms):
     with pytest.raises(PrudentError, match="Agent: arms must be a whole number from 1 to 1000000, got"):
-        Agent("mv-lcb", arms, horizon=10**8)
+        Agent("mv-lcb", arms, horizon=10**8, scale=1)
 
 
 @pytest.mark.parametrize("policy", [None, 5, object(), MVLCB, (1.0, 2.0), b"ucb1"])
 def test_what_is_no_policy_is_refused(policy):
     with pytest.raises(PrudentError, match="policy must be"):
-        Agent(policy, 2, horizon=10)
+        Agent(policy, 2, horizon=10, scale=1)
 
 
 def test_a_score_beyond_floats_is_named():
-    agent = Agent("entropic-lcb", 1, 10)
+    agent = Agent("entropic-lcb", 1, 10, scale=1)
     agent.tell(0, -1e100, asked=False)
     with pytest.raises(PrudentError, match=r"entropic-lcb: its score of arm 0, .* is not a number"):
         agent.ask()

@@ -13,7 +13,7 @@ from prudent import Agent, PrudentError
 
 @pytest.mark.parametrize("policy", LEARNERS)
 def test_among_is_obeyed_and_leaves_no_arm_unknown(policy):
-    agent = Agent(policy, 4, horizon=1000)
+    agent = Agent(policy, 4, horizon=1000, scale=1)
     reward = rewards(2)
     for few in ([1, 2], [2], [3, 1], np.array([1, 3]), {2}, (3, 3)) * 20:
         arm = agent.ask(among=few)
@@ -46,7 +46,7 @@ def test_epsilon_greedy_explores_whatever_is_available():
 
 @pytest.mark.parametrize("policy", LEARNERS)
 def test_an_added_arm_is_tried_and_a_retired_one_never_again(policy):
-    agent, reward = Agent(policy, 3, horizon=500), rewards(3)
+    agent, reward = Agent(policy, 3, horizon=500, scale=1), rewards(3)
     play(agent, 100, reward)
     open_ask = agent.ask(among=[1])
     agent.retire(1)
@@ -62,7 +62,7 @@ def test_an_added_arm_is_tried_and_a_retired_one_never_again(policy):
 
 def test_a_policy_sees_the_arms_in_play_as_if_there_were_no_others():
     policy = "exp-exp(explore='successive-rejects')"
-    agent, fresh = Agent(policy, 4, 300), Agent(policy, 3, 300)
+    agent, fresh = Agent(policy, 4, 300, scale=1), Agent(policy, 3, 300, scale=1)
     agent.retire(1)
     names = [0, 2, 3]
     assert play(agent, 300, rewards(4)) == [names[arm] for arm in play(fresh, 300, rewards(4))]

@@ -126,9 +126,9 @@ def test_a_measure_may_bring_its_own_bounds_for_all_times():
 )
 def test_what_cannot_be_answered_is_refused(settings, asked, message):
     with pytest.raises(PrudentError, match=message):
-        told(Agent("ucb1", 1, **settings), 0, [0.5]).intervals(**asked)
+        told(Agent("ucb1", 1, **settings, scale=1), 0, [0.5]).intervals(**asked)
     with pytest.raises(PrudentError, match=message):
-        Agent("ucb1", 1, **settings).intervals(**asked)
+        Agent("ucb1", 1, **settings, scale=1).intervals(**asked)
 
 
 @pytest.mark.parametrize("offset", [1e6, 1e9, -1e9, 1e12])

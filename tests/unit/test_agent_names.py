@@ -13,7 +13,7 @@ NAMES = ["old", "new", "Ärger 3"]
 
 @pytest.mark.parametrize("policy", ALL)
 def test_named_arms_are_chosen_as_numbered_ones_are(policy):
-    named, numbered = Agent(policy, NAMES, HORIZON), Agent(policy, len(NAMES), HORIZON)
+    named, numbered = Agent(policy, NAMES, HORIZON, scale=1), Agent(policy, len(NAMES), HORIZON, scale=1)
     assert play(named, 60, rewards(1)) == [NAMES[arm] for arm in play(numbered, 60, rewards(1))]
     assert [e._replace(arm=NAMES.index(e.arm)) for e in named.estimates()] == numbered.estimates()
 
@@ -67,7 +67,7 @@ def test_states_from_before_names_load():
     ],
 )
 def test_states_with_names_that_cannot_be_are_refused(names, message):
-    state = json.loads(Agent("ucb1", ["a", "b"]).to_json())
+    state = json.loads(Agent("ucb1", ["a", "b"], scale=1).to_json())
     for arm, name in zip(state["arms"], names, strict=True):
         arm["name"] = name
     with pytest.raises(PrudentError, match=f"agent state: .*{message}"):
@@ -88,7 +88,7 @@ def test_states_with_names_that_cannot_be_are_refused(names, message):
 )
 def test_what_cannot_be_arms_is_refused(arms, message):
     with pytest.raises(PrudentError, match=f"Agent: {message}"):
-        Agent("ucb1", arms)
+        Agent("ucb1", arms, scale=1)
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,9 @@ def test_wrong_names_are_refused_and_change_nothing(call, message):
 
 def test_numbered_arms_get_no_name():
     with pytest.raises(PrudentError, match="name must fit the other arms, got 'c'; these arms have numbers"):
-        Agent("ucb1", 2).add_arm("c")
+        Agent("ucb1", 2, scale=1).add_arm("c")
 
 
 def test_the_names_of_a_bandit_name_the_arms():
     bandit = Bandit(["bernoulli(0.5)", "bernoulli(0.4)"], names=["old", "new"])
-    assert Agent("ucb1", bandit.names).ask() == "old"
+    assert Agent("ucb1", bandit.names, scale=1).ask() == "old"

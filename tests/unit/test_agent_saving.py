@@ -18,7 +18,7 @@ from prudent import Agent, PrudentError
 @pytest.mark.parametrize("policy", ALL)
 def test_a_loaded_agent_goes_on_bit_for_bit(policy, tmp_path):
     for seed in range(3):
-        agent = Agent(policy, 4, HORIZON, seed=seed, support=(0, math.inf))
+        agent = Agent(policy, 4, HORIZON, seed=seed, support=(0, math.inf), scale=1)
         stumble(agent, 17 + 31 * seed, seed)
         agent.retire(3)
         agent.add_arm()
@@ -42,7 +42,7 @@ class Own(NamedTuple):
 
 
 def test_a_users_own_policy_is_passed_again():
-    agent = Agent(Own(), 3)
+    agent = Agent(Own(), 3, scale=1)
     play(agent, 10, rewards(5))
     text = agent.to_json()
     assert play(Agent.from_json(text, policy=Own()), 20, rewards(6)) == play(agent, 20, rewards(6))
@@ -55,7 +55,7 @@ def test_a_users_own_policy_is_passed_again():
 def test_a_users_own_policy_with_a_known_name_is_not_mistaken():
     own = type("UCB1", (Own,), {"score": lambda self, arm: arm.mean})
     with pytest.raises(PrudentError, match="agent state"):
-        Agent.from_json(Agent(own(), 2).to_json())
+        Agent.from_json(Agent(own(), 2, scale=1).to_json())
 
 
 def saved():
@@ -166,7 +166,7 @@ def test_statistics_that_no_rewards_have_are_refused(change, message):
 
 @pytest.mark.parametrize("rewards", [(0.0, 5e-324, 5e-324), (5e-324,) * 3, (-2e-308, 1e-310), (1e-200, 3e-200)])
 def test_an_agent_loads_its_own_file_whatever_small_rewards_it_was_told(rewards):
-    agent = Agent("ucb1", 1, remember=True)
+    agent = Agent("ucb1", 1, remember=True, scale=1)
     for reward in rewards:
         agent.tell(0, reward, asked=False)
     assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()
@@ -208,7 +208,7 @@ def test_an_agent_far_from_zero_loads_its_own_file_and_no_other(offset):
 
 @pytest.mark.parametrize("path", [None, 5, "", b"", object(), "a\0b", 1.5, ["a"]])
 def test_what_is_no_path_is_refused(path):
-    for call in (Agent("ucb1", 1).save, Agent.load):
+    for call in (Agent("ucb1", 1, scale=1).save, Agent.load):
         with pytest.raises(PrudentError, match="path must name a file"):
             call(path)
 
@@ -219,7 +219,7 @@ def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path):
     with pytest.raises(PrudentError, match=r"load: cannot read .*: Is a directory"):
         Agent.load(tmp_path)
     with pytest.raises(PrudentError, match="cannot write"):
-        Agent("ucb1", 1).save(tmp_path)
+        Agent("ucb1", 1, scale=1).save(tmp_path)
 
 
 @pytest.mark.parametrize(

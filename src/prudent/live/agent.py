@@ -19,14 +19,14 @@ from prudent import files
 from prudent.arms.sampling import include
 from prudent.bandit import MOST_ARMS
 from prudent.confidence import always
-from prudent.errors import PrudentError, check_flag, check_integer, check_number, is_flag, near, shown
+from prudent.errors import PrudentError, check_flag, check_integer, check_number, check_positive, is_flag, near, shown
 from prudent.live.choosing import by_phase, by_score, needs_rewards
 from prudent.live.knowing import Estimate, Intervals, estimate, intervals
 from prudent.live.state import ArmState, State, check_names, read, write
 from prudent.parameters import check_parameter, check_support
 from prudent.policies.base import Policy, Setting, policies, spec
 from prudent.policies.binding import bind, check_rewards, served_risk
-from prudent.policies.units import fitted, units_of_support
+from prudent.policies.units import NOTHING, PUBLISHED, Units, fitted, units_of_support
 from prudent.risk.base import RiskMeasure, risks
 
 _include = inspect.unwrap(include)  # interpreted: a service starts without waiting for the compiler
@@ -54,7 +54,10 @@ class Agent:
         the policy serves, with the policy's parameters and for the others the measure's own defaults (ρ = 1, α = 0.05,
         λ = 1); `agent.risk` says which.
     support
-        Where rewards lie, (low, high). A reward outside is an error, and so is a policy left with a shorter `range`.
+        Where rewards lie, (low, high). A reward outside is an error. What the policy assumes of the size of rewards and
+        was not given is taken from here (docs/units.md); if that is not enough, an error asks for it.
+    scale
+        In place of the support, a number: the policy runs as published on rewards divided by it.
     remember
         Whether to keep single rewards, even if neither the policy nor the risk needs them.
 
@@ -79,6 +82,7 @@ class Agent:
         *,
         risk: RiskMeasure | str | None = None,
         support: Sequence[float] | None = None,
+        scale: float | None = None,
         remember: bool = False,
     ) -> None:
         policy = policies.make("Agent", policy)
@@ -87,6 +91,7 @@ class Agent:
         made = [ArmState(name, rewards=[] if keep else None) for name in _names(arms)]
         sequence = np.random.SeedSequence(check_integer("Agent", "seed", seed, low=0))
         ends = (-math.inf, math.inf) if support is None else check_support("Agent", support)
+        policy = fitted(policy, _units(ends, scale)) if hasattr(policy, "_fields") else policy
         self._settle(State(policy, risk, horizon, ends, made, np.random.Generator(np.random.PCG64(sequence))))
 
     def _settle(self, state: State) -> None:
@@ -96,8 +101,6 @@ class Agent:
         self.horizon = None if horizon is None else check_integer("Agent", "horizon", horizon, low=1, high=2**53)
         self.support = check_support("Agent", support)
         self._numbers = {arm.name: i for i, arm in enumerate(self._arms) if arm.name is not None}
-        self._units = units_of_support(self.support)
-        self.policy = fitted(self.policy, self._units)
         self._ready = self._bound(self._in_play)
         if all(map(math.isfinite, self.support)):
             check_rewards(self.policy, self.support)
@@ -243,7 +246,7 @@ class Agent:
             if arm not in numbers:
                 raise PrudentError(f"{spec(policy)}: arm {arm} must be there to be pulled; there are {numbers}")
             policy = policy._replace(arm=numbers.index(arm))
-        return bind(policy, Setting(len(numbers), self.risk, self.horizon, self.support, units=self._units))
+        return bind(policy, Setting(len(numbers), self.risk, self.horizon, self.support, units=NOTHING))
 
     def _restart(self, numbers: list[int]) -> None:
         """Go on with another set of arms, if the policy can be made ready for it."""
@@ -283,6 +286,13 @@ class Agent:
             got = [self._label(i) for i in numbers]
             raise PrudentError(f"ask: among must hold no retired arm, got {got}; in play are {self.arms}")
         return numbers
+
+
+def _units(support: tuple[float, float], scale: float | None) -> Units:
+    """How large rewards are, by what the user says."""
+    if scale is None:
+        return units_of_support(support)
+    return PUBLISHED.times(check_positive("Agent", "scale", scale, hint="rewards are divided by it for the policy"))
 
 
 def _names(arms: Any) -> list[str] | list[None]:

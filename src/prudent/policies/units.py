@@ -48,6 +48,9 @@ class Units(NamedTuple):
 
 
 PUBLISHED = Units()
+NOTHING = Units(None, None, None, None, None)
+"""Where nothing is known."""
+
 Scale = float | str | Units | None
 """As published on the rewards as they are (None), on rewards divided by a number, or by what the arms say ("auto")."""
 
@@ -75,13 +78,13 @@ def units_of_support(support: tuple[float, float]) -> Units:
 def check_scale(owner: str, given: Any) -> Scale:
     """A scale as it is written: a number above 0, "auto", what is known by name, or nothing."""
     hint = 'leave it out for policies as published, or pass "auto" to take it from the arms'
-    if given is None or given == AUTO:
-        return given  # type: ignore[no-any-return]
+    if given is None or (isinstance(given, str) and given == AUTO):
+        return given
     if isinstance(given, Mapping):
         unknown = [name for name in given if name not in Units._fields]
-        if unknown:
+        if unknown or not given:
             known = ", ".join(Units._fields)
-            raise PrudentError(f"{owner}: scale may hold {known}, got {shown(unknown[0])}; {hint}")
+            raise PrudentError(f"{owner}: scale must hold some of {known}, got {shown(given)}; {hint}")
         given = Units(*(given.get(name) for name in Units._fields))
     if isinstance(given, Units):
         for name, value in given._asdict().items():
@@ -103,7 +106,9 @@ def units_of(scale: Scale, bandit: Bandit) -> Units:
 
 
 def fitted(policy: Any, units: Units) -> Any:
-    """The policy with what it assumes of rewards filled in where it was left out."""
+    """The policy with what it assumes of rewards filled in where it was left out, also in its parts."""
+    if hasattr(policy, "fitted"):
+        policy = policy.fitted(units)
     missing = [name for name in policy._fields if name in Units._fields or name == "best"]
     found = {name: units.known(name) for name in missing if getattr(policy, name) is UNSET}
     return policy._replace(**{name: value for name, value in found.items() if value is not None}) if found else policy
