@@ -1,8 +1,6 @@
 """The command line as a user types it."""
 
 import json
-import math
-import re
 import subprocess
 import sys
 
@@ -10,7 +8,6 @@ import pytest
 from click.testing import CliRunner
 
 from prudent.cli import main
-from prudent.cli.output import print_rows, with_error
 from prudent.study.schema import SUMMARY
 
 ARMS = ["--arm", "gaussian(1.0, 0.05)", "--arm", "gaussian(0.5, 0.25)"]
@@ -148,55 +145,3 @@ def test_bad_searches_are_one_line_and_exit_code_2(arguments, message):
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
     assert result.stdout == ""
-
-
-@pytest.mark.parametrize(
-    ("mean", "se", "shown"),
-    [
-        (0.0698123, 0.0001234, "0.06981 ± 0.00012"),
-        (123.4, 15.2, "123 ± 15"),
-        (-2.5, 0.1, "-2.50 ± 0.10"),
-        (0.25, 0.0, "0.25"),
-        (0.25, 1e-14, "0.25"),
-        (0.25, None, "0.25"),
-        (None, None, "–"),
-        (math.nan, math.nan, "–"),
-        (0.25, math.nan, "0.25"),
-        (math.inf, math.nan, "inf"),
-        (-math.inf, math.inf, "-inf"),
-        (0.25, math.inf, "0.25"),
-        (1.23456e-17, 1.9e-18, "1.235e-17 ± 1.9e-18"),
-        (3.14159e200, 2.71e199, "3.142e+200 ± 2.7e+199"),
-    ],
-)
-def test_a_mean_has_the_digits_that_its_error_supports(mean, se, shown):
-    """Two digits of the error; none where it is zero or rounding."""
-    assert with_error(mean, se) == shown
-
-
-@pytest.mark.parametrize("width", [20, 80])
-def test_long_tables_have_every_row_and_no_frames(width, monkeypatch, capsys):
-    """Frames would take minutes."""
-    monkeypatch.setattr("rich.console.Console.is_terminal", True)
-    monkeypatch.setenv("COLUMNS", str(width))
-    rows = [{"name": f"row {i}", "first": f"{i:,}", "second": "1.5 ± 0.2 [x]"} for i in range(20_000)]
-    print_rows("Numbers", rows, left=("name",))
-    title, _, *lines = capsys.readouterr().out.splitlines()
-    assert title == "Numbers"
-    if width == 80:
-        assert lines[0] == "name        first         second"
-        assert lines[-1] == "row 19999  19,999  1.5 ± 0.2 [x]"
-        assert len(lines) == 1 + len(rows)
-    else:
-        assert lines[:4] == ["name    row 0", "first   0", "second  1.5 ± 0.2 [x]", ""]
-
-
-@pytest.mark.parametrize("width", [40, 80, 200])
-def test_no_number_is_cut_in_two_however_narrow_the_terminal(width, monkeypatch, capsys):
-    monkeypatch.setattr("rich.console.Console.is_terminal", True)
-    monkeypatch.setenv("COLUMNS", str(width))
-    row = {f"column {i}": f"{10**9 + i:,} ± 0.00{i}14" for i in range(8)}
-    print_rows("Numbers", [{"name": "one", **row}, {"name": "two", **row}], left=("name",))
-    printed = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
-    assert all(printed.count(number) == 2 for cell in row.values() for number in cell.split(" ± "))
-    assert max(map(len, printed.splitlines())) <= width

@@ -126,7 +126,9 @@ def test_compare_prints_every_pair_and_counts_verdicts(folder):
     assert len(rows) == 12
     assert all(row["low"] < row["difference"] < row["high"] for row in rows)
     printed = prudent("compare", folder, "exp-exp", "ucb1").stdout
-    assert "95 % intervals for all 12 together" in printed
+    assert "95 % intervals for all 12 together" in " ".join(printed.split())
+    one = prudent("compare", folder, "exp-exp", "ucb1", "--where", "mu=0.2", "--where", "rho=0", "--horizon", 50).stdout
+    assert "95 % interval\n" in one
 
 
 @pytest.mark.parametrize("command", ["show", "compact", ("plot", "regret"), ("compare", "a", "b")])
@@ -157,7 +159,7 @@ def test_settings_that_cannot_be_are_refused_before_anything_is_written(folder, 
 
 
 def test_compact_leaves_one_part(folder):
-    assert prudent("compact", folder).stdout == "1 parts\n"
+    assert prudent("compact", folder).stdout == "1 part\n"
     assert len(json.loads(prudent("show", folder, "--json").stdout)) == 24
 
 

@@ -62,7 +62,7 @@ def print_entries(title: str, known: "Registry[Any]", as_json: bool, more: "Call
         given = ", ".join(f"{name}={'…' if value is None else value}" for name, value in entry.parameters.items())
         words |= {"parameters": given, "paper": ", ".join(entry.papers)}
         rows.append({"name": entry.name, "what it does": entry.summary, **words})
-    answer(as_json, facts, f"{len(rows)} {title}", rows, left=rows[0], lines=True)
+    answer(as_json, facts, f"{len(rows)} {title}", rows, left=rows[0])
 
 
 COMMANDS = (policies, risks, strategies, cite)

@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from prudent.cli.estimate import seconds_of_cells, warning_first
-from prudent.cli.output import print_rows, progress_bar, run_options
+from prudent.cli.output import progress_bar, run_options
 from prudent.cli.paths import FILE, check_folder
+from prudent.cli.tables import print_rows
 
 RUNS = 500
 """Runs for each point, unless asked otherwise; all figures and claims together then take minutes."""
@@ -42,7 +43,7 @@ def paper(name: str | None, out: Path, quick: bool, **options: Any) -> None:
     if name == "claims":
         for title, table in check(settings).tables().items():
             rows = table.drop("how it was checked")
-            print_rows(title, rows.to_dicts(), left=rows.columns, lines=True)
+            print_rows(title, rows.to_dicts(), left=rows.columns)
         return
     sections = []
     for figure in figures:

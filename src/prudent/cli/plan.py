@@ -10,6 +10,8 @@ import click
 from prudent.cli.estimate import seconds_of_cells, warning_first
 from prudent.cli.output import answer, json_option, progress_bar, run_options
 from prudent.cli.paths import FILE, check_folder
+from prudent.cli.tables import print_text
+from prudent.text import count, counted, number
 
 TRADE = "How much mean you would give up for how much less variance; sets ρ = VARIANCE/MEAN."
 
@@ -63,14 +65,17 @@ def plan(
         seconds = partial(seconds_of_trials, options, risk, fit, rounds, trials, workers)
         told = warning_first(advance, total, seconds, workers)
         advice = advise(options, risk, out=out, progress=told, **settings)
-    facts = {"options": "; ".join(map(str, options)), "rounds": f"{rounds:,}", "ρ": f"{risk.rho:g}"}
-    facts |= {"draws × trials": f"{draws} × {settings['runs']:.0f}", "seed": str(settings["seed"])}
+    facts = {"options": "; ".join(map(str, options)), "rounds": count(rounds), "ρ": number(risk.rho)}
+    facts |= {"draws × trials": f"{count(draws)} × {count(int(settings['runs']))}", "seed": str(settings["seed"])}
     page = write_report(advice, facts, out)
     found = {"recommended": advice.recommended, "reasons": advice.reasons, "policies": advice.policies.to_dicts()}
-    title = f"ρ = {risk.rho:g}, {rounds:,} rounds (± two standard errors)"
+    title = f"ρ = {number(risk.rho)}, {counted(rounds, 'round')} (± two standard errors)"
     answer(as_json, found, title, readable(advice.policies).to_dicts(), left=("policy",))
-    for line in () if as_json else (f"Take {advice.recommended}.", *(f"- {why}" for why in advice.reasons), page):
-        click.echo(line)
+    if not as_json:
+        click.echo()
+        for text in (f"Take {advice.recommended}.", *(f"- {why}" for why in advice.reasons)):
+            print_text(text)
+        click.echo(page)
 
 
 def seconds_of_trials(

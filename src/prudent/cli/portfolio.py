@@ -6,9 +6,10 @@ from typing import Any
 import click
 
 from prudent.cli.estimate import warn_of_runs
-from prudent.cli.output import answer, json_option, progress_bar, run_options, with_error
+from prudent.cli.output import answer, json_option, progress_bar, run_options
 from prudent.cli.paths import FILE, check_folder
 from prudent.json_text import to_json
+from prudent.text import counted, number, with_error
 
 
 @click.command()
@@ -47,8 +48,9 @@ def portfolio(returns: Path, columns: tuple[str, ...], out: Path | None, as_json
         learned = learn(settings["horizon"], progress=advance)
     with progress_bar("finding the frontier"):
         facts = report.facts(learned, **limits)
-    learner, size = facts["learned"], f"{facts['horizon']:,} rounds, {facts['runs']:,} runs"
-    title = f"{learner['policy']}, {size}: regret {with_error(learner['regret'], learner['regret_se'])}"
+    learner, size = facts["learned"], f"{counted(facts['horizon'], 'round')}, {counted(facts['runs'], 'run')}"
+    regret = with_error(learner["regret"], learner["regret_se"])
+    title = f"{learner['policy']}, {size}: regret {regret} (± standard error)"
     answer(as_json, facts, title, mixes(facts), left=("arm",))
     if out is not None:  # after the answer, which a full disk must not cost
         write(out / "portfolio.json", to_json(facts))
@@ -64,5 +66,6 @@ def mixes(facts: dict[str, Any]) -> list[dict[str, str]]:
     pairs = {arm: (best["weights"][arm], learned["weights"][arm]) for arm in facts["arms"]}
     shown = {arm: [f"{x:.3f}" for x in pair] for arm, pair in pairs.items() if max(map(abs, pair)) >= 0.0005}
     for moment in ("mean", "variance"):
-        shown[f"{moment} of rewards"] = [f"{x:.4g}" for x in (best[moment], learned[f"reward_{moment}"])]
+        earned = with_error(learned[f"reward_{moment}"], learned[f"reward_{moment}_se"])
+        shown[f"{moment} of rewards"] = [number(best[moment]), earned]
     return [{"arm": name, "best mix": one, "learned mix": other} for name, (one, other) in shown.items()]

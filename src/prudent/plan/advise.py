@@ -21,6 +21,7 @@ from prudent.risk.base import risks
 from prudent.runs import averages
 from prudent.study import Labelled, Study, run
 from prudent.study.toml import to_toml
+from prudent.text import with_error
 
 MOST_NUMBERS = 50_000_000
 """Policies × draws × runs × options: of each some 40 bytes are kept until the end."""
@@ -244,4 +245,4 @@ def reasons(ranked: pl.DataFrame, draws: int, runs: int) -> list[str]:
 
 def two_errors(row: dict[str, Any], name: str) -> str:
     """A mean with two standard errors."""
-    return f"{row[name]:.3g} ± {2.0 * row[f'{name}_se']:.1g}"
+    return with_error(row[name], 2.0 * row[f"{name}_se"])

@@ -8,6 +8,8 @@ from pathlib import Path
 import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from prudent.text import count, minus, number
+
 LONG = 60
 """Characters above which a cell of a table is prose: on a narrow screen such a table is read row by row."""
 
@@ -66,9 +68,11 @@ def picture(path: Path, prefix: str) -> str:
 
 
 def table_rows(table: pl.DataFrame) -> list[list[str]]:
-    """Cells as text, numbers to four digits."""
+    """Cells as people read them."""
+    return [[_cell(value) for value in row] for row in table.iter_rows()]
 
-    def text(cell: object) -> str:
-        return "–" if cell is None else f"{cell:.4g}" if isinstance(cell, float) else str(cell)
 
-    return [[text(cell) for cell in row] for row in table.iter_rows()]
+def _cell(value: object) -> str:
+    if isinstance(value, bool) or not (value is None or isinstance(value, int | float)):
+        return minus(str(value))
+    return minus(count(value) if isinstance(value, int) else number(value))

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 import polars as pl
 
 from prudent.errors import PrudentError, near
+from prudent.text import risk_name
 
 
 def select(
@@ -23,7 +24,7 @@ def select(
         known = table[column].unique(maintain_order=True).to_list() if column in table.columns else []
         kept: list[str] = []
         for pattern in patterns:
-            found = [name for name in known if matches(pattern, name)]
+            found = [name for name in known if matches(pattern, name) or matches(pattern, risk_name(name))]
             if not found:
                 raise PrudentError(f"no {column} here is called {pattern!r}; {near(pattern, known)}")
             kept += found
