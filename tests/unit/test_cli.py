@@ -114,7 +114,7 @@ IDENTIFY += ["--runs", "30"]
 def test_identify_prints_a_table_with_error_bars():
     result = run(*IDENTIFY, "--strategy", "uniform", "--strategy", "ucb-e(a=2)", "--budget", "1e1")
     assert result.exit_code == 0
-    for text in ("uniform", "ucb-e(a=2)", "budget 10", "±", "error probability", "simple regret"):
+    for text in ("uniform", "ucb-e(a=2)", "10 pulls", "±", "error probability", "simple regret"):
         assert text in result.stdout
     assert run(*IDENTIFY, "--strategy", "uniform", "--budget", 2, "--runs", 1).exit_code == 0
 

@@ -58,7 +58,7 @@ def identify(arms: tuple[str, ...], risk: str, strategies: tuple[str, ...], as_j
     results = results_of(search, registered, strategies, arms, risk, **settings)
     first, summaries = results[0], [result.summary() for result in results]
     facts = {"budget": first.budget, "delta": first.delta, "runs": len(first), "seed": first.seed}
-    title = title_of(first, first.setting())
+    title = title_of(first, counted(first.budget, "pull") if first.budget else f"delta {number(first.delta)}")
     rows = [search_row(summary, first.bandit.names) for summary in summaries]
     answer(as_json, {**facts, "risk": str(first.risk), "strategies": summaries}, title, rows, left=("strategy",))
 

@@ -12,6 +12,7 @@ from prudent.paper.problems import CONFIGURATIONS, FIGURE_2, FIGURE_2_ARMS, MU_2
 from prudent.policies.base import Policy, spec
 from prudent.rates import end_slope
 from prudent.study import Labelled
+from prudent.text import with_error
 
 POLICIES: dict[str, Policy] = {
     "MV-LCB, c = 5": MVLCB(),
@@ -56,7 +57,7 @@ def late_slope(curve: pl.DataFrame) -> float:
 
 def compared(data: pl.DataFrame) -> pl.DataFrame:
     """The table of the configurations: 100 × regret ± standard error, a column per policy."""
-    shown = [f"{100.0 * mean:.2f} ± {100.0 * se:.3f}" for mean, se in data.select("regret", "regret_se").iter_rows()]
+    shown = [with_error(100.0 * mean, 100.0 * se) for mean, se in data.select("regret", "regret_se").iter_rows()]
     return data.with_columns(shown=pl.Series(shown)).pivot("name", index=["configuration", "rho"], values="shown")
 
 

@@ -6,6 +6,7 @@ from prudent import MVLCB
 from prudent.figures import plot_curves
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import FIGURE_2, FIGURE_2_ARMS
+from prudent.text import with_error
 
 HORIZONS = (5_000, 10_000, 25_000, 50_000, 100_000, 250_000)
 CURVES = {
@@ -32,8 +33,8 @@ def findings(tables: Tables) -> str:
     """Both ends of the curve."""
     first, last = (tables["fig2-left"].row(i, named=True) for i in (0, -1))
     return (
-        f"From {first['regret']:.4f} ± {first['regret_se']:.4f} at n = {first['horizon']:,} to "
-        f"{last['regret']:.5f} ± {last['regret_se']:.5f} at n = {last['horizon']:,}; gap over exploration goes from "
+        f"From {with_error(first['regret'], first['regret_se'])} at n = {first['horizon']:,} to "
+        f"{with_error(last['regret'], last['regret_se'])} at n = {last['horizon']:,}; gap over exploration goes from "
         f"{first['gap'] / first['exploration']:.2f} to {last['gap'] / last['exploration']:.2f}."
     )
 

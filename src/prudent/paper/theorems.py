@@ -15,6 +15,7 @@ from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import ALGORITHMS, FIGURE_2
 from prudent.rates import end_slope
 from prudent.study import Labelled
+from prudent.text import number
 from prudent.theory import largest_pseudo_regret, lower_bound_rates, theorem1_expectation, theorem2
 
 RISK = MeanVariance(rho=0.0)
@@ -112,7 +113,7 @@ def describe(name: str, table: pl.DataFrame) -> str:
         useful = [one.filter(~one[f"{form} is vacuous"])["n"] for form in FORMS]
         starts = [f"from n = {horizons[0]:,} on" if len(horizons) else "nowhere here" for horizons in useful]
         parts.append(
-            f"{algorithm}'s pseudo-regret is {regret:.3g} at n = {n:,}, {corrected / regret:.1f} times below "
+            f"{algorithm}'s pseudo-regret is {number(regret, 3)} at n = {n:,}, {corrected / regret:.1f} times below "
             f"{theorem_name} as corrected and {printed / regret:.1f} times below it as printed; below the corrected "
             f"value at {below} of {len(one)} horizons; slope at the end "
             f"{end_slope(one['n'].tail(2), one['pseudo_regret'].tail(2)):.2f}. As printed the theorem says something "

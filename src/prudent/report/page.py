@@ -7,8 +7,9 @@ from pathlib import Path
 
 import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
-from prudent.text import count, minus, number
+from prudent.text import count, minus, number, with_error
 
 LONG = 60
 """Characters above which a cell of a table is prose: on a narrow screen such a table is read row by row."""
@@ -50,7 +51,7 @@ def render(
     environment = Environment(
         loader=PackageLoader("prudent.report", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    environment.filters |= {"picture": picture, "rows": table_rows}
+    environment.filters |= {"picture": picture, "rows": table_rows, "merged": merged, "raised": raised}
     environment.filters["prose"] = lambda rows: any(len(cell) > LONG for row in rows for cell in row)
     shown = {"title": title, "subtitle": subtitle, "facts": facts, "sections": sections, "folder": folder}
     page: str = environment.get_template("page.html.j2").render(shown, marks=marks or {})
@@ -65,6 +66,19 @@ def picture(path: Path, prefix: str) -> str:
         markup = re.sub(rf'(<svg[^>]*?) {size}="[^"]*"', r"\1", markup, count=1)
     markup = re.sub(r"<metadata>.*?</metadata>", "", markup, flags=re.DOTALL)
     return re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{prefix}-", markup)
+
+
+def raised(text: str) -> Markup:
+    """The text with powers set high, n^(1/3), and real minus signs."""
+    return Markup(re.sub(r"\^(?:\(([^()]*)\)|(−?[\d.]*\d))", r"<sup>\1\2</sup>", str(escape(minus(text)))))
+
+
+def merged(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with every standard error, `regret_se`, beside its mean, `regret`, in one column."""
+    errors = [name for name in table.columns if name.endswith("_se") and name.removesuffix("_se") in table.columns]
+    pairs = {name.removesuffix("_se"): (table[name.removesuffix("_se")], table[name]) for name in errors}
+    shown = [pl.Series(name, list(map(with_error, *pair)), pl.String) for name, pair in pairs.items()]
+    return table.with_columns(shown).drop(errors)
 
 
 def table_rows(table: pl.DataFrame) -> list[list[str]]:

@@ -16,6 +16,7 @@ from prudent.errors import PrudentError, as_float, check_integer, check_number, 
 from prudent.parameters import check_parameter
 from prudent.risk.base import risks
 from prudent.risk.mean_variance import MeanVariance
+from prudent.text import number
 
 PSEUDO = "the pseudo-regret of these arms"
 
@@ -79,7 +80,7 @@ class Bound:
         limit, what = self.limit
         if what and (self.vacuous or (self.printed is not None and self.printed >= limit)):
             start = "" if self.vacuous else "vacuous as printed: "
-            remarks.insert(0, f"{start}{what} never exceeds {limit:.4g}")
+            remarks.insert(0, f"{start}{what} never exceeds {number(limit)}")
         if self.applies and not all(condition.holds for condition in self.needs_as_printed):
             remarks.append("only the corrected form applies")
         return "; ".join(remarks)
@@ -157,7 +158,7 @@ class Instance:
 
     @property
     def informative(self) -> Condition:
-        return Condition(f"6nKδ < 1, else the probability is 0: {self.failure:.3g}", self.failure < 1.0)
+        return Condition(f"6nKδ < 1, else the probability is 0: {number(self.failure, 3)}", self.failure < 1.0)
 
 
 def check_risk(owner: str, risk: Any) -> MeanVariance:

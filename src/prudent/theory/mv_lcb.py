@@ -8,6 +8,7 @@ from prudent.arrays import Array
 from prudent.bandit import Bandit
 from prudent.errors import check_integer
 from prudent.risk.mean_variance import MeanVariance
+from prudent.text import number
 from prudent.theory.bound import PSEUDO, Bound, Condition, Instance, largest_regret, over
 
 REGRET = "the regret of rewards in this interval"
@@ -46,7 +47,7 @@ def pulls_bound(
         printed, corrected = (np.insert(pulls, best, n)[[arm]] for pulls in (printed, corrected))
     return Bound(
         "Pulls bound",
-        f"{who}, except with probability {instance.failure:.3g}",
+        f"{who}, except with probability {number(instance.failure, 3)}",
         "[Sani12], proof of Theorem 1 (App. B) and the lemma commented out in sec. 3.2 (l:expected)",
         float(printed.sum()),
         min(float(corrected.sum()), float(instance.horizon)),
@@ -64,7 +65,7 @@ def theorem1_high_probability(bandit: Bandit, risk: MeanVariance, horizon: int, 
     log_term = math.log(1.0 / instance.delta)
     return Bound(
         "Theorem 1, high probability",
-        f"pseudo-regret of MV-LCB, except with probability {instance.failure:.3g}",
+        f"pseudo-regret of MV-LCB, except with probability {number(instance.failure, 3)}",
         "[Sani12], Theorem 1 (thm:mvlcb.regret)",
         _printed(instance, log_term),
         pseudo_regret_at(instance, most_pulls(instance, log_term)),
@@ -144,13 +145,13 @@ def lemma1(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None
     n, k, level = instance.horizon, instance.n_arms, instance.delta
     return Bound(
         "Lemma 1",
-        f"regret − pseudo-regret of any policy, except with probability {level:.3g}",
+        f"regret − pseudo-regret of any policy, except with probability {number(level, 3)}",
         "[Sani12], Lemma 1 (l:psuedo.regret)",
         excess(instance, math.log(6.0 * n * k / level), printed=True),
         excess(instance, math.log((4.0 * n * k + 2.0 * (k - 1)) / level)),
         "true as printed, though the proof leaves out the twins; 4(K−1) for 4√2 K, K−1 for K under the root",
         needs=(instance.bounded,),
-        needs_of_horizon=(Condition(f"0 < δ < 1: {level:.3g}", level < 1.0),),
+        needs_of_horizon=(Condition(f"0 < δ < 1: {number(level, 3)}", level < 1.0),),
         limit=(largest_regret(instance.rho, instance.span), REGRET),
     )
 
