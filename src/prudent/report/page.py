@@ -11,6 +11,8 @@ from markupsafe import Markup, escape
 
 from prudent.text import count, minus, number, with_error
 
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
 LONG = 60
 """Characters above which a cell of a table is prose: on a narrow screen such a table is read row by row."""
 
@@ -69,8 +71,9 @@ def picture(path: Path, prefix: str) -> str:
 
 
 def raised(text: str) -> Markup:
-    """The text with powers set high, n^(1/3), and real minus signs."""
-    return Markup(re.sub(r"\^(?:\(([^()]*)\)|(−?[\d.]*\d))", r"<sup>\1\2</sup>", str(escape(minus(text)))))
+    """The text with powers set high, n^(1/3), real minus signs, and numbers that stay with their error or unit."""
+    whole = re.sub(r" (?=[±×%])|(?<=[±×]) ", NO_BREAK, minus(text))
+    return Markup(re.sub(r"\^(?:\(([^()]*)\)|(−?[\d.]*\d))", r"<sup>\1\2</sup>", str(escape(whole))))
 
 
 def merged(table: pl.DataFrame) -> pl.DataFrame:
