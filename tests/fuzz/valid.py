@@ -52,9 +52,12 @@ TEXTS = (
     "compare made mv-lcb exp-exp",
     "compact made",
     "policies",
+    "policies --portfolio",
     "risks",
+    "arms",
     "strategies",
     "cite mv-lcb Sani12 cvar",
+    "cite prudent mc-ucb --all",
 )
 COMMANDS: dict[str, list[tuple[str, ...]]] = {}
 for text in TEXTS:

@@ -32,10 +32,10 @@ NEAR = np.exp(-np.geomspace(0.02, 745.0, 40))
 """Distances from an end of [0, 1], down to the smallest float."""
 
 
-@arms.add("gaussian")
+@arms.add("gaussian", aliases=["normal"], example="gaussian(1.0, 0.05)")
 @dataclass(frozen=True)
 class Gaussian(Continuous):
-    """N(mean, variance); variance 0 is the constant `mean`."""
+    """Normal with this mean and variance σ², not the standard deviation; variance 0 is the constant `mean`."""
 
     mean: float
     variance: float
@@ -86,7 +86,7 @@ SMALLEST = 1e-5
 """The smallest a + b of a beta law: where both are small, drawing a reward takes about 1/(709 (a + b)) attempts."""
 
 
-@arms.add("beta")
+@arms.add("beta", example="beta(2, 5)")
 @dataclass(frozen=True)
 class Beta(Continuous):
     """Beta(a, b) on [0, 1]."""
@@ -159,7 +159,7 @@ class Beta(Continuous):
         return super().log_laplace(lam) if near else functions.log_beta_laplace(self.a, self.b, lam)
 
 
-@arms.add("uniform")
+@arms.add("uniform", example="uniform(0, 1)")
 @dataclass(frozen=True)
 class Uniform(Continuous):
     """Uniform on [low, high]."""
@@ -202,7 +202,7 @@ class Uniform(Continuous):
         return spread - lam * self.mean
 
 
-@arms.add("exponential")
+@arms.add("exponential", example="exponential(2.0)")
 @dataclass(frozen=True)
 class Exponential(Continuous):
     """Exponential with the given mean, on [0, ∞)."""
@@ -236,7 +236,7 @@ class Exponential(Continuous):
         return -math.log1p(lam * self.mean)
 
 
-@arms.add("student-t")
+@arms.add("student-t", aliases=["student"], example="student-t(5, 0.0, 1.0)")
 @dataclass(frozen=True)
 class StudentT(Continuous):
     """location + scale · T, where T has Student's law with `degrees` of freedom: heavy tails.

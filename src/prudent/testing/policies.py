@@ -22,6 +22,7 @@ from prudent.policies.base import Arm, Arms, Policy, Setting, policies, strategi
 from prudent.policies.binding import bind
 from prudent.policies.scoring import costs_need_rewards, needs_no_clock, rewards_of, score_inputs, score_of
 from prudent.registry import Registry
+from prudent.risk.base import risks
 from prudent.testing.rules import SEED, answers, check_parameters, check_spec, close, compiles, require
 
 MOST_PULLS = 400
@@ -29,9 +30,9 @@ MOST_PULLS = 400
 
 
 def check_policy(
-    policy: Policy,
+    policy: Policy | str,
     *,
-    risk: RiskMeasure | None = None,
+    risk: RiskMeasure | str | None = None,
     arms: Sequence[int] = (2, 3, 5),
     horizon: int = 60,
     rewards: tuple[float, float] = (-math.inf, math.inf),
@@ -41,7 +42,7 @@ def check_policy(
     Parameters
     ----------
     policy
-        An instance of the class to be checked.
+        An instance of the class to be checked, or a spec.
     risk
         What the policy takes its parameters from; mean-variance with ρ = 1 by default.
     arms, horizon
@@ -56,7 +57,8 @@ def check_policy(
     >>> from prudent.testing import check_policy
     >>> check_policy(UCB1(), arms=(2,), horizon=20)
     """
-    risk = MeanVariance(1.0) if risk is None else risk
+    risk = MeanVariance(1.0) if risk is None else risks.make("check_policy", risk)
+    policy = policies.parse(policy) if isinstance(policy, str) else policy
     name = _check_value(policy, policies)
     with answers(name, "must bind to a bandit"):
         ready: Any = bind(policy, Setting(max(arms), risk, horizon))
@@ -74,9 +76,9 @@ def check_policy(
 
 
 def check_strategy(
-    strategy: Policy,
+    strategy: Policy | str,
     *,
-    risk: RiskMeasure | None = None,
+    risk: RiskMeasure | str | None = None,
     arms: Sequence[int] = (2, 3, 5),
     budget: int = 60,
     delta: float = 0.1,
@@ -87,7 +89,8 @@ def check_strategy(
     confidence, any other is given the `budget`. The risk is the mean unless given. Whether a confidence is kept is for
     a test of the strategy's own; here the answer must be right where every reward is sure.
     """
-    risk = MeanVariance(math.inf) if risk is None else risk
+    risk = MeanVariance(math.inf) if risk is None else risks.make("check_strategy", risk)
+    strategy = strategies.parse(strategy) if isinstance(strategy, str) else strategy
     name = _check_value(strategy, strategies)
     asked = {"delta": delta} if hasattr(strategy, DELTA) else {"budget": budget}
     for laws in _games(arms, (0.0, 1.0)):

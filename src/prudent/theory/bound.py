@@ -108,7 +108,9 @@ class Instance:
     delta: float
 
     @classmethod
-    def of(cls, owner: str, bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> "Instance":
+    def of(
+        cls, owner: str, bandit: Bandit, risk: MeanVariance | str, horizon: int, delta: float | None = None
+    ) -> "Instance":
         """The numbers the theorems need, or an error for what they cannot treat; δ is Theorem 1's 1/n² by default."""
         bandit, risk = check_bandit(owner, bandit), check_risk(owner, risk)
         hint = "the theorems fix ρ; when only the mean counts, UCB1's own regret bound applies"
@@ -169,7 +171,7 @@ def check_risk(owner: str, risk: Any) -> MeanVariance:
     return made
 
 
-def largest_pseudo_regret(bandit: Bandit, risk: MeanVariance) -> float:
+def largest_pseudo_regret(bandit: Bandit, risk: MeanVariance | str) -> float:
     """The largest pseudo-regret (Definition 3) that any allocation of pulls to these arms can have."""
     return Instance.of("largest_pseudo_regret", bandit, risk, 1).largest_pseudo_regret
 

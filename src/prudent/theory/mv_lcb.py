@@ -14,7 +14,7 @@ from prudent.theory.bound import PSEUDO, Bound, Condition, Instance, largest_reg
 REGRET = "the regret of rewards in this interval"
 
 
-def lemma2(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> Bound:
+def lemma2(bandit: Bandit, risk: MeanVariance | str, horizon: int, delta: float | None = None) -> Bound:
     """P(some arm's MV̂ after some s ≤ n samples is off by (5+ρ)√(log(1/δ)/2s) or more) ≤ 6nKδ."""
     instance = Instance.of("lemma2", bandit, risk, horizon, delta)
     events = instance.horizon * instance.n_arms * instance.delta
@@ -31,7 +31,7 @@ def lemma2(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None
 
 
 def pulls_bound(
-    bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None, arm: int | None = None
+    bandit: Bandit, risk: MeanVariance | str, horizon: int, delta: float | None = None, arm: int | None = None
 ) -> Bound:
     """T_i ≤ b² log(1/δ)/(2Δ_i²) + 1 with b = 2(5+ρ), for one arm (from 0) or for all but the best together."""
     instance = Instance.of("pulls_bound", bandit, risk, horizon, delta)
@@ -59,7 +59,9 @@ def pulls_bound(
     )
 
 
-def theorem1_high_probability(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> Bound:
+def theorem1_high_probability(
+    bandit: Bandit, risk: MeanVariance | str, horizon: int, delta: float | None = None
+) -> Bound:
     """Pseudo-regret of MV-LCB run with δ, except with probability 6nKδ (Theorem 1, first half)."""
     instance = Instance.of("theorem1_high_probability", bandit, risk, horizon, delta)
     log_term = math.log(1.0 / instance.delta)
@@ -77,7 +79,7 @@ def theorem1_high_probability(bandit: Bandit, risk: MeanVariance, horizon: int, 
     )
 
 
-def theorem1_expectation(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
+def theorem1_expectation(bandit: Bandit, risk: MeanVariance | str, horizon: int) -> Bound:
     """E[pseudo-regret] of MV-LCB run with δ = 1/n² (Theorem 1, second half)."""
     instance = Instance.of("theorem1_expectation", bandit, risk, horizon)
     n, log_term = instance.horizon, 2.0 * math.log(instance.horizon)
@@ -98,7 +100,7 @@ def theorem1_expectation(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bo
     )
 
 
-def theorem1_sharp(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
+def theorem1_sharp(bandit: Bandit, risk: MeanVariance | str, horizon: int) -> Bound:
     """Theorem 1 in expectation for MVLCB.sharp(): width (1+ρ)√(log(1/δ)/2s) around the unbiased variance, δ = 1/n²."""
     instance = Instance.of("theorem1_sharp", bandit, risk, horizon)
     n, k = instance.horizon, instance.n_arms
@@ -117,7 +119,7 @@ def theorem1_sharp(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
     )
 
 
-def corollary(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
+def corollary(bandit: Bandit, risk: MeanVariance | str, horizon: int) -> Bound:
     """E[regret] of MV-LCB run with δ = 1/n²: Theorem 1 and Lemma 1 on one event, else the largest regret."""
     instance = Instance.of("corollary", bandit, risk, horizon)
     n, k, rho = instance.horizon, instance.n_arms, instance.rho
@@ -139,7 +141,7 @@ def corollary(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
     )
 
 
-def lemma1(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> Bound:
+def lemma1(bandit: Bandit, risk: MeanVariance | str, horizon: int, delta: float | None = None) -> Bound:
     """regret − pseudo-regret of any policy, except with probability δ (δ is here the whole probability of failure)."""
     instance = Instance.of("lemma1", bandit, risk, horizon, delta)
     n, k, level = instance.horizon, instance.n_arms, instance.delta
@@ -156,7 +158,7 @@ def lemma1(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None
     )
 
 
-def remark1_rate(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
+def remark1_rate(bandit: Bandit, risk: MeanVariance | str, horizon: int) -> Bound:
     """Theorem 1 without constants and b: K/Δ log n/n + K² Γ²/Δ⁴ log²n/n, with the largest Γ and the smallest Δ."""
     instance = Instance.of("remark1_rate", bandit, risk, horizon)
     n, widest, arms_log = instance.horizon, instance.widest, instance.n_arms * math.log(instance.horizon)
@@ -176,7 +178,7 @@ def remark1_rate(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
     )
 
 
-def worst_case(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
+def worst_case(bandit: Bandit, risk: MeanVariance | str, horizon: int) -> Bound:
     """Remark 2: on two deterministic arms, ρ = 0, MV-LCB's indices depend only on the pulls; it alternates, and its
     regret is exactly T₁T₂Γ²/n², with Γ here the largest difference of two means."""
     instance = Instance.of("worst_case", bandit, risk, horizon)
