@@ -37,6 +37,7 @@ TEXTS = (
     f"identify {BOUNDED} --strategy lucb --delta 0.1 --most-pulls 300 {FEW}",
     f"bounds {BOUNDED} --rho 1 --horizon 1000 --delta 0.01",
     "paper fig2-left --runs 2 --out paper",
+    f"paper fig2-left --runs 2 --rho 0.5 {ARMS} --out paper",
     f"portfolio table.csv --horizon 30 --column east --column west {FEW}",
     f"portfolio table.csv --horizon 30 --short --upper 0.8 --feedback semi-bandit --out new {FEW}",
     "plan --option 'old: gaussian(0.3..0.6, 0.1)' --option 'beta(1..2, 2)' --rho 1 --horizon 40 --draws 10"
@@ -47,6 +48,7 @@ TEXTS = (
     "show made --policy 'mv-lcb*' --where c=1",
     "show made --horizon 20",
     "plot made regret --out picture.svg",
+    "plot made regret --out picture.pdf --title Regret --size 5 3",
     "plot made heatmap --x c --y mu --policy 'mv-lcb(c=*' --horizon 20",
     "compare made mv-lcb exp-exp --level 0.9 --where mu=0.5",
     "compare made mv-lcb exp-exp",

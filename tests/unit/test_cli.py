@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from prudent.cli import main
+from prudent.paper import EXTRAS, FIGURES
 from prudent.study.schema import SUMMARY
 
 ARMS = ["--arm", "gaussian(1.0, 0.05)", "--arm", "gaussian(0.5, 0.25)"]
@@ -74,6 +75,28 @@ def test_unknown_figure_writes_nothing(tmp_path):
     assert result.exit_code == 2
     assert "fig2-left" in result.stderr
     assert not (tmp_path / "results").exists()
+
+
+def test_the_help_of_the_paper_names_its_figures():
+    text = " ".join(run("paper", "--help").stdout.split())
+    assert f"The names: {', '.join(FIGURES)}." in text.replace("- ", "-")
+    assert all(name in text for name in EXTRAS)
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["fig2-right", "--rho", 1], "rho and arm are for fig2-left, got fig2-right"),
+        (["--rho", 1], "rho and arm are for fig2-left, got the whole paper"),
+        (["fig2-left", "--arm", "uniform(0, 1)"], "two or more arms, got one"),
+        (["fig2-left", "--rho", -1], "rho must lie in"),
+    ],
+)
+def test_another_rho_and_other_arms_are_for_one_figure(flags, words, tmp_path):
+    told = run("paper", *flags, "--out", tmp_path / "out")
+    assert told.exit_code == 2
+    assert words in told.stderr
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(("flags", "runs"), [([], 500), (["--quick"], 50), (["--runs", 7], 7)])

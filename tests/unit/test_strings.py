@@ -42,7 +42,9 @@ CALLS = {
         prudent.PortfolioBandit(MultivariateGaussian([0.1, 0.2], np.eye(2))), "mc-ucb", horizon=30, runs=2
     ),
     "Study": lambda: study.Study({"coins": ["bernoulli(0.5)", "bernoulli(0.6)"]}, ["ucb1"], ["mean"], [10], 2).cells,
-    "suitable": lambda: suitable(MEAN_VARIANCE, 100, [Guess("a", "bernoulli(0.1..0.2)"), Guess("b", "bernoulli(0.1..0.3)")]),
+    "suitable": lambda: suitable(
+        MEAN_VARIANCE, 100, [Guess("a", "bernoulli(0.1..0.2)"), Guess("b", "bernoulli(0.1..0.3)")]
+    ),
     "regret_parts": lambda: regret.regret_parts(PULLS, ONE, ONE, ONE, ONE, MEAN_VARIANCE),
     "pseudo_regret_parts": lambda: regret.pseudo_regret_parts(PULLS, ONE, ONE, MEAN_VARIANCE),
     "expected_regret": lambda: regret.expected_regret(PULLS, ONE, ONE, 0, MEAN_VARIANCE),

@@ -145,17 +145,21 @@ def in_words(rows: list[dict[str, Any]], names: list[str]) -> tuple[list[dict[st
 @measure_option
 @click.option("--x", metavar="RANGE", help="Heat map: the range along x; the first by default.")
 @click.option("--y", metavar="RANGE", help="Heat map: the range along y; the second by default.")
-@click.option("--out", type=FILE, help=".png or .svg; default: FOLDER/KIND.svg.")
-def plot(folder: Path, kind: str, measure: str, x: str | None, y: str | None, out: Path | None, **chosen: Any) -> None:
+@click.option("--title", default="", help="A line above the picture.")
+@click.option("--size", type=float, nargs=2, metavar="W H", help="Width and height in inches; then nothing is cut off.")
+@click.option("--out", type=FILE, help=".svg, .png or .pdf; default: FOLDER/KIND.svg.")
+def plot(folder: Path, kind: str, measure: str, out: Path | None, **options: Any) -> None:
     """Draw a study: regret against the horizon, a heat map over two ranges, the frontier, pulls, or the distribution
     of regret over runs."""
     from prudent.study.plots import draw
 
     out = out or folder / f"{kind}.svg"
-    table = cells_of(folder, chosen)
+    looks = {name: options.pop(name) for name in ("title", "size")}
+    axes = options.pop("x"), options.pop("y")
+    table = cells_of(folder, options)
     check_file("plot", out)
     with progress_bar("drawing"):
-        made = draw(kind, table, out, measure=measure, x=x, y=y)
+        made = draw(kind, table, out, measure=measure, axes=axes, **looks)
     click.echo(made)
 
 

@@ -6,6 +6,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from prudent import MVLCB, BernsteinMVLCB, BestOfBoth, ExpExp
+from prudent.figures import over_runs
 from prudent.paper import grid
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import CONFIGURATIONS, FIGURE_2, FIGURE_2_ARMS, MU_2, VARIANCE_1, grid_bandit
@@ -96,8 +97,9 @@ def draw(tables: Tables) -> dict[str, Figure]:
         grid.plot_regret(ax, tables[which], POLICIES, "name").set_title(title, fontsize=10)
         ax.lines[list(POLICIES).index("ExpExp")].set_markersize(8.0)  # to be seen where another line covers it
         ax.get_legend().remove()
-    axes[0].set_ylabel(f"regret, mean over {tables['beyond-easy']['runs'][0]} runs ± 2 s.e.")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(POLICIES))
+    axes[0].set_ylabel("regret per round")
+    note = over_runs(tables["beyond-easy"]["runs"][0])
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(POLICIES), title=note)
     return {"beyond": figure}
 
 

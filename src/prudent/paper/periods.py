@@ -19,7 +19,7 @@ from prudent import (
     sequence_cost,
     sequence_regret,
 )
-from prudent.figures import COLOURS
+from prudent.figures import COLOURS, ERRORS
 from prudent.paper.making import PaperFigure, Tables
 from prudent.text import with_error
 
@@ -99,9 +99,9 @@ def plot_learning(ax: Axes, data: pl.DataFrame) -> Axes:
     ax.axhline(0.0, color="grey", linewidth=0.8)
     ax.set_xscale("log", base=2)
     ax.set_xticks(data["periods"].to_list(), [f"{n}" for n in data["periods"]])
-    ax.set(xlabel="periods n", ylabel=f"regret per period, {RUNS:,} runs ± 2 s.e.")
+    ax.set(xlabel="periods n", ylabel="regret per period")
     ax.set_title(f"{' and '.join(GAMES.names)}, worst {100.0 * GAMES_RISK.alpha:g} %", fontsize=10)
-    ax.legend()
+    ax.legend(title=f"{RUNS:,} runs, {ERRORS}", alignment="left")
     return ax
 
 

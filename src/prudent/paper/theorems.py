@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from prudent import Bandit, Bernoulli, MeanVariance
-from prudent.figures import COLOURS, plot_curves
+from prudent.figures import COLOURS, over_runs, plot_curves
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import ALGORITHMS, FIGURE_2
 from prudent.rates import end_slope
@@ -59,8 +59,9 @@ def draw(tables: Tables) -> dict[str, Figure]:
         title = f"{name}: {' and '.join(map(str, BANDITS[name].arms))}\n{assumed} the theorems' assumptions"
         plot_bounds(ax, BANDITS[name], table).set_title(title, fontsize=10)
         ax.get_legend().remove()
-    axes[0].set_ylabel(f"regret a round, mean over {tables['theorems']['runs'][0]} runs ± 2 standard errors")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9)
+    axes[0].set_ylabel("regret per round")
+    looks: dict[str, Any] = {"ncols": 4, "fontsize": 9, "title": over_runs(tables["theorems"]["runs"][0])}
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", **looks)
     return {"theorems": figure}
 
 

@@ -26,6 +26,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from prudent import MVLCB, Bandit, Deterministic
+from prudent.figures import over_runs
 from prudent.paper import grid
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import ALGORITHMS
@@ -98,8 +99,10 @@ def draw(tables: Tables) -> dict[str, Figure]:
         guide = regret[-1] * (n / n[-1]) ** (-1.0 / 3.0)
         ax.plot(n, guide, color="black", linestyle=":", linewidth=1.0, label="slope $-1/3$")
         ax.set_title(f"{title}, $\\rho = 0$, $\\Gamma = {MEAN_GAP:g}$", fontsize=10)
-        ax.legend(loc="lower left")
-    figure.axes[0].set_ylabel(f"mean regret over {data['runs'][0]} runs, ± 2 standard errors", fontsize=9)
+        ax.get_legend().remove()
+    figure.axes[0].set_ylabel("regret per round")
+    entries, note = figure.axes[0].get_legend_handles_labels(), over_runs(data["runs"][0])
+    figure.legend(*entries, loc="outside lower center", ncols=4, title=note)
     return {"worst-case": figure}
 
 
