@@ -39,6 +39,7 @@ TEXTS = (
     "paper fig2-left --runs 2 --out paper",
     f"paper fig2-left --runs 2 --rho 0.5 {ARMS} --out paper",
     f"portfolio table.csv --horizon 30 --column east --column west {FEW}",
+    f"portfolio table.csv --horizon 30 --returns --rho 0.1 {FEW}",
     f"portfolio table.csv --horizon 30 --short --upper 0.8 --feedback semi-bandit --out new {FEW}",
     "plan --option 'old: gaussian(0.3..0.6, 0.1)' --option 'beta(1..2, 2)' --rho 1 --horizon 40 --draws 10"
     f" --policy mv-lcb --policy exp-exp {FEW} --out plan",
