@@ -34,7 +34,7 @@ from prudent.errors import PrudentError, shown
 from prudent.policies.base import Setting
 from prudent.policies.binding import bind
 from prudent.policies.units import fitted, units_of
-from prudent.runs import Runs
+from prudent.runs import Runs, as_pandas
 from prudent.study.cells import Cell, Labelled, labels_table
 from prudent.study.expand import checked_cells
 from prudent.study.play import code_version, to_bytes
@@ -166,6 +166,10 @@ class Store:
         cells = self.labels()
         results = self._rows(cells["cell"], complain).drop(set(cells.columns) - {"cell"}, strict=False)
         return cells.join(results, on="cell", how="inner", maintain_order="left")
+
+    def to_pandas(self) -> Any:
+        """`table()` as a pandas data frame."""
+        return as_pandas(self.table())
 
     def runs(self, cells: Sequence[Cell]) -> list[Runs]:
         """The runs of finished cells, array by array as `simulate` left them; how long they took is not kept."""
