@@ -181,7 +181,7 @@ class Runs(Rounds):
         return values
 
     def table(self) -> "pl.DataFrame":
-        """A row for each run and snapshot: the run, the horizon, its measures, and the pulls of each arm by its name."""
+        """A row for each run and snapshot: the run, the horizon, its measures, and each arm's pulls under its name."""
         import polars as pl  # not needed to simulate, and slow to import
 
         rows = []

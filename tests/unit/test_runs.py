@@ -89,7 +89,7 @@ def test_the_table_has_a_row_for_each_run_and_snapshot():
 def test_pandas_is_given_or_its_installation_is_explained(monkeypatch):
     runs = simulate(BANDIT, "round-robin", risk="mean", horizon=10, runs=2)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(PrudentError, match="to_pandas: .* must be installed.*pip install pandas pyarrow"):
+    with pytest.raises(PrudentError, match=r"to_pandas: .* must be installed.*pip install pandas pyarrow"):
         runs.to_pandas()
     monkeypatch.undo()
     pytest.importorskip("pandas")

@@ -64,7 +64,7 @@ def arms(as_json: bool) -> None:
         facts.append({**own, "parameters": entry.parameters, **words})
         name = ", ".join((entry.name, *(f"or {alias}" for alias in entry.aliases)))
         rows.append({"name": name, "rewards": entry.summary, "parameters": ", ".join(entry.parameters), **words})
-    answer(as_json, facts, f"{len(rows)} laws of arms", rows, left=rows[0], lines=True)
+    answer(as_json, facts, f"{len(rows)} laws of arms", rows, left=rows[0])
 
 
 @click.command()
