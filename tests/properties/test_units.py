@@ -138,7 +138,7 @@ def test_a_policy_on_arms_that_it_was_not_made_for_says_so_once_with_the_fix():
     (text,) = warned("mvts", "gaussian(0, 900)", "gaussian(0, 100)")
     assert text.startswith("mvts assumes standard deviations of at most 1, and these arms have 30; pass scale=")
     (text,) = warned("mv-lcb", "gaussian(0, 900)", "gaussian(0, 100)")
-    assert "these arms have rewards without bounds, whose tails are those of 60;" in text
+    assert "these arms have rewards without bounds, with tails as on an interval of 60;" in text
 
 
 @pytest.mark.parametrize(

@@ -332,7 +332,7 @@ def test_bad_input_is_refused(change: dict, message: str) -> None:
     [
         ("lucb", Boundless(), ["uniform(0, 1)"] * 2, "lucb: own-mean has no confidence interval"),
         ("lucb", OwnMean(), ["gaussian(0, 1)", "uniform(0, 1)"], r"not finite even .* support \(−∞, ∞\)"),
-        ("va-lucb", MEAN, ["uniform(0, 2)"] * 2, r"rewards must lie in \[0, 1\], got the support \(0, 2\)"),
+        ("va-lucb", MEAN, ["uniform(0, 2)"] * 2, r"support must be at most range = 1 long, got \(0, 2\); pass range=2"),
         ("va-lucb", "mean-variance(rho=1)", ["uniform(0, 1)"] * 2, r"pass mean-variance\(rho=inf\)"),
         ("va-lucb(limit=-1)", MEAN, ["uniform(0, 1)"] * 2, r"va-lucb: limit must lie in \[0, ∞\), got -1"),
     ],

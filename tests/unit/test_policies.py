@@ -161,7 +161,7 @@ def test_bernstein_mv_lcb(arm: Arm, rho: float, delta: float, b: float) -> None:
     assert policy.score(arm) == pytest.approx(low - rho * high)
     assert policy._replace(rho=INF).score(arm) == pytest.approx(-high)
     assert policy.score(arm._replace(pulls=1)) == -INF
-    assert bound(BernsteinMVLCB(), horizon=100) == BernsteinMVLCB(0.7, 1e-4)
+    assert bound(BernsteinMVLCB(), horizon=100) == BernsteinMVLCB(0.7, 1e-4, 1.0)
 
 
 @given(arms, st.integers(2, 10**6), st.floats(0.1, 10), st.floats(1.01, 3))
