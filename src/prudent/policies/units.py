@@ -128,7 +128,7 @@ def doubt(owner: str, policy: Any, bandit: Bandit) -> str:
                 f"rewards without bounds, with tails as on an interval of {true:.3g}" if unbounded else f"{true:.3g}"
             )
             fix = f'pass scale="auto", or {name}={true:.3g} with the policy'
-            return f"{owner} assumes {words.format(f'{assumed:g}')}, and these arms have {is_so}; {fix}"
+            return f"{owner} assumes {words.format(f'{assumed:g}')}, and these arms have {is_so}{true:.3g}; {fix}"
     return ""
 
 
