@@ -157,7 +157,7 @@ def test_a_range_comes_from_the_support_unless_it_was_given(policy):
 def test_no_standard_deviation_is_larger_than_half_the_support(policy):
     assert Agent(policy, 2, horizon=10, support=(-50, 400)).policy.sd == 225.0
     with pytest.raises(PrudentError, match=rf"{policy}: sd is not known here; give about the largest standard"):
-        Agent(policy, 2, horizon=10)
+        Agent(policy, 2, horizon=10, scale=1)
 
 
 @pytest.mark.parametrize("scale", [0, -1, math.inf, "auto", None.__class__])

@@ -51,7 +51,11 @@ def test_states_from_before_names_load():
     agent = Agent("epsilon-greedy", 2, seed=2)
     stumble(agent, 20, 1)
     state = json.loads(agent.to_json())
-    old = {**state, "version": 2, "arms": [{k: v for k, v in arm.items() if k != "name"} for arm in state["arms"]]}
+    old = {
+        **state,
+        "version": 2,
+        "arms": [{k: v for k, v in arm.items() if k not in ("name", "ledger")} for arm in state["arms"]],
+    }
     loaded = Agent.from_json(json.dumps(old))
     assert loaded.to_json() == agent.to_json()
     assert stumble(loaded, 30, 2) == stumble(agent, 30, 2)

@@ -9,7 +9,6 @@ import math
 import os
 from bisect import insort_left
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,14 @@ import numpy as np
 
 from prudent import files
 from prudent.arms.sampling import include
-from prudent.bandit import MOST_ARMS
-from prudent.confidence import always
-from prudent.errors import PrudentError, check_flag, check_integer, check_number, check_positive, is_flag, near, shown
+from prudent.confidence import always, betting
+from prudent.errors import PrudentError, check_flag, check_integer, check_number, check_positive, is_flag, shown
+from prudent.live.arm import ArmState, keeps_ledger
 from prudent.live.choosing import by_phase, by_score, needs_rewards
+from prudent.live.deciding import Leader, Posterior, leader, posterior
 from prudent.live.knowing import Estimate, Intervals, estimate, intervals
-from prudent.live.state import ArmState, State, check_names, read, write
+from prudent.live.naming import Labels, names_of
+from prudent.live.state import State, read, write
 from prudent.parameters import check_parameter, check_support
 from prudent.policies.base import Policy, Setting, policies, spec
 from prudent.policies.binding import bind, check_rewards, served_risk
@@ -88,7 +89,7 @@ class Agent:
         policy = policies.make("Agent", policy)
         risk = served_risk(policy) if risk is None else risk
         keep = check_flag("Agent", "remember", remember)
-        made = [ArmState(name, rewards=[] if keep else None) for name in _names(arms)]
+        made = [ArmState(name, rewards=[] if keep else None) for name in names_of(arms)]
         sequence = np.random.SeedSequence(check_integer("Agent", "seed", seed, low=0))
         ends = (-math.inf, math.inf) if support is None else check_support("Agent", support)
         policy = fitted(policy, _units(ends, scale)) if hasattr(policy, "_fields") else policy
@@ -100,8 +101,8 @@ class Agent:
         self.risk: RiskMeasure = risks.make("Agent", risk)
         self.horizon = None if horizon is None else check_integer("Agent", "horizon", horizon, low=1, high=2**53)
         self.support = check_support("Agent", support)
-        self._numbers = {arm.name: i for i, arm in enumerate(self._arms) if arm.name is not None}
-        self._ready = self._bound(self._in_play)
+        self._labels = Labels(self._arms)
+        self._ready = self._bound(self._labels.in_play())
         if all(map(math.isfinite, self.support)):
             check_rewards(self.policy, self.support)
         for i, arm in enumerate(self._arms):
@@ -117,15 +118,15 @@ class Agent:
     @property
     def arms(self) -> list[Any]:
         """The arms in play, those not retired: their names, or their numbers if they have none."""
-        return [self._label(i) for i in self._in_play]
+        return [self._labels[i] for i in self._labels.in_play()]
 
     def ask(self, among: Iterable[Any] | None = None) -> Any:
         """The arm to pull now, of those in play, or of those in `among`: its name, or its number if it has none."""
-        available = self._in_play if among is None else self._available(among)
+        available = self._labels.in_play() if among is None else self._labels.among(among)
         known = self._ready, spec(self.policy), self._arms, available, self._rng
         arm = by_score(*known) if hasattr(self._ready, "score") else by_phase(*known, self._bound)
         self._arms[arm].open_asks += 1
-        return self._label(arm)
+        return self._labels[arm]
 
     def tell(self, arm: Any, reward: float, *, asked: bool = True) -> None:
         """The reward of an open ask of `arm`; with `asked=False` a reward from elsewhere, such as old data.
@@ -133,7 +134,7 @@ class Agent:
         A reward asked for or not counts as a round. True is the reward 1 and False is 0. Late rewards of a retired arm
         are still recorded.
         """
-        known, asked = self._arms[self._number("tell", arm)], check_flag("tell", "asked", asked)
+        known, asked = self._arms[self._labels.number("tell", arm)], check_flag("tell", "asked", asked)
         reward = float(reward) if is_flag(reward) else reward
         low, high = self.support
         hint = "" if low == -math.inf and high == math.inf else "the agent's support is this interval"
@@ -143,6 +144,10 @@ class Agent:
         mean, variance = _include(known.pulls + 1, known.mean, known.variance, reward)
         if not math.isfinite(variance):
             raise PrudentError(f"tell: reward {reward} is too large for a variance; rescale the rewards")
+        if known.pulls == 0 and keeps_ledger(low, high):
+            known.ledger = betting.no_bets()
+        if known.ledger is not None:
+            betting.include(known.ledger, known.pulls, known.mean, reward, low, high)
         known.pulls, known.mean, known.variance = known.pulls + 1, mean, variance
         if known.rewards is not None:
             insort_left(known.rewards, reward)
@@ -150,7 +155,7 @@ class Agent:
 
     def withdraw(self, arm: Any) -> None:
         """Take back an open ask of `arm`: it was not pulled, and no reward will come."""
-        known = self._arms[self._number("withdraw", arm)]
+        known = self._arms[self._labels.number("withdraw", arm)]
         if known.open_asks == 0:
             raise PrudentError(f"withdraw: arm {arm!r} has no open ask; there is nothing to take back")
         known.open_asks -= 1
@@ -159,7 +164,7 @@ class Agent:
 
     def estimates(self) -> list[Estimate]:
         """What is known about every arm, retired ones too, in the order they were given. Uses no random numbers."""
-        return [estimate(self._label(i), arm, self.risk) for i, arm in enumerate(self._arms)]
+        return [estimate(self._labels[i], arm, self.risk) for i, arm in enumerate(self._arms)]
 
     def intervals(self, level: float = 0.95, quantile: float | None = None) -> list[Intervals]:
         """Confidence sequences (`confidence.always`) of every arm's mean, variance, cost, and a quantile if asked.
@@ -170,42 +175,59 @@ class Agent:
         that an arm's rewards, in the order reported, are independent draws of one law; so a delay must not depend on
         the reward.
         """
-        level = check_parameter("intervals", "level", level)
-        if not all(map(math.isfinite, self.support)):
-            fix = "pass Agent(…, support=(low, high))"
-            raise PrudentError(f"intervals: the agent's support must be bounded, got {self.support}; {fix}")
+        level = self._checked_level("intervals", level)
         if quantile is not None and self._arms[0].rewards is None:
             raise PrudentError("intervals: a quantile needs every reward; pass Agent(…, remember=True) from the start")
         if quantile is not None:
             always.quantile_ranks(1, quantile, 1.0 - level)  # checks it before the first reward too
         asked = quantile, 1.0 - level, self.support
-        return [intervals(self._label(i), arm, self.risk, *asked) for i, arm in enumerate(self._arms)]
+        return [intervals(self._labels[i], arm, self.risk, *asked) for i, arm in enumerate(self._arms)]
+
+    def leader(self, level: float = 0.95) -> Leader:
+        """Which arm is ahead, which arms are excluded, whether one is left, and how long that would likely take.
+
+        An arm is excluded if its cost is larger than that of another, as their `intervals` say, each of which gets its
+        share of 1 − level. So whenever you look and stop, with probability `level` the best arm has not been excluded.
+        That holds for one set of arms; if you add one, it holds for what is said from then on. Needs what `intervals`
+        need.
+
+        `rounds` is a rough forecast. It takes the rewards so far as typical and the present shares of arms as lasting,
+        and asks at how many times the rewards the intervals would separate. A policy that learns gives ever fewer
+        rounds to the worse arms, so that a decision may take longer. There is none for measures that read every reward.
+        """
+        level = self._checked_level("leader", level)
+        costs = [known.cost for known in self.estimates()]
+        return leader(self._labels.all(), self._arms, costs, self.risk, level, self.support)
+
+    def posterior(self) -> Posterior:
+        """The probability of each arm in play to have the smallest cost, under a model, given the rewards so far.
+
+        If all rewards are 0 or 1, success rates are uniform at first; otherwise rewards of an arm are taken as Gaussian
+        with the prior 1/σ². Each arm then needs 3 rewards that are not all the same. Measures that read every reward
+        have no model here. Draws from a fixed stream of its own.
+
+        It is no guarantee: it depends on the model, and it is not valid at a time that you choose because of what you
+        see. Do not stop because it passes 95 %, as if you then erred in 5 % of cases; `leader` is for that.
+        """
+        return posterior(self._labels.all(), self._arms, self.risk)
 
     def add_arm(self, name: str | None = None) -> Any:
         """Add a new arm, with a name if the others have one, and return its name or number.
 
         A policy with phases starts a new phase.
         """
-        if (name is None) == bool(self._numbers):
-            why = "arms have names, so it needs one" if self._numbers else "arms have numbers, so leave it out"
-            raise PrudentError(f"add_arm: name must fit the other arms, got {shown(name)}; these {why}")
-        if name is not None:
-            check_names("add_arm", "name", [*self._numbers, name])
-        new = len(self._arms)
-        self._restart([*self._in_play, new])
-        self._arms.append(ArmState(name, rewards=None if self._arms[0].rewards is None else []))
-        if name is not None:
-            self._numbers[name] = new
-        return self._label(new)
+        self._labels.check_new(name)
+        self._restart([*self._labels.in_play(), len(self._arms)])
+        return self._labels.add(ArmState(name, rewards=None if self._arms[0].rewards is None else []))
 
     def retire(self, arm: Any) -> None:
         """Never ask for `arm` again. The policy forgets it; `estimates` does not, and late rewards are recorded."""
-        number = self._number("retire", arm)
+        number = self._labels.number("retire", arm)
         if self._arms[number].retired:
             raise PrudentError(f"retire: arm {arm!r} is retired already; in play are {self.arms}")
-        if self._in_play == [number]:
+        if self._labels.in_play() == [number]:
             raise PrudentError(f"retire: arm {arm!r} is the last one in play; add another first")
-        self._restart([i for i in self._in_play if i != number])
+        self._restart([i for i in self._labels.in_play() if i != number])
         self._arms[number].retired = True
 
     def to_json(self) -> str:
@@ -254,59 +276,13 @@ class Agent:
         for arm in self._arms:
             arm.chosen, arm.alive, arm.due = True, True, 0
 
-    @property
-    def _in_play(self) -> list[int]:
-        return [i for i, arm in enumerate(self._arms) if not arm.retired]
-
-    def _label(self, number: int) -> Any:
-        """What users call an arm."""
-        name = self._arms[number].name
-        return number if name is None else name
-
-    def _number(self, owner: str, arm: Any) -> int:
-        """The arm that users call so."""
-        if not self._numbers:
-            return check_integer(owner, "arm", arm, low=0, high=len(self._arms) - 1, hint="arms are numbered from 0")
-        if not isinstance(arm, str):
-            raise PrudentError(f"{owner}: arm must be a name, since these arms have names, got {shown(arm)}")
-        if arm not in self._numbers:
-            raise PrudentError(f"{owner}: unknown arm {shown(arm)}; {near(arm, self._numbers)}")
-        return self._numbers[arm]
-
-    def _available(self, among: Iterable[Any]) -> list[int]:
-        """The numbers of the arms in `among`, in order and each once."""
-        if not np.iterable(among) or isinstance(among, (str, bytes)):
-            raise PrudentError(
-                f"ask: among must be a list of arms, got {shown(among)}; for a single arm pass a list of one"
-            )
-        numbers = sorted({self._number("ask", arm) for arm in among})
-        if not numbers:
-            raise PrudentError("ask: among must hold at least one arm, got none; leave it out to choose from all")
-        if not set(numbers) <= set(self._in_play):
-            got = [self._label(i) for i in numbers]
-            raise PrudentError(f"ask: among must hold no retired arm, got {got}; in play are {self.arms}")
-        return numbers
-
-
-def _units(support: tuple[float, float], scale: float | None) -> Units:
-    """How large rewards are, by what the user says."""
-    if scale is None:
-        return units_of_support(support)
-    return PUBLISHED.times(check_positive("Agent", "scale", scale, hint="rewards are divided by it for the policy"))
-
-
-def _names(arms: Any) -> list[str] | list[None]:
-    """The names of so many arms; none, if only their number is given."""
-    if isinstance(arms, (str, bytes)):
-        raise PrudentError(f"Agent: arms must be a list of names, or how many there are, got {shown(arms)}")
-    if not np.iterable(arms):
-        hint = "or give a list of names"
-        return [None] * check_integer("Agent", "arms", arms, low=1, high=MOST_ARMS, hint=hint)
-    names = list(islice(arms, MOST_ARMS + 1))
-    if not 1 <= len(names) <= MOST_ARMS:
-        raise PrudentError(f"Agent: arms must be from 1 to {MOST_ARMS:,} names, got {shown(arms)}")
-    check_names("Agent", "arms", names)
-    return [str(name) for name in names]
+    def _checked_level(self, owner: str, level: float) -> float:
+        """A level of intervals, which need a bounded support."""
+        level = check_parameter(owner, "level", level)
+        if not all(map(math.isfinite, self.support)):
+            fix = "pass Agent(…, support=(low, high))"
+            raise PrudentError(f"{owner}: the agent's support must be bounded, got {self.support}; {fix}")
+        return level
 
 
 def _path(owner: str, path: Any) -> Path:
@@ -314,3 +290,10 @@ def _path(owner: str, path: Any) -> Path:
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path) or "\0" in str(path):
         raise PrudentError(f"{owner}: path must name a file, such as 'agent.json', got {shown(path)}")
     return Path(path)
+
+
+def _units(support: tuple[float, float], scale: float | None) -> Units:
+    """How large rewards are, by what the user says."""
+    if scale is None:
+        return units_of_support(support)
+    return PUBLISHED.times(check_positive("Agent", "scale", scale, hint="rewards are divided by it for the policy"))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from prudent.engine.record import BAD_PHASE, COMPLAINTS
 from prudent.errors import PrudentError
-from prudent.live.state import ArmState, ordered
+from prudent.live.arm import ArmState, ordered
 from prudent.policies.base import FOREVER, Arm, Arms
 from prudent.policies.helpers import answer, choose_only
 from prudent.policies.scoring import cost_of, costs_need_rewards, score_inputs, score_of

@@ -4,9 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from prudent.confidence import always
-from prudent.live.state import ArmState, ordered
+from prudent.confidence import always, betting
+from prudent.live.arm import ArmState, ordered
 from prudent.risk.base import Interval, RiskMeasure
+from prudent.risk.mean_variance import MeanVariance
 
 
 class Estimate(NamedTuple):
@@ -52,12 +53,32 @@ def intervals(
     """Each may miss, ever, with probability `failure`."""
     if arm.pulls == 0:
         return Intervals(label, 0, None, None, None, None)
-    known, within = (arm.pulls, arm.mean, arm.variance), (failure, *support)
+    within = failure, *support
     with np.errstate(over="ignore"):
-        found = (
-            always.mean_bounds(*known, *within),
-            always.variance_bounds(*known, *within),
-            risk.always_bounds(*known, ordered(arm), *within),
-            None if quantile is None else always.quantile_bounds(ordered(arm), quantile, *within),
-        )
-    return Intervals(label, arm.pulls, *(bounds and Interval(*map(float, bounds)) for bounds in found))
+        if arm.ledger is None:
+            known = arm.pulls, arm.mean, arm.variance
+            mean, variance = always.mean_bounds(*known, *within), always.variance_bounds(*known, *within)
+        else:
+            mean = betting.mean_bounds(arm.ledger, arm.pulls, arm.mean, *within)
+            variance = betting.variance_bounds(arm.ledger, arm.pulls, arm.mean, *within)
+        asked = None if quantile is None else always.quantile_bounds(ordered(arm), quantile, *within)
+    cost = cost_bounds(arm, risk, failure, support)
+    found = (bounds and Interval(*map(float, bounds)) for bounds in (mean, variance, cost, asked))
+    return Intervals(label, arm.pulls, *found)
+
+
+def cost_bounds(
+    arm: ArmState, risk: RiskMeasure, failure: float, support: tuple[float, float], times: float = 1.0
+) -> tuple[float, float] | None:
+    """Where the cost lies, at all times; None if no bounds are known.
+
+    With `times` they are the bounds that so many times the rewards would give, if they went on as they have been; only
+    for the mean-variance, of which mean and variance are all that counts.
+    """
+    pulls: Any = times * arm.pulls if times > 1.0 else arm.pulls
+    within = failure, *support
+    with np.errstate(over="ignore"):
+        if isinstance(risk, MeanVariance) and arm.ledger is not None:
+            least, most = betting.mean_variance_bounds(times * arm.ledger, pulls, arm.mean, risk.rho, *within)
+            return float(least), float(most)
+        return risk.always_bounds(pulls, arm.mean, arm.variance, ordered(arm), *within)
