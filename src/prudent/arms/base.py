@@ -242,4 +242,5 @@ def encode(laws: Sequence[Law]) -> sampling.Laws:
             queue += parts
         table += law.parameters()
     kind = np.array([law.kind for law in queue], dtype=np.int64)
-    return sampling.Laws(kind, np.array(start, dtype=np.int64), np.array(table))
+    form = sampling.GaussianLaws if (kind == sampling.GAUSSIAN).all() else sampling.Laws
+    return form(kind, np.array(start, dtype=np.int64), np.array(table))
