@@ -54,6 +54,7 @@ TEXTS = (
     "compare made mv-lcb exp-exp --level 0.9 --where mu=0.5",
     "compare made mv-lcb exp-exp",
     "compact made",
+    "warm-up --policy random-arm --policy uniform",
     "policies",
     "policies --portfolio",
     "risks",

@@ -13,6 +13,9 @@ from prudent.cli.output import all_of, answer, json_option, progress_bar
 from prudent.cli.paths import FILE, check_file, check_folder
 from prudent.text import count, counted, number, risk_name, with_error
 
+PATIENCE = 1.0
+"""Seconds that a dry run takes to try cells."""
+
 KINDS = ("regret", "heatmap", "frontier", "pulls", "distribution")
 SHOWN = ("regret", "exploration_risk", "best_share", "reward_mean", "reward_variance")
 BACKENDS = "threads, processes, or a Dask scheduler: tcp://host:8786."
@@ -88,16 +91,22 @@ def expansion_bar(title: str) -> Iterator[Callable[[int, int], None]]:
 
 def print_forecast(study: Any, out: Path, workers: int, backend: str) -> None:
     """What is left to do, and how long it may take."""
+    from prudent.compiling import SECONDS
     from prudent.study import Store, forecast
 
     with progress_bar("estimating the time"):
         known = set(Store(out).table(warn)["cell"]) if (out / "manifest.json").exists() else set()
         rest = [each for each in study.cells if each.key not in known]
-        left = forecast(rest, workers, threads=backend == "threads")
+        left = forecast(rest, workers, threads=backend == "threads", patience=PATIENCE, compiles=False)
     finished = count(len(study.cells) - len(rest))
     click.echo(f"{counted(len(study.cells), 'cell')}, {finished} finished, {count(left.cells)} to run")
     where = "threads of this machine" if "://" in backend else backend
-    click.echo(f"{counted(left.pulls, 'pull')}, about {duration(left.seconds)} with {workers} {where}")
+    time = f", roughly {duration(left.seconds)} with {workers} {where}" if left.seconds else ""
+    click.echo(f"{counted(left.pulls, 'pull')}{time}")
+    if left.uncompiled:
+        kinds = f"{counted(left.uncompiled, 'kind')} of cells"
+        more = f"compiling {kinds} adds about {duration(SECONDS * left.uncompiled)}, once"
+        click.echo(f"{more}; how long they take to run is not known before")
 
 
 @click.command()

@@ -147,13 +147,13 @@ def _bounded(rewards: tuple[float, float]) -> tuple[float, float]:
     return low, rewards[1] if math.isfinite(rewards[1]) else low + 1.0
 
 
-def _check_thrice(name: str, ready: Any, deed: str, rule: str, run: Callable[[bool], Any]) -> Any:
+def _check_thrice(name: str, deed: str, rule: str, run: Callable[[bool], Any]) -> Any:
     """What `run(interpreted)` records must be the same twice interpreted, which is the `rule`, and then compiled."""
     with answers(name, f"must {deed} interpreted"):
         # First, since an arm out of range is an IndexError here and a crash compiled.
         plain, again = run(True), run(True)
     require(_same(plain, again), name, rule)
-    with compiles(name, ready):
+    with compiles(name):
         compiled = run(False)
     told = f"pulls {plain.pulls.tolist()} interpreted, but {compiled.pulls.tolist()} compiled"
     fix = "compiled integers wrap around at 2**63; `math` gives the same digits both ways, NumPy's functions may not"
@@ -182,7 +182,7 @@ def _check_scores(name: str, ready: Any, rewards: tuple[float, float]) -> None:
     require(tables[0] == tables[1], name, "score must depend on its arguments alone", "keep nothing between calls")
     statistics = Statistics(*(np.array(column) for column in zip(*(arm for arm, _ in points), strict=True)))
     compiled = np.empty(len(points))
-    with compiles(name, ready):
+    with compiles(name):
         clocks, rng = np.array([t for _, t in points]), np.random.default_rng(SEED)
         _score_table(ready, statistics, clocks, kept, compiled, rng)
     for (arm, t), plain, other in zip(points, tables[0], compiled, strict=True):
@@ -242,7 +242,7 @@ def _check_play(name: str, ready: Any, bandit: Bandit, best: int, rounds: int) -
     """Play is the same interpreted and compiled, with the same stream."""
     clock_free = hasattr(ready, "score") and needs_no_clock(type(ready))
     rule = "equal streams must give equal games; draw from `rng` alone, keep no state"
-    _check_thrice(name, ready, "play", rule, partial(_play, name, ready, bandit, best, rounds, clock_free))
+    _check_thrice(name, "play", rule, partial(_play, name, ready, bandit, best, rounds, clock_free))
 
 
 def _play(name: str, ready: Any, bandit: Bandit, best: int, rounds: int, clock_free: bool, interpreted: bool) -> Record:
@@ -265,7 +265,7 @@ def _play(name: str, ready: Any, bandit: Bandit, best: int, rounds: int, clock_f
 def _check_search(name: str, strategy: Any, ready: Any, bandit: Bandit, setting: Setting) -> None:
     """Every search ends within the budget, with an arm that was pulled, and with the best where rewards are sure."""
     rule = "equal streams must give equal searches; keep nothing between calls"
-    found: Found = _check_thrice(name, ready, "search", rule, partial(_search, name, ready, bandit, setting))
+    found: Found = _check_thrice(name, "search", rule, partial(_search, name, ready, bandit, setting))
     if setting.budget is not None:
         within = f"may pull {setting.budget} times, its budget, and asks for more"
         require(found.decided.all(), name, within, "return 0 when it is spent")
