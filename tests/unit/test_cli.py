@@ -1,6 +1,7 @@
 """The command line as a user types it."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -36,6 +37,19 @@ def test_simulate_as_json_is_one_object():
     assert set(row) == {"policy", "engine", "seconds", *SUMMARY}, "the columns of a stored study"
     assert row["regret"] == pytest.approx(sum(row[part] for part in ("gap", "exploration", "twins")), abs=1e-12)
     assert sum(row["pulls"]) == pytest.approx(1000)
+
+
+def test_the_mean_is_called_the_mean():
+    mean = [*SIMULATE, "--risk", "mean", "--horizon", 100]
+    assert run(*mean).stdout.startswith("2 arms, mean, 100 rounds, 30 runs (± standard error)\n")
+    assert json.loads(run(*mean, "--json").stdout)["risk"] == "mean-variance(rho=inf)", "the text of cells and keys"
+
+
+def test_a_value_that_all_runs_share_is_exact_and_counts_are_whole():
+    """ExpExp explores by a rule, so its pulls have no error; they were 2e+04 and ± 3.7e-19 once."""
+    shown = run(*SIMULATE, "--policy", "exp-exp", "--horizon", 30_000).stdout
+    assert re.search(r"pulls, arm 1 +29,\d{3}\n", shown)
+    assert not re.search(r"\de[+-]?\d|0{9}", shown)
 
 
 def test_one_run_has_no_standard_error():

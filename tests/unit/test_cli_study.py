@@ -139,6 +139,18 @@ def test_compare_prints_every_pair_and_counts_verdicts(folder):
     assert "95 % interval\n" in one
 
 
+def test_show_calls_the_mean_so_and_finds_it_by_what_it_shows(tmp_path):
+    """What cells are stored under is another text, and stays."""
+    toml = TOML.replace('["mean-variance(rho={rho})"]', '["mean", "variance"]').replace("rho = [0, 1]", "")
+    (tmp_path / "study.toml").write_text(toml)
+    prudent("run", tmp_path / "study.toml", "--out", tmp_path / "out")
+    rows = json.loads(prudent("show", tmp_path / "out", "--risk", "mean", "--json").stdout)
+    assert {row["risk"] for row in rows} == {"mean-variance(rho=inf)"}
+    printed = prudent("show", tmp_path / "out", "--risk", "mean").stdout
+    assert printed.startswith(f"{len(rows)} of {2 * len(rows)} cells, bandit pair, risk mean (± standard error)\n")
+    assert "mean-variance(rho=0)\n" in prudent("show", tmp_path / "out").stdout
+
+
 @pytest.mark.parametrize("command", ["show", "compact", ("plot", "regret"), ("compare", "a", "b")])
 @pytest.mark.parametrize("place", ["nowhere", "file"])
 def test_what_holds_no_study_is_refused(tmp_path, command, place):

@@ -80,8 +80,8 @@ def test_what_is_shown_is_within_half_a_digit_of_what_it_was(mean, se):
 
 
 def test_counts_are_whole_whatever_their_size():
-    assert [count(n) for n in (0, 999, 20_000, 10**14, 2**2000)] == [
-        "0", "999", "20,000", "100,000,000,000,000", "1.15 × 10⁶⁰²",
+    assert [count(n) for n in (0, 999, 20_000, 10**15 - 1, 10**15, 2**2000)] == [
+        "0", "999", "20,000", "999,999,999,999,999", "1 × 10¹⁵", "1.15 × 10⁶⁰²",
     ]  # fmt: skip
     assert [counted(n, "run") for n in (0, 1, 2, 1000)] == ["0 runs", "1 run", "2 runs", "1,000 runs"]
 
