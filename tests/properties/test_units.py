@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from prudent import Bandit, PrudentError, simulate
+from prudent import Agent, Bandit, PrudentError, simulate
 from prudent.arms.base import arms
 from prudent.errors import AssumptionWarning
 from prudent.policies.base import policies, spec
@@ -96,6 +96,27 @@ def test_regret_is_the_same_in_any_unit(name):
     errors = [values.std() / math.sqrt(200) * unit**power for values, unit in zip(found, (1, 30, 60, 450), strict=True)]
     for mean, error in zip(means[1:], errors[1:], strict=True):
         assert abs(mean - means[0]) < 4.9 * math.hypot(error, errors[0])
+
+
+def asked(name, unit, seed=1):
+    """What an agent asks for, with rewards in a unit that come late and now and then tie."""
+    risk = served_risk(policies.parse(name)).times(1.0 / unit)
+    if risk.name == "mean-variance" and risk.rho < math.inf:
+        risk = f"mean-variance(rho={55.0 / unit!r})"
+    values = f"(values=[0, {16.0 / unit!r}, {64.0 / unit!r}])" if "values" in POLICIES[name] else ""
+    agent = Agent(name + values, 3, 200, seed, risk=risk, support=(0.0, 64.0 / unit))
+    rng, waiting, found = np.random.default_rng(seed), [], []
+    for _ in range(120):
+        found.append(agent.ask())
+        waiting.append((found[-1], rng.choice([0.0, 64.0] if name in BINARY else [0.0, 16.0, 64.0]) / unit))
+        if len(waiting) > 3:
+            agent.tell(*waiting.pop(rng.integers(len(waiting))))
+    return found
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_agents_decide_alike_in_every_unit(name):
+    assert asked(name, 1.0) == asked(name, 64.0) == asked(name, 2.0**-20)
 
 
 def test_what_is_filled_in_can_be_read_off_the_runs():

@@ -160,7 +160,10 @@ def test_what_cannot_be_answered_is_refused(settings, asked, message):
 @pytest.mark.parametrize("offset", [1e6, 1e9, -1e9, 1e12])
 def test_rewards_far_from_zero_have_intervals_too(offset):
     """The recursion's last digits may say a variance that is a little larger than the support allows."""
-    agent, rng = Agent("round-robin", 1, support=(offset, offset + 1)), np.random.default_rng(0)
+    agent, rng = (
+        Agent("round-robin", 1, support=(offset, offset + 1), risk="mean-variance(rho=1)"),
+        np.random.default_rng(0),
+    )
     for reward in offset + rng.integers(0, 2, 1_000):
         agent.tell(0, reward, asked=False)
     (known,) = agent.intervals()

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from agents import ALL, HORIZON, play, rewards, stumble
+from agents import ALL, HORIZON, play, rewards, risk_of, stumble
 from prudent import Agent, Bandit, PrudentError
 
 NAMES = ["old", "new", "Ärger 3"]
@@ -13,7 +13,10 @@ NAMES = ["old", "new", "Ärger 3"]
 
 @pytest.mark.parametrize("policy", ALL)
 def test_named_arms_are_chosen_as_numbered_ones_are(policy):
-    named, numbered = Agent(policy, NAMES, HORIZON, scale=1), Agent(policy, len(NAMES), HORIZON, scale=1)
+    named, numbered = (
+        Agent(policy, NAMES, HORIZON, scale=1, risk=risk_of(policy)),
+        Agent(policy, len(NAMES), HORIZON, scale=1, risk=risk_of(policy)),
+    )
     assert play(named, 60, rewards(1)) == [NAMES[arm] for arm in play(numbered, 60, rewards(1))]
     assert [e._replace(arm=NAMES.index(e.arm)) for e in named.estimates()] == numbered.estimates()
 
@@ -36,7 +39,7 @@ def test_every_method_takes_and_gives_names():
 
 
 def test_names_are_saved(tmp_path):
-    agent = Agent("epsilon-greedy", NAMES, seed=2)
+    agent = Agent("epsilon-greedy", NAMES, seed=2, risk="mean-variance(rho=1)")
     stumble(agent, 20, 1)
     agent.retire("new")
     agent.add_arm("newest")
@@ -48,7 +51,7 @@ def test_names_are_saved(tmp_path):
 
 
 def test_states_from_before_names_load():
-    agent = Agent("epsilon-greedy", 2, seed=2)
+    agent = Agent("epsilon-greedy", 2, seed=2, risk="mean-variance(rho=1)")
     stumble(agent, 20, 1)
     state = json.loads(agent.to_json())
     old = {

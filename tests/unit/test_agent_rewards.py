@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from agents import Worst, play, rewards
+from agents import Worst, play, rewards, risk_of
 from prudent import Agent, PrudentError, RiskMeasure
 from prudent.policies.base import UNSET
 from prudent.policies.base import policies as registry
@@ -56,7 +56,9 @@ def kept(agent):
     return [arm["rewards"] for arm in json.loads(agent.to_json())["arms"]]
 
 
-@pytest.mark.parametrize("settings", [{"remember": True}, {"policy": Worst()}, {"risk": Shortfall()}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{"remember": True}, {"policy": Worst(), "risk": "variance"}, {"risk": Shortfall()}], ids=str
+)
 def test_rewards_are_kept_in_order_where_needed(settings):
     agent = Agent(**({"policy": "ucb1", "arms": 2, "scale": 1} | settings))
     values = np.random.default_rng(8).random(50).tolist()
@@ -83,7 +85,7 @@ def test_any_risk_measure_prices_the_rewards(shortfall):
     assert Agent.from_json(agent.to_json()).estimates() == agent.estimates()
 
 
-@pytest.mark.parametrize("given", [Cautious(support=[0, 0.5, math.inf]), Cautious(Shortfall(0.1), (1.0, 2.0))], ids=str)
+@pytest.mark.parametrize("given", [Cautious(support=(0, 0.5, math.inf)), Cautious(Shortfall(0.1), (1.0, 2.0))], ids=str)
 def test_a_policys_measure_and_lists_survive_saving(given, shortfall, register):
     register(registry, "cautious", Cautious)
     agent = Agent(given, 3, risk=shortfall, scale=1)
@@ -99,7 +101,7 @@ def test_a_policys_measure_and_lists_survive_saving(given, shortfall, register):
 
 
 def test_the_agent_takes_the_policys_measure():
-    assert Agent(Cautious(Shortfall(0.1)), 2, scale=1).risk == Shortfall(0.1)
+    assert Agent(Cautious(Shortfall(0.1)), 2, scale=1, risk=risk_of(Cautious(Shortfall(0.1)))).risk == Shortfall(0.1)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +129,7 @@ def test_altered_rewards_are_refused(change, message):
 
 
 def test_a_policy_that_needs_rewards_does_not_go_on_without():
-    agent = Agent(Worst(), 1, scale=1)
+    agent = Agent(Worst(), 1, scale=1, risk=risk_of(Worst()))
     agent.tell(0, 0.5, asked=False)
     state = json.loads(agent.to_json())
     state["arms"][0]["rewards"] = None

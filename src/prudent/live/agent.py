@@ -19,15 +19,24 @@ from prudent.arms.sampling import include
 from prudent.confidence import always, betting
 from prudent.errors import PrudentError, check_flag, check_integer, check_number, check_positive, is_flag, shown
 from prudent.live.arm import ArmState, keeps_ledger
-from prudent.live.choosing import by_phase, by_score, needs_rewards
+from prudent.live.choosing import Ready, by_phase, by_score
 from prudent.live.deciding import Leader, Posterior, leader, posterior
 from prudent.live.knowing import Estimate, Intervals, estimate, intervals
 from prudent.live.naming import Labels, names_of
 from prudent.live.state import State, read, write
 from prudent.parameters import check_parameter, check_support
 from prudent.policies.base import Policy, Setting, policies, spec
-from prudent.policies.binding import bind, check_rewards, served_risk
-from prudent.policies.units import NOTHING, PUBLISHED, Units, fitted, units_of_support
+from prudent.policies.binding import bind, check_rewards, known_risk
+from prudent.policies.units import (
+    NOTHING,
+    PUBLISHED,
+    Units,
+    fitted,
+    power_of_two,
+    size_of,
+    times,
+    units_of_support,
+)
 from prudent.risk.base import RiskMeasure, risks
 
 _include = inspect.unwrap(include)  # interpreted: a service starts without waiting for the compiler
@@ -52,8 +61,8 @@ class Agent:
         The random seed of a policy that draws.
     risk
         What prices the estimates, and gives its parameters to a policy without them. By default it is the measure that
-        the policy serves, with the policy's parameters and for the others the measure's own defaults (ρ = 1, α = 0.05,
-        λ = 1); `agent.risk` says which.
+        the policy serves, with the policy's parameters. A parameter with a unit, such as ρ, must be given here or with
+        the policy; the others have defaults (α = 0.05), and `agent.risk` says which.
     support
         Where rewards lie, (low, high). A reward outside is an error. What the policy assumes of the size of rewards and
         was not given is taken from here (docs/units.md); if that is not enough, an error asks for it.
@@ -87,7 +96,7 @@ class Agent:
         remember: bool = False,
     ) -> None:
         policy = policies.make("Agent", policy)
-        risk = served_risk(policy) if risk is None else risk
+        risk = known_risk("Agent", policy) if risk is None else risk
         keep = check_flag("Agent", "remember", remember)
         made = [ArmState(name, rewards=[] if keep else None) for name in names_of(arms)]
         sequence = np.random.SeedSequence(check_integer("Agent", "seed", seed, low=0))
@@ -106,7 +115,7 @@ class Agent:
         if all(map(math.isfinite, self.support)):
             check_rewards(self.policy, self.support)
         for i, arm in enumerate(self._arms):
-            if arm.rewards is None and (needs_rewards(self._ready) or not self.risk.by_moments):
+            if arm.rewards is None and (self._ready.needs_rewards or not self.risk.by_moments):
                 if arm.pulls > 0:
                     raise PrudentError(f"arm {i}: rewards must be there; the policy or the risk needs every one")
                 arm.rewards = []
@@ -123,8 +132,8 @@ class Agent:
     def ask(self, among: Iterable[Any] | None = None) -> Any:
         """The arm to pull now, of those in play, or of those in `among`: its name, or its number if it has none."""
         available = self._labels.in_play() if among is None else self._labels.among(among)
-        known = self._ready, spec(self.policy), self._arms, available, self._rng
-        arm = by_score(*known) if hasattr(self._ready, "score") else by_phase(*known, self._bound)
+        known = self._ready, self._arms, available, self._rng
+        arm = by_score(*known) if self._ready.scores else by_phase(*known, self._bound)
         self._arms[arm].open_asks += 1
         return self._labels[arm]
 
@@ -159,7 +168,7 @@ class Agent:
         if known.open_asks == 0:
             raise PrudentError(f"withdraw: arm {arm!r} has no open ask; there is nothing to take back")
         known.open_asks -= 1
-        if hasattr(self._ready, "phase") and known.chosen and not known.retired:
+        if not self._ready.scores and known.chosen and not known.retired:
             known.due += 1
 
     def estimates(self) -> list[Estimate]:
@@ -260,15 +269,22 @@ class Agent:
             raise PrudentError(f"load: cannot read {path}: {error.strerror or error}; is the path right?") from None
         return cls.from_json(text, policy)
 
-    def _bound(self, numbers: list[int]) -> Any:
-        """The policy made ready for some of the arms, which it sees numbered from 0."""
+    def _bound(self, numbers: list[int]) -> Ready:
+        """The policy made ready for some of the arms, which it sees numbered from 0, with rewards in its own unit."""
         policy = self.policy
         arm = getattr(policy, "arm", None)  # a parameter that names an arm, as fixed-arm's
         if arm is not None:
             if arm not in numbers:
                 raise PrudentError(f"{spec(policy)}: arm {arm} must be there to be pulled; there are {numbers}")
             policy = policy._replace(arm=numbers.index(arm))
-        return bind(policy, Setting(len(numbers), self.risk, self.horizon, self.support, units=NOTHING))
+        setting = Setting(len(numbers), self.risk, self.horizon, self.support, units=NOTHING)
+        ready = bind(policy, setting)  # in the user's unit first, for errors that speak of it
+        unit = power_of_two(size_of(policy, self.risk, self.support))
+        other, risk = times(policy, 1.0 / unit), self.risk.times(1.0 / unit)
+        if unit == 1.0 or other is None or risk is None:
+            return Ready(ready, spec(policy), 1.0)
+        support = (self.support[0] / unit, self.support[1] / unit)
+        return Ready(bind(other, setting._replace(risk=risk, support=support)), spec(policy), unit)
 
     def _restart(self, numbers: list[int]) -> None:
         """Go on with another set of arms, if the policy can be made ready for it."""

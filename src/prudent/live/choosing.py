@@ -5,7 +5,7 @@ Functions take all arms with their numbers in the list, and the numbers of those
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,22 @@ from prudent.policies.scoring import cost_of, costs_need_rewards, score_inputs, 
 from prudent.policies.ties import below
 
 
-def needs_rewards(ready: Any) -> bool:
-    """Whether the policy asks for every reward of an arm."""
-    return "rewards" in score_inputs(type(ready)) if hasattr(ready, "score") else costs_need_rewards(ready)
+class Ready(NamedTuple):
+    """A policy made ready for some arms, its spec for errors, and the unit in which it sees rewards."""
+
+    policy: Any
+    owner: str
+    unit: float
+
+    @property
+    def scores(self) -> bool:
+        """Whether it scores arms; else it has phases."""
+        return hasattr(self.policy, "score")
+
+    @property
+    def needs_rewards(self) -> bool:
+        """Whether it asks for every reward of an arm."""
+        return "rewards" in score_inputs(type(self.policy)) if self.scores else costs_need_rewards(self.policy)
 
 
 def round_of(arms: Sequence[ArmState]) -> int:
@@ -29,16 +42,18 @@ def round_of(arms: Sequence[ArmState]) -> int:
     return 1 + sum(arm.pulls + arm.open_asks for arm in arms)
 
 
-def by_score(ready: Any, owner: str, arms: list[ArmState], available: list[int], rng: np.random.Generator) -> int:
+def by_score(ready: Ready, arms: list[ArmState], available: list[int], rng: np.random.Generator) -> int:
     """The arm with the smallest score; one without a reward comes first. Among equals the arm with the fewest
     open asks is chosen, so that a first batch tries all new arms, and then the lowest number."""
-    t, keeps = round_of(arms), needs_rewards(ready)
+    policy, owner, unit = ready
+    t, keeps = round_of(arms), ready.needs_rewards
     best, best_score, best_seen = -1, math.inf, Arm(0, 0.0, 0.0)
     for i in available:
         arm = arms[i]
-        seen = Arm(arm.pulls, arm.mean, arm.variance)
+        seen = Arm(arm.pulls, arm.mean / unit, arm.variance / unit / unit)
+        rewards = ordered(arm) / unit if keeps else None
         try:
-            score = score_of(ready, seen, t, rng, ordered(arm) if keeps else None) if arm.pulls > 0 else -math.inf
+            score = score_of(policy, seen, t, rng, rewards) if arm.pulls > 0 else -math.inf
         except ArithmeticError:  # where a kernel goes on with infinity, Python stops
             score = math.nan
         if math.isnan(score):
@@ -50,19 +65,18 @@ def by_score(ready: Any, owner: str, arms: list[ArmState], available: list[int],
 
 
 def by_phase(
-    ready: Any,
-    owner: str,
+    ready: Ready,
     arms: list[ArmState],
     available: list[int],
     rng: np.random.Generator,
-    bound: Callable[[list[int]], Any],
+    bound: Callable[[list[int]], Ready],
 ) -> int:
     """The arms due in the phase, in turn: the one due most often, ties to the lowest number. An arm that was not
     available keeps what it is due. `bound` makes the policy ready for some of the arms."""
     if not any(arm.due for arm in arms):
         numbers = [i for i, arm in enumerate(arms) if not arm.retired]
         chosen, alive = (np.array([getattr(arms[i], name) for i in numbers]) for name in ("chosen", "alive"))
-        repeats = _phase(ready, owner, arms, numbers, rng, chosen, alive)
+        repeats = _phase(ready, arms, numbers, rng, chosen, alive)
         for i, mark, living in zip(numbers, chosen.tolist(), alive.tolist(), strict=True):
             arms[i].chosen, arms[i].alive, arms[i].due = mark, living, repeats if mark else 0
     if due := [i for i in available if arms[i].due > 0]:
@@ -71,14 +85,13 @@ def by_phase(
         return arm
     # The phase waits for its arms. Meanwhile the policy chooses as if there were no others.
     chosen, alive = np.ones((2, len(available)), np.bool_)
-    _phase(bound(available), owner, arms, available, rng, chosen, alive)
+    _phase(bound(available), arms, available, rng, chosen, alive)
     marked = [i for i, mark in zip(available, chosen, strict=True) if mark]
     return min(marked, key=lambda i: arms[i].pulls + arms[i].open_asks)
 
 
 def _phase(
-    ready: Any,
-    owner: str,
+    ready: Ready,
     arms: list[ArmState],
     numbers: list[int],
     rng: np.random.Generator,
@@ -86,16 +99,17 @@ def _phase(
     alive: NDArray[np.bool_],
 ) -> int:
     """Ask the policy, ready for the arms of these numbers, for a phase: it marks those chosen; the repetitions."""
+    policy, owner, unit = ready
     some = [arms[i] for i in numbers]
     rewards = np.full((len(some), max(len(arm.rewards or ()) for arm in some)), math.nan)
     for row, arm in zip(rewards, some, strict=True):
         row[: len(arm.rewards or ())] = arm.rewards or ()
     pulls, costs = np.array([arm.pulls for arm in some], np.int64), np.full(len(some), math.inf)
     means, variances = np.array([(arm.mean, arm.variance) for arm in some]).T
-    seen = Arms(pulls, means, variances, costs, alive, rewards)
+    seen = Arms(pulls, means / unit, variances / unit / unit, costs, alive, rewards / unit)
     for i in np.flatnonzero(seen.pulls).tolist():
-        seen.cost[i] = cost_of(ready, seen, i)
-    repeats = int(ready.phase(seen, round_of(arms), chosen, rng))
+        seen.cost[i] = cost_of(policy, seen, i)
+    repeats = int(policy.phase(seen, round_of(arms), chosen, rng))
     if repeats == 0 and (best := answer(seen)) >= 0:
         choose_only(chosen, best)
         return FOREVER

@@ -16,6 +16,7 @@ from prudent.live.arm import ArmState, check_moments, check_rewards, checked_led
 from prudent.live.naming import check_names
 from prudent.parameters import check_support
 from prudent.policies.base import FOREVER, Policy, policies, spec
+from prudent.policies.units import Units, fitted
 from prudent.risk.base import RiskMeasure, risks
 
 FORMAT, VERSION = "prudent agent", 3
@@ -115,6 +116,8 @@ def _policy(described: Any, given: Policy | None) -> Policy:
         if isinstance(known.get("risk"), str):
             known["risk"] = risks.parse(known["risk"])
         given = factory(**known)
+    else:  # as it came from its author, before the agent said how large rewards are
+        given = fitted(given, Units(*(_unplain(parameters.get(name)) for name in Units._fields)))
     # Not only for what was passed: a class of the user's own called UCB1 is not the registered ucb1.
     if describe(given) != described:
         raise PrudentError(f"saved with the policy {name} and {parameters}, got {spec(given)}; pass the same as policy")
@@ -186,9 +189,9 @@ def _plain(value: Any) -> Any:
 
 
 def _unplain(value: Any) -> Any:
-    """A value from JSON. A tuple or an array comes back as a list, as a spec would give it."""
+    """A value from JSON. A list or an array comes back as a tuple, which policies can be compiled with."""
     if isinstance(value, list):
-        return [_unplain(part) for part in value]
+        return tuple(_unplain(part) for part in value)
     return float(value) if value in ("inf", "-inf") else value
 
 

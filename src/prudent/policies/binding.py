@@ -54,6 +54,20 @@ def served_risk(policy: Policy) -> RiskMeasure:
     return measure
 
 
+def known_risk(owner: str, policy: Policy) -> RiskMeasure:
+    """The risk measure a policy serves, if none of it must be guessed: ρ has the unit of rewards, which users know."""
+    measure = served_risk(policy)
+    if serves(policy) == ANY and getattr(policy, "risk", UNSET) is UNSET:
+        fix = "pass risk='mean-variance(rho=…)', or risk='mean' if risk does not matter"
+        raise PrudentError(f"{owner}: {spec(policy)} serves any risk, and none was given; {fix}")
+    own = getattr(policy, "risk", UNSET) is not UNSET
+    for name in () if own else measure.grows or ():
+        if getattr(policy, name, UNSET) is UNSET and 0.0 < getattr(measure, name) < math.inf:
+            fix = f"pass risk='{measure.name}({name}=…)', in your unit (docs/units.md)"
+            raise PrudentError(f"{owner}: {spec(policy)} needs {name}, which has the unit of rewards; {fix}")
+    return measure
+
+
 def assumed_rewards(policy: Policy) -> Rewards:
     """The rewards that a policy is made for, of which its fields `low`, `high` and `values` tell; see `fitted`."""
     least, most = (getattr(policy, name, UNSET) for name in ("low", "high"))

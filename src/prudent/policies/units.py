@@ -151,6 +151,13 @@ def in_its_unit(bandit: Bandit, risk: RiskMeasure, policy: Any, size: float) -> 
     return InUnit(unit, Bandit([law for law in laws if law is not None]), other_risk, other_policy)
 
 
+def size_of(policy: Any, risk: RiskMeasure, support: tuple[float, float]) -> float:
+    """About how large rewards are where there are no arms to look at; 1 if nothing tells."""
+    told = [support[1] - support[0], *(getattr(policy, name, UNSET) for name in ("range", "sd"))]
+    told.append(getattr(risk, "rho", UNSET))
+    return next((size for size in told if size is not UNSET and 0.0 < size < math.inf), 1.0)
+
+
 def power_of_two(size: float) -> float:
     """The power of two next to a size, from below; 1 for a size that is 0 or not finite."""
     return 2.0 ** (math.frexp(size)[1] - 1) if 0.0 < size < math.inf else 1.0
