@@ -1,5 +1,6 @@
 """Tables on terminals of every width."""
 
+import io
 import os
 import re
 
@@ -72,6 +73,15 @@ def test_letters_that_take_two_columns_and_names_that_move_the_cursor(capsys, mo
     monkeypatch.setenv("COLUMNS", "30")
     print_rows("Names", [{"name": "日本", "x": "1"}, {"name": "a\x1b[2Jb\n\tc", "x": "2"}], left=("name",))
     assert printed(capsys).splitlines()[2:] == ["name     x", "───────  ─", "日本     1", "a[2Jb c  2"]
+
+
+def test_an_encoding_without_lines_and_greek_is_no_error(monkeypatch):
+    out = io.TextIOWrapper(io.BytesIO(), "cp1252")
+    monkeypatch.setattr("sys.stdout", out)
+    print_rows("ρ = 1", [{"name": "β", "regret": "0.5 ± 0.1"}], left=("name",))
+    out.flush()
+    words = out.buffer.getvalue().decode("cp1252").split()
+    assert " ".join(words) == "? = 1 name regret ---- --------- ? 0.5 ± 0.1"
 
 
 def test_long_tables_have_every_row(monkeypatch, capsys):

@@ -5,6 +5,7 @@ Numbers are never cut or broken. Prose wraps at words, and specs do where nothin
 
 import re
 import shutil
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import click
@@ -16,6 +17,8 @@ PROSE = 24
 
 GAP = 2
 """Spaces between two columns."""
+
+PLAINER = str.maketrans("─−", "--")
 
 LEAST = 20
 """The narrowest terminal that is taken seriously."""
@@ -29,15 +32,15 @@ def terminal_width() -> int:
 def print_rows(title: str, rows: Rows, *, left: Collection[str] = ()) -> None:
     """The rows under a title: a column for every key of the first row, those of `left` being words."""
     width = terminal_width()
-    for line in wrapped(title, width):
-        click.secho(line, bold=True)
-    click.echo("\n".join(["", *lines_of(rows, left, width)]))
+    click.secho(_writable("\n".join(wrapped(_printable(title), width))), bold=True)
+    click.echo(_writable("\n".join(["", *lines_of(rows, left, width)])))
 
 
 def print_text(text: str) -> None:
     """A sentence, wrapped at words; the lines of a list item are indented."""
     lines = wrapped(text, terminal_width() - 2)
-    click.echo("\n".join([lines[0], *(f"  {line}" if text.startswith("- ") else line for line in lines[1:])]))
+    indent = "  " if text.startswith("- ") else ""
+    click.echo(_writable("\n".join([lines[0], *(indent + line for line in lines[1:])])))
 
 
 def lines_of(rows: Rows, left: Collection[str], width: int) -> Iterator[str]:
@@ -133,6 +136,16 @@ def _longest_word(text: str) -> int:
 def _printable(text: str) -> str:
     """One line, without characters that move the cursor; names come from files."""
     return "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
+
+
+def _writable(text: str) -> str:
+    """The text with a ? for each letter that stdout's encoding lacks; pipes of Windows have no lines and no Greek."""
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(PLAINER).encode(encoding, "replace").decode(encoding)
+    return text
 
 
 def _length(text: str) -> int:
