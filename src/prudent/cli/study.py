@@ -139,10 +139,16 @@ def labels_shown(table: Any) -> list[str]:
     return [name for name in labels_of(table) if name not in ranges_of(table) or name in varying(table)]
 
 
+def in_word(label: Any) -> str:
+    """A label as it is printed: a count, a value of a range, a name, or nothing where a cell has none."""
+    if label is None:
+        return ""
+    return count(label) if isinstance(label, int) else number(label, 6) if isinstance(label, float) else str(label)
+
+
 def in_words(rows: list[dict[str, Any]], names: list[str]) -> tuple[list[dict[str, str]], str]:
     """The labels of every row as they are printed; and those that all rows share, to be said once instead."""
-    formats: dict[type, Callable[[Any], str]] = {int: count, float: partial(number, digits=6), type(None): lambda _: ""}
-    shown = [{name: formats.get(type(row[name]), risk_name)(row[name]) for name in names} for row in rows]
+    shown = [{name: risk_name(row[name]) if name == "risk" else in_word(row[name]) for name in names} for row in rows]
     same = [name for name in names[1:] if len(shown) > 1 and len({row[name] for row in shown}) == 1]
     said = "".join(f", {name} {shown[0][name]}" for name in same)
     return [{name: row[name] for name in names if name not in same} for row in shown], said
