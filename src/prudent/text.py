@@ -8,7 +8,7 @@ ROUNDING = 1e-12
 """A standard error of at most this share of its mean is rounding: every run had the same value."""
 
 SMALLEST, LARGEST = -5, 15
-"""Powers of ten from and below which numbers are written out; others are written as 1.5 × 10⁻⁷."""
+"""Numbers from 10⁻⁵ on and below 10¹⁵ are written out; others are written as 1.5 × 10⁻⁷."""
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -40,10 +40,11 @@ def with_error(mean: float | None, error: float | None) -> str:
 
     The mean alone where there is no error, or one that is only rounding.
     """
-    known = mean is not None and error is not None and math.isfinite(mean) and math.isfinite(error)
-    if not known or error <= ROUNDING * abs(mean):  # type: ignore[operator, arg-type]
+    if mean is None or error is None or not (math.isfinite(mean) and math.isfinite(error)):
         return number(mean)
-    exact = Decimal(mean), Decimal(error)  # type: ignore[arg-type]
+    if error <= ROUNDING * abs(mean):
+        return number(mean)
+    exact = Decimal(mean), Decimal(error)
     place = max(_place(value, 2) for value in exact)
     if SMALLEST <= place < LARGEST:
         return _to_one_place(*exact)
