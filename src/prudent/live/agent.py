@@ -176,7 +176,7 @@ class Agent:
         return [estimate(self._labels[i], arm, self.risk) for i, arm in enumerate(self._arms)]
 
     def intervals(self, level: float = 0.95, quantile: float | None = None) -> list[Intervals]:
-        """Confidence sequences (`confidence.always`) of every arm's mean, variance, cost, and a quantile if asked.
+        """Confidence sequences (`prudent.confidence`) of every arm's mean, variance, cost, and a quantile if asked.
 
         Each interval contains the truth at all times at once with probability `level`, so you may look as often as you
         like and stop when you like. For m intervals together pass 1 − (1 − level)/m. The cost has an interval if the

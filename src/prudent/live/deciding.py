@@ -72,7 +72,7 @@ class Posterior(NamedTuple):
             return f"No probabilities of being best: {self.model}."
         ranked = sorted(self.best.items(), key=lambda pair: -pair[1])
         shares = ", ".join(f"{_called(arm)} {_percent(probability)}" for arm, probability in ranked)
-        warning = "This is no guarantee: if you stop once it is high, you are wrong more often than it says."
+        warning = "This is no guarantee: if you stop once it is high, you may be wrong more often than it says."
         return f"Probability of being best, if {self.model}: {shares}. {warning}"
 
 
