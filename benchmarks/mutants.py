@@ -53,7 +53,7 @@ TESTS = {
     "unit/test_cli_study unit/test_catalogue unit/test_plan unit/test_errors figures/test_portfolio_figures "
     "figures/test_paper fuzz/test_widths",
     "compiled": "unit/test_compiled unit/test_engine unit/test_risk unit/test_policies",
-    "confidence": "properties/test_confidence_identities unit/test_agent_intervals statistical/test_confidence_* "
+    "confidence": "properties/test_confidence_* unit/test_agent_intervals statistical/test_confidence_* "
     "unit/test_risk unit/test_identification",
     "engine": "unit/test_threads unit/test_blocks unit/test_levels unit/test_engine unit/test_ties "
     "properties/test_block_identities statistical/test_hypergeometric statistical/test_enumeration "

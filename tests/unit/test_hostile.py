@@ -36,7 +36,7 @@ from prudent import (
     sequence_regret,
     theory,
 )
-from prudent.confidence import always
+from prudent.confidence import always, betting
 from prudent.policies.base import Setting, policies, strategies
 from prudent.policies.binding import bind, served_risk
 from prudent.risk.base import RiskMeasure, risks
@@ -144,6 +144,10 @@ def of_statistics() -> Cases:
     yield "always.mean_bounds", always.mean_bounds, STATS
     yield "always.variance_bounds", always.variance_bounds, STATS
     yield "always.mean_variance_bounds", always.mean_variance_bounds, {**STATS, "rho": 1.0}
+    bets = {"ledger": betting.no_bets(), "pulls": 5, "mean": 0.5, "failure": 0.1, "low": 0.0, "high": 1.0}
+    yield "betting.mean_bounds", betting.mean_bounds, bets
+    yield "betting.variance_bounds", betting.variance_bounds, bets
+    yield "betting.mean_variance_bounds", betting.mean_variance_bounds, {**bets, "rho": 1.0}
     yield "always.quantile_bounds", always.quantile_bounds, {
         "rewards": [0.1, 0.2], "quantile": 0.5, "failure": 0.1, "low": 0.0, "high": 1.0,
     }  # fmt: skip

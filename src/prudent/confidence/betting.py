@@ -28,17 +28,13 @@ Those with κ < 0 need no μ: (1 + κY)/(1 + κσ²) has a mean of at most 1, wh
 centre within r of both ends makes Y ≤ r²: the centre of each is moved as far as 1 + κY ≥ 0 needs.
 """
 
-from typing import TypeAlias
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from prudent.arrays import Array, as_array
-from prudent.confidence.always import LARGEST
-from prudent.errors import PrudentError
+from prudent.confidence.always import LARGEST, MOST
+from prudent.errors import PrudentError, shown
 from prudent.parameters import check_parameter, check_support
-
-Numbers: TypeAlias = float | Array
-"""One for each ledger; several ledgers are the rows of an array."""
 
 THETA = 2.0 ** np.arange(-12.0, 5.0)
 LOG_WEIGHTS = np.log(THETA / (1.0 + THETA**2) / (THETA / (1.0 + THETA**2)).sum())
@@ -75,61 +71,60 @@ def include(ledger: Array, pulls: int, mean: float, reward: float, low: float, h
 
 
 def mean_bounds(
-    ledger: Array, pulls: Numbers, mean: Numbers, failure: float, low: float, high: float
+    ledger: ArrayLike, pulls: ArrayLike, mean: ArrayLike, failure: float, low: float, high: float
 ) -> tuple[Array, Array]:
-    """Where the mean lies."""
-    _check(ledger, pulls, failure, low, high)
-    centre, reach = scaled(mean, low, high), high - low
-    left, right = (_limit(ledger, row, pulls, failure, centre, end) for row, end in ((0, 0.0), (1, 1.0)))
-    return low + reach * left, high - reach * (1.0 - right)
+    """Where the mean lies. Several ledgers are the rows of an array, each with its pulls and its mean."""
+    left, right = _means(*_checked(ledger, pulls, mean, failure, low, high), failure)
+    return low + (high - low) * left, high - (high - low) * (1.0 - right)
 
 
 def variance_bounds(
-    ledger: Array, pulls: Numbers, mean: Numbers, failure: float, low: float, high: float
+    ledger: ArrayLike, pulls: ArrayLike, mean: ArrayLike, failure: float, low: float, high: float
 ) -> tuple[Array, Array]:
     """Where the variance (of the law) lies; `mean_bounds` with half of the failure hold together with it."""
-    return _variance_bounds(
-        ledger, pulls, mean_bounds(ledger, pulls, mean, failure / 2.0, low, high), failure, low, high
-    )
+    return mean_variance_bounds(ledger, pulls, mean, 0.0, failure, low, high)
 
 
 def mean_variance_bounds(
-    ledger: Array, pulls: Numbers, mean: Numbers, rho: float, failure: float, low: float, high: float
+    ledger: ArrayLike, pulls: ArrayLike, mean: ArrayLike, rho: float, failure: float, low: float, high: float
 ) -> tuple[Array, Array]:
     """Where the cost σ² − ρ μ lies (−μ if ρ = ∞), from the two intervals that hold together."""
     rho = check_parameter("confidence", "rho", rho)
     if np.isinf(rho):
         left, right = mean_bounds(ledger, pulls, mean, failure, low, high)
         return -right, -left
-    left, right = means = mean_bounds(ledger, pulls, mean, failure / 2.0, low, high)
-    least, most = _variance_bounds(ledger, pulls, means, failure, low, high)
-    return least - rho * right, most - rho * left
+    bets, n, centre = _checked(ledger, pulls, mean, failure, low, high)
+    left, right = _means(bets, n, centre, failure / 2.0)
+    least, most = _variances(bets, n, left, right, failure / 2.0)
+    reach = high - low
+    return reach**2 * least - rho * (high - reach * (1.0 - right)), reach**2 * most - rho * (low + reach * left)
 
 
-def _variance_bounds(
-    ledger: Array, pulls: Numbers, means: tuple[Array, Array], failure: float, low: float, high: float
-) -> tuple[Array, Array]:
-    """The same, given where the mean lies with half of the failure."""
-    left, right = (scaled(end, low, high) for end in means)
+def scaled(reward: ArrayLike, low: float, high: float) -> Array:
+    """A reward or a mean in [0, 1], in spite of rounding."""
+    return np.clip((np.asarray(reward, dtype=float) - low) / (high - low), 0.0, 1.0)
+
+
+def _means(ledger: Array, pulls: Array, centre: Array, failure: float) -> tuple[Array, Array]:
+    """Where the mean of scaled rewards lies."""
+    return _limit(ledger, 0, pulls, failure, centre, 0.0), _limit(ledger, 1, pulls, failure, centre, 1.0)
+
+
+def _variances(ledger: Array, pulls: Array, left: Array, right: Array, failure: float) -> tuple[Array, Array]:
+    """Where the variance of scaled rewards lies if their mean is from `left` to `right`."""
     first, second = ledger[..., -2] / pulls, ledger[..., -1] / pulls
     off_centre = np.maximum(left * (left - 2.0 * first), right * (right - 2.0 * first)) + second
-    some = np.ones_like(left)
-    least = _limit(ledger, 2, pulls, failure / 2.0, some, 0.0) - np.maximum(off_centre, 0.0)
+    least = _limit(ledger, 2, pulls, failure, np.ones_like(left), 0.0) - np.maximum(off_centre, 0.0)
     middle = np.clip(0.5, left, right)
     # σ² is at most μ(1 − μ), and so at most that of the μ nearest to ½.
-    most = np.minimum(_limit(ledger, 3, pulls, failure / 2.0, 0.0 * some, 0.25), middle * (1.0 - middle))
-    return (high - low) ** 2 * np.clip(least, 0.0, most), (high - low) ** 2 * most
+    most = np.minimum(_limit(ledger, 3, pulls, failure, np.zeros_like(left), 0.25), middle * (1.0 - middle))
+    return np.clip(least, 0.0, most), most
 
 
-def scaled(reward: Numbers, low: float, high: float) -> Array:
-    """A reward or a mean in [0, 1], in spite of rounding."""
-    return np.clip((np.asarray(reward) - low) / (high - low), 0.0, 1.0)
-
-
-def _limit(ledger: Array, row: int, pulls: Numbers, failure: float, near: Array, far: float) -> Array:
+def _limit(ledger: Array, row: int, pulls: Array, failure: float, near: Array, far: float) -> Array:
     """The first excluded candidate on the way from `near`, which is not excluded, to `far`; `far` if there is none."""
     kappa, bets = KAPPA[row], ledger[..., row * len(THETA) : (row + 1) * len(THETA)]
-    gains, rounds = (bets + LOG_WEIGHTS)[..., None, :], np.asarray(pulls)[..., None, None]
+    gains, rounds = (bets + LOG_WEIGHTS)[..., None, :], pulls[..., None, None]
     inside, outside = near, np.full_like(near, far)
     for _ in range(STEPS):
         candidates = inside[..., None] + (outside - inside)[..., None] * np.arange(POINTS + 1) / POINTS
@@ -142,16 +137,28 @@ def _limit(ledger: Array, row: int, pulls: Numbers, failure: float, near: Array,
     return outside
 
 
-def _check(ledger: Array, pulls: Numbers, failure: float, low: float, high: float) -> None:
+def _checked(
+    ledger: ArrayLike, pulls: ArrayLike, mean: ArrayLike, failure: float, low: float, high: float
+) -> tuple[Array, Array, Array]:
+    """Ledger, pulls and scaled mean as arrays."""
     check_parameter("confidence", "failure", failure)
     low, high = check_support("confidence", (low, high))
     if not max(abs(low), abs(high)) <= LARGEST:
         allowed = f"finite, and at most {LARGEST:g} in size"
-        raise PrudentError(
-            f"confidence: low and high must be {allowed}, got ({low}, {high}); pass the rewards' support"
-        )
-    if not np.all(as_array("confidence", "pulls", pulls) >= 1.0):
-        raise PrudentError("confidence: pulls must be at least 1; nothing is known of an arm without rewards")
-    if np.shape(ledger)[-1:] != (SIZE,):
-        shape = np.shape(ledger)
-        raise PrudentError(f"confidence: ledger must hold {SIZE} numbers, got the shape {shape}; begin with no_bets()")
+        raise PrudentError(f"confidence: low and high must be {allowed}, got ({low}, {high}); rescale the rewards")
+    bets, n = as_array("confidence", "ledger", ledger), as_array("confidence", "pulls", pulls)
+    centre = as_array("confidence", "mean", mean)
+    if not ((n >= 1.0) & (n <= MOST)).all():
+        allowed = f"at least 1 and at most {MOST:,}"
+        raise PrudentError(f"confidence: pulls must be {allowed}; nothing is known of an arm without rewards")
+    if not np.isfinite(centre).all():
+        raise PrudentError(f"confidence: mean must be finite, got {shown(mean)}")
+    if bets.shape[-1:] != (SIZE,) or not np.isfinite(bets).all():
+        got = f"got the shape {bets.shape}" if bets.shape[-1:] != (SIZE,) else "got others"
+        raise PrudentError(f"confidence: ledger must hold {SIZE} finite numbers, {got}; begin with no_bets()")
+    try:
+        n, centre, _ = np.broadcast_arrays(n, scaled(centre, low, high), bets[..., 0])
+    except ValueError:
+        shapes = ", ".join(str(array.shape) for array in (bets[..., 0], n, centre))
+        raise PrudentError(f"confidence: ledger, pulls and mean must fit together, got the shapes {shapes}") from None
+    return bets, n, centre
