@@ -52,7 +52,8 @@ TESTS = {
     "cli": "unit/test_tables unit/test_cli unit/test_cli_trouble unit/test_cli_estimate unit/test_horizons "
     "unit/test_cli_study unit/test_catalogue unit/test_plan unit/test_errors figures/test_portfolio_figures "
     "figures/test_paper fuzz/test_widths",
-    "compiled": "unit/test_compiled unit/test_engine unit/test_risk unit/test_policies",
+    "compiled": "unit/test_compiled unit/test_compiling unit/test_engine unit/test_risk unit/test_policies",
+    "compiling": "unit/test_compiling unit/test_testing_policies",
     "confidence": "properties/test_confidence_* unit/test_agent_intervals statistical/test_confidence_* "
     "unit/test_risk unit/test_identification",
     "engine": "unit/test_threads unit/test_blocks unit/test_levels unit/test_engine unit/test_ties "
@@ -62,7 +63,7 @@ TESTS = {
     "figures": "unit/test_figures figures/test_drawn unit/test_report figures/test_labels "
     "figures/test_portfolio_figures figures/test_grid_figures",
     "files": "unit/test_files unit/test_study_store unit/test_anywhere unit/test_plan",
-    "fingerprints": "unit/test_compiled unit/test_engine unit/test_study",
+    "fingerprints": "unit/test_compiled unit/test_compiling unit/test_engine unit/test_study",
     "json_text": "unit/test_json_text unit/test_cli_trouble",
     "identification": "unit/test_threads unit/test_identification unit/test_registered unit/test_testing_strategies "
     "statistical/test_enumeration statistical/test_identification_laws",
