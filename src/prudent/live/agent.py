@@ -153,8 +153,7 @@ class Agent:
     def tell(self, arm: Any, reward: float, *, asked: bool = True) -> None:
         """The reward of an open ask of `arm`; with `asked=False` a reward from elsewhere, such as old data.
 
-        A reward asked for or not counts as a round. True is the reward 1 and False is 0. Late rewards of a retired arm
-        are still recorded.
+        Either counts as a round. True is the reward 1, False is 0. Late rewards of a retired arm are still recorded.
         """
         known, asked = self._arms[self._labels.number("tell", arm)], check_flag("tell", "asked", asked)
         reward = float(reward) if is_flag(reward) else reward
