@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prudent import Empirical, PrudentError, arms
-from prudent.files import read_columns, write
-from prudent.files.columns import counts_rows, read_carefully
+from prudent.files import read_columns, read_groups, write
+from prudent.files.cells import counts_rows
+from prudent.files.columns import read_carefully
 from prudent.files.quick import read_quickly
 from prudent.plan import pilot
 
@@ -387,6 +388,115 @@ def test_columns_are_asked_for_by_a_list_of_names(made, names):
         read_columns(made("a,b,\n1,2,3\n4,5,6\n"), names)
 
 
+# Outcomes of options, a column for each or a row for each
+
+LONG = (
+    "date,customer_id,variant,revenue\n2024-05-01,7,A,3\n2024-05-01,7,B,\n2024-05-02 12:30,9,A,4.5\n2024-05-02,8,,7\n"
+)
+SAME = ["variant: 1 of 4 missing", "revenue: 1 of 3 missing"]
+
+
+def test_a_file_with_a_row_for_each_outcome_is_read_by_its_groups(made):
+    for content in (
+        LONG,
+        LONG.replace(",", ";").replace(".", ","),
+        LONG.replace(",", "\t"),
+        LONG.replace("B,", "B,NA"),
+    ):
+        said = []
+        assert read_groups(made(content), "variant", "revenue", remark=said.append) == {"A": [3.0, 4.5], "B": []}
+        assert said == SAME
+        assert read_groups(made(content), "variant") == {"A": [3.0, 4.5], "B": []}, "only revenue can be the outcome"
+    assert read_groups(made(LONG), "date", "customer_id") == {
+        "2024-05-01": [7.0, 7.0],
+        "2024-05-02 12:30": [9.0],
+        "2024-05-02": [8.0],
+    }
+
+
+@pytest.mark.parametrize(
+    ("group", "outcome", "message"),
+    [
+        ("variannt", "revenue", "no column 'variannt'; did you mean variant?"),
+        ("variant", "reveneu", "no column 'reveneu'; did you mean revenue?"),
+        ("variant", "variant", "group and outcome must be two columns, got 'variant' for both"),
+        ("variant", "date", "line 2: date is '2024-05-01', not a finite number"),
+        ("revenue", None, r"which column holds the outcomes\? It may be .*; give --outcome COLUMN, in Python outcome="),
+        ("", "revenue", "group must be the name of a column, got ''"),
+        (5, "revenue", "group must be the name of a column, got 5"),
+        ("variant", 5, "outcome must be the name of a column, got 5"),
+    ],
+)
+def test_groups_and_outcomes_are_columns_of_the_file(made, group, outcome, message):
+    with pytest.raises(PrudentError, match=message):
+        read_groups(made(LONG), group, outcome)
+
+
+def test_groups_written_in_two_ways_and_numbers_that_may_be_two_are_refused(made):
+    with pytest.raises(PrudentError, match="v holds 'B' and 'b'; write them in one way"):
+        read_groups(made("v,x\nA,1\nB,2\nb,3\n"), "v")
+    with pytest.raises(PrudentError, match="line 2: x is '1,234', which may mean two numbers; write 1,2340 or 1234"):
+        read_groups(made("v;x\nA;1,234\nB;2,345\n"), "v", "x")
+
+
+@pytest.mark.parametrize(
+    ("content", "options"),
+    [
+        (LONG, "--group variant --outcome revenue"),
+        ("my variant;sum\nA;1\nB;2\nA;5\n", "--group 'my variant' --outcome sum"),
+        ("variant,revenue\n0,5\n1,6\n0,7\n1,6\n", "--group variant --outcome revenue"),
+        ("v,x,age\nA,5,31\nB,6,40\nA,7,28\n", r"--group v --outcome COLUMN \(COLUMN is one of x, age\)"),
+    ],
+)
+def test_a_row_for_each_outcome_without_a_group_is_answered_with_the_options_to_give(made, content, options):
+    with pytest.raises(PrudentError, match=f"belongs, give {options}. If the other columns are the options, take it"):
+        read_columns(made(content), gaps=True, text=False)
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        ("date 2024-05-01 2024-05-01 2024-05-03", "dates or times"),
+        ("when 31.12.2024 1.1.2025 2.1.2025", "dates or times"),
+        ("when 2024-05-01T10:00:00Z 2024-05-01T10:00:00+02:00 2024-05-01", "dates or times"),
+        ("when 10:00 11:30 11:30:59.5", "dates or times"),
+        ("when 01-May-2024 02-Jun-2024 02-Jun-2024", "dates or times"),
+        ("customer_id 17 17 4", "ids or dates"),
+        ("userId 17 17 4", "ids or dates"),
+        ("year 2023 2023 2024", "ids or dates"),
+        ("row 3 2 1", "ids or dates"),
+        ("user u17 u18 u4", "ids or notes"),
+    ],
+)
+def test_dates_and_ids_are_no_outcomes_and_are_named(made, column, kind):
+    name, *cells = column.split()
+    said = []
+    rows = [f"x,{name},y", *(f"{2 * i + 0.5},{cell},{i}" for i, cell in enumerate(cells))]
+    found = read_columns(made("\n".join(rows)), gaps=True, text=False, remark=said.append)
+    assert found == {"x": [0.5, 2.5, 4.5], "y": [0.0, 1.0, 2.0]}
+    assert said == [f"{name} holds {kind} and was passed over"]
+
+
+@pytest.mark.parametrize(
+    "names", ["paid,valid", "day,night", "control,variant", "arm 1,arm 2", "treatment,placebo", "no,yes"]
+)
+def test_outcomes_are_no_dates_ids_or_groups_by_their_names_alone(made, names):
+    assert len(read_columns(made(f"{names}\n1,0\n0,1\n1,1\n0,0\n"), gaps=True, text=False)) == 2
+
+
+def test_what_is_missing_is_counted_and_a_shorter_column_lacks_nothing(made):
+    for content in ("a,b\n1,2\nNA,\n5,4\n,7\n", "a;b\n1;2\nn/a;\n5;4\n;7\n"):
+        said = []
+        assert read_columns(made(content), gaps=True, remark=said.append) == {"a": [1.0, 5.0], "b": [2.0, 4.0, 7.0]}
+        assert said == ["a: 1 of 3 missing", "b: 1 of 4 missing"]
+    said = []
+    rows = [f"{i / 7},{'' if i % 10 == 3 else i}" for i in range(100_000)]
+    found = read_columns(made("\n".join(["a,b", *rows, ",1"])), gaps=True, remark=said.append)
+    assert (len(found["a"]), len(found["b"]), said) == (100_000, 90_001, ["b: 10,000 of 100,001 missing"])
+    with pytest.raises(PrudentError, match="line 3: a is '-', not a finite number"):
+        read_columns(made("a,b\n1,2\n-,3\n"), gaps=True)
+
+
 # Those who read
 
 
@@ -404,7 +514,7 @@ def test_the_options_of_a_pilot_are_the_columns_of_a_file(made):
     path = made("old;new\n0,1;1\n0,2;0\n0,4;1\n;1\n")
     assert {option.name: option.outcomes for option in pilot(path)} == {"old": (0.1, 0.2, 0.4), "new": (1, 0, 1, 1)}
     for content, message in (
-        ("a,b\n1,yes\n5,no\n2,no\n", "line 2: b is 'yes', not a finite number"),
+        ("a,b\n1,yes\n5,no\n2,no\n", "column 'b' holds no outcomes but yes, no. If .* give --group b --outcome a"),
         ("a\n2\n2\n2\n", "column 'a' must hold at least 3 outcomes that are not all the same"),
         ("a,b\n1,\n5,1\n2,4\n", "column 'b' must hold at least 3 outcomes"),
     ):

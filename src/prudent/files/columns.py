@@ -3,17 +3,27 @@
 import codecs
 import csv
 import io
-import itertools
 import math
 import os
 import re
+import shlex
 import stat
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from prudent.errors import PrudentError, near, shown
+from prudent.files.cells import (
+    CONTROL_NAME,
+    GROUPED,
+    MISSING,
+    counts_rows,
+    groups_rows,
+    may_be_number,
+    no_outcome,
+    number_in,
+)
 
 LARGEST = 2**30
 """Bytes of the largest file that is read."""
@@ -28,10 +38,11 @@ SUMMARIES = {"total", "totals", "grand total", "sum", "mean", "average"}
 """What is written beside a last row that is no row of data."""
 
 SEPARATORS = ",;\t"
-DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
-GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
-SPOILED = re.compile(r"[-+−(€$£¥\s]*\d[\d.,'’\s]*[)%‰€$£¥\s]*")
-DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}")
+Remark = Callable[[str], Any]
+
+
+def ignore(text: str) -> None:
+    """No one is told."""
 
 
 class _Sheet(NamedTuple):
@@ -55,14 +66,20 @@ class _Sheet(NamedTuple):
 
 
 def read_columns(
-    path: str | os.PathLike[str], names: Sequence[str] | None = None, *, gaps: bool = False, text: bool = True
+    path: str | os.PathLike[str],
+    names: Sequence[str] | None = None,
+    *,
+    gaps: bool = False,
+    text: bool = True,
+    remark: Remark = ignore,
 ) -> dict[str, list[float]]:
     """The named columns of a CSV file, or all that have a name and hold numbers. The first line holds the names.
 
     Columns are separated by commas, semicolons or tabs; where commas do not separate, they may be decimal commas. With
-    `gaps` empty cells are passed over, so that columns may differ in length; without, every cell must be a number.
-    Unless named, columns of text, such as dates, are passed over; with `text=False` they are errors. Whatever could be
-    read in two ways is an error that says where.
+    `gaps` missing cells (empty, NA) are passed over, so that columns may differ in length; without, every cell must be
+    a number. Unless named, columns of text, such as dates, are passed over; with `text=False` only dates, times and
+    ids are, and other text is an error. Whatever could be read in two ways is an error that says where. `remark` is
+    called with a sentence on each column that was passed over, and on values that are missing.
     """
     content = _content(path)
     if isinstance(names, str) or not all(isinstance(name, str) and name for name in names or ()):
@@ -72,28 +89,83 @@ def read_columns(
         from prudent.files.quick import read_quickly  # polars takes longer to import than a smaller file to read
 
         found = read_quickly(content, names, gaps=gaps, text=text)
-    return found or read_carefully(Path(path), content, names, gaps=gaps, text=text)
+    if not found:
+        found = read_carefully(Path(path), content, names, gaps=gaps, text=text, remark=remark)
+    return {name: _present(name, numbers, remark) for name, numbers in found.items()}
+
+
+def read_groups(
+    path: str | os.PathLike[str], group: str, outcome: str | None = None, *, remark: Remark = ignore
+) -> dict[str, list[float]]:
+    """The outcomes of a CSV file with one row for each, by what its column `group` says: `{"A": […], "B": […]}`.
+
+    `outcome` is the column of outcomes, which must be named unless there is only one. Rows without an outcome or
+    without a group are passed over, and `remark` is called with how many.
+    """
+    sheet = _sheet(Path(path), _content(path).decode(), gaps=True)
+    for name, given in (("group", group), ("outcome", outcome)):
+        if not (isinstance(given, str) and given) and not (name == "outcome" and given is None):
+            raise PrudentError(f"{path}: {name} must be the name of a column, got {shown(given)}")
+    (by,) = _places(sheet, [group], text=True)
+    place = _only_outcome(sheet, by) if outcome is None else _places(sheet, [outcome], text=True)[0]
+    if place == by:
+        raise PrudentError(f"{path}: group and outcome must be two columns, got {shown(group)} for both")
+    labels = ["" if cell.lower() in MISSING else cell for cell in sheet.column(by)]
+    if without := labels.count(""):
+        remark(f"{group}: {without:,} of {len(labels):,} missing")
+    found: dict[str, list[float]] = {label: [] for label in labels if label}
+    for label, number in zip(labels, _numbers(sheet, place, _has_decimal_commas(sheet, [place]), True), strict=True):
+        if label:
+            found[label].append(number)
+    folded: dict[str, str] = {}
+    for label in found:
+        if (other := folded.setdefault(label.casefold(), label)) != label:
+            raise PrudentError(f"{path}: {group} holds {shown(other)} and {shown(label)}; write them in one way")
+    _present(sheet.header[place], [number for numbers in found.values() for number in numbers], remark)
+    return {label: _present(label, numbers, ignore) for label, numbers in found.items()}
+
+
+def _present(name: str, numbers: list[float], remark: Remark) -> list[float]:
+    """The numbers that are there; a remark on how many are not."""
+    present = [number for number in numbers if not math.isnan(number)]
+    if missing := len(numbers) - len(present):
+        remark(f"{name}: {missing:,} of {len(numbers):,} missing")
+    return present
 
 
 def read_carefully(
-    path: Path, data: bytes, names: Sequence[str] | None, *, gaps: bool, text: bool
+    path: Path, data: bytes, names: Sequence[str] | None, *, gaps: bool, text: bool, remark: Remark = ignore
 ) -> dict[str, list[float]]:
-    """The columns, cell by cell, or an error that says which cell is wrong."""
+    """The columns, cell by cell, or an error that says which cell is wrong; NaN where a number is missing.
+
+    What is empty after the last number of a column is not missing: columns may differ in length.
+    """
     sheet = _sheet(path, data.decode(), gaps)
-    places = _places(sheet, names, text)
+    places = _places(sheet, names, text, remark)
     comma = _has_decimal_commas(sheet, places)
     found = {}
     for place in places:
-        cells = sheet.column(place)
-        numbers = [_number(cell, comma) for cell in cells]
-        for row, number in enumerate(numbers):
-            if not math.isfinite(number) and not (gaps and not cells[row]):
-                raise sheet.error(row, place, "not a finite number; write it as 1234.5, and nothing else")
+        numbers = _numbers(sheet, place, comma, gaps)
         if names is None and place == 0 and counts_rows(numbers):
             fix = "leave its name empty if it is, else put another column first"
             raise sheet.error(0, 0, f"and the column looks like dates or row numbers; {fix}")
-        found[sheet.header[place]] = [number for number in numbers if math.isfinite(number)]
+        cells = sheet.column(place)
+        while cells and not cells[-1]:
+            cells.pop()
+        found[sheet.header[place]] = numbers[: len(cells)]
     return found
+
+
+def _numbers(sheet: _Sheet, place: int, comma: bool, gaps: bool) -> list[float]:
+    """The numbers of a column; NaN for those that are missing, if there may be `gaps`."""
+    cells = sheet.column(place)
+    numbers = [number_in(cell, comma) for cell in cells]
+    for row, number in enumerate(numbers):
+        if not math.isfinite(number):
+            if not (gaps and cells[row].lower() in MISSING):
+                raise sheet.error(row, place, "not a finite number; write it as 1234.5, and nothing else")
+            numbers[row] = math.nan
+    return numbers
 
 
 def _content(path: str | os.PathLike[str]) -> bytes:
@@ -177,8 +249,8 @@ def _lines(path: Path, text: str, separator: str) -> Iterator[str]:
         yield line
 
 
-def _places(sheet: _Sheet, names: Sequence[str] | None, text: bool) -> list[int]:
-    """Where the columns asked for stand, or all with names and numbers; all with names unless there may be `text`."""
+def _places(sheet: _Sheet, names: Sequence[str] | None, text: bool, remark: Remark = ignore) -> list[int]:
+    """Where the columns asked for stand, or all with names and numbers; without `text`, all that may be outcomes."""
     wanted = [name for name in sheet.header if name] if names is None else names
     unknown = next((name for name in wanted if name not in sheet.header), None)
     if names is None or unknown is not None:
@@ -197,8 +269,11 @@ def _places(sheet: _Sheet, names: Sequence[str] | None, text: bool) -> list[int]
     for place in set(range(1, len(sheet.header))) - set(places):  # the first is what data frames write to number rows
         if any(sheet.column(place)):
             raise PrudentError(f"{sheet.path}, line 1: column {place + 1} has no name; give it one")
-    columns = {place: sheet.column(place) for place in places}
-    numeric = [i for i, cells in columns.items() if not (text and any(cells)) or any(map(_may_be_number, cells))]
+    if text:
+        columns = {place: sheet.column(place) for place in places}
+        numeric = [i for i, cells in columns.items() if not any(cells) or any(map(may_be_number, cells))]
+    else:
+        numeric = _outcomes(sheet, places, remark)
     if not numeric:
         raise PrudentError(
             f"{sheet.path}: no column of numbers such as 0.01; its columns: {shown(', '.join(sheet.header), str)}"
@@ -206,11 +281,60 @@ def _places(sheet: _Sheet, names: Sequence[str] | None, text: bool) -> list[int]
     return numeric
 
 
+def _outcomes(sheet: _Sheet, places: Sequence[int], remark: Remark) -> list[int]:
+    """Which columns hold outcomes: not those of dates, times and ids. One that groups the rows is an error."""
+    why = {place: no_outcome(sheet.header[place], sheet.column(place)) for place in places}
+    numeric = [place for place in places if not why[place]]
+    groups = [place for place in places if why[place] == "text"]
+    if not groups and not any(map(CONTROL_NAME.fullmatch, sheet.header)):
+        groups = [place for place in numeric if groups_rows(sheet.header[place], sheet.column(place))]
+    if groups:
+        others = [sheet.header[place] for place in numeric if place not in groups]
+        raise PrudentError(_ask_for_groups(sheet, groups[0], others))
+    for place in places:
+        if why[place]:
+            remark(f"{shown(sheet.header[place], str)} holds {why[place]} and was passed over")
+    return numeric
+
+
+def _ask_for_groups(sheet: _Sheet, place: int, others: Sequence[str]) -> str:
+    """The message for a file with a row for each outcome, in its own names."""
+    name = sheet.header[place]
+    values = shown(", ".join(dict.fromkeys(filter(None, sheet.column(place)))), str)
+    outcome = shown(others[0], str) if len(others) == 1 else "COLUMN"
+    which = f" (COLUMN is one of {shown(', '.join(others), str)})" if len(others) > 1 else ""
+    options = f"--group {_quoted(name)} --outcome {_quoted(outcome)}{which}"
+    return (
+        f"{sheet.path}: column {shown(name)} holds no outcomes but {values}. If it says to which option each row"
+        f" belongs, give {options}. If the other columns are the options, take it out of the file"
+    )
+
+
+def _quoted(name: str) -> str:
+    """A name as it is typed on the command line."""
+    return shlex.quote(shown(name, str)) if not name.isalnum() else name
+
+
+def _only_outcome(sheet: _Sheet, by: int) -> int:
+    """The one column that may hold outcomes beside that of the groups."""
+    places = [place for place, name in enumerate(sheet.header) if name and place != by]
+    left = [
+        place
+        for place in places
+        if any(sheet.column(place)) and not no_outcome(sheet.header[place], sheet.column(place))
+    ]
+    if len(left) != 1:
+        names = shown(", ".join(sheet.header[place] for place in left or places), str)
+        fix = "give --outcome COLUMN, in Python outcome=…"
+        raise PrudentError(f"{sheet.path}: which column holds the outcomes? It may be {names or 'none'}; {fix}")
+    return left[0]
+
+
 def _check_header(sheet: _Sheet) -> None:
     """A file without a line of names must not lose its first row. A data frame's 0, 1, 2, … after a blank are names."""
     counted = sheet.header == ["", *map(str, range(len(sheet.header) - 1))]
     for name in sheet.header:
-        if not counted and any(math.isfinite(_number(name, comma)) for comma in (False, True)):
+        if not counted and any(math.isfinite(number_in(name, comma)) for comma in (False, True)):
             raise PrudentError(
                 f"{sheet.path}, line 1: must hold the names of the columns, got {shown(name, str)}; add them"
             )
@@ -222,36 +346,10 @@ def _has_decimal_commas(sheet: _Sheet, places: Sequence[int]) -> bool:
         return False
     for mark in ",.":
         cells = [(row, place, cell) for place in places for row, cell in enumerate(sheet.column(place)) if mark in cell]
-        marked = [found for found in cells if math.isfinite(_number(found[-1], mark == ","))]
+        marked = [found for found in cells if math.isfinite(number_in(found[-1], mark == ","))]
         if not all(GROUPED.fullmatch(cell) for _, _, cell in marked):
             return mark == ","
         if marked:
             row, place, cell = marked[0]
             raise sheet.error(row, place, f"which may mean two numbers; write {cell}0 or {cell.replace(mark, '')}")
     return False
-
-
-def _number(cell: str, comma: bool) -> float:
-    """The number in a cell, NaN if it is none. In a file with decimal commas a point is no decimal point."""
-    if "_" in cell or (comma and "." in cell):
-        return math.nan
-    try:
-        return float(cell.replace(",", ".") if comma and DECIMAL_COMMA.fullmatch(cell) else cell)
-    except ValueError:
-        return math.nan
-
-
-def _may_be_number(cell: str) -> bool:
-    """Even a spoiled one such as 5 %: it must be pointed out, not lose its column."""
-    spoiled = SPOILED.fullmatch(cell) and not DATE.fullmatch(cell)
-    return bool(spoiled) or math.isfinite(_number(cell, comma=False))
-
-
-def counts_rows(numbers: Sequence[float]) -> bool:
-    """Whole numbers that rise by 1 from 0 or 1, or that rise or fall above 1800: years, 202401, 20240131, seconds."""
-    if len(numbers) < 3 or not all(number.is_integer() for number in numbers):
-        return False
-    steps = {after - before for before, after in itertools.pairwise(numbers)}
-    if numbers[0] in (0.0, 1.0):
-        return steps == {1.0}
-    return min(numbers) >= 1800.0 and (min(steps) > 0.0 or max(steps) < 0.0)

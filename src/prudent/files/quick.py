@@ -14,7 +14,8 @@ import numpy as np
 import polars as pl
 
 from prudent.arrays import Marks
-from prudent.files.columns import MOST_CELLS, SEPARATORS, SUMMARIES, counts_rows
+from prudent.files.cells import CLOCK_NAME, GROUP_NAME, ID_NAME, counts_rows
+from prudent.files.columns import MOST_CELLS, SEPARATORS, SUMMARIES
 
 UNUSUAL = bytes(set(range(32)) - set(b"\t\n"))
 BLANK_LINE = re.compile(rb"\n[ \t]*\n")
@@ -61,6 +62,9 @@ def read_quickly(data: bytes, names: Sequence[str] | None, *, gaps: bool, text: 
     """The columns that the careful reader would find, or None in doubt; `data` is UTF-8 without a byte order mark."""
     try:
         separator, header, table = _table(data)
+        telling = (ID_NAME, CLOCK_NAME, GROUP_NAME)
+        _doubt_if(not text and any(pattern.fullmatch(name) for pattern in telling for name in header))
+        _doubt_if(gaps and not table.filled.any(axis=0).all())  # an empty row is no row
         places = _places(header, table, names, text)
         numbers = _numbers(table.columns(places), separator, gaps)
         _doubt_if(names is None and places[0] == 0 and counts_rows(numbers[0]))
@@ -145,7 +149,7 @@ def _some(marks: Marks) -> Marks:
 
 
 def _numbers(table: _Cells, separator: str, gaps: bool) -> list[list[float]]:
-    """The numbers of each column; with `gaps` empty cells are passed over."""
+    """The numbers of each column; with `gaps` empty cells are NaN, and none at the end."""
     comma, filled = False, table.filled
     if separator != ",":
         comma = bool(table.match(",").any())
@@ -155,4 +159,5 @@ def _numbers(table: _Cells, separator: str, gaps: bool) -> list[list[float]]:
     cells = table.cells.str.replace(",", ".", literal=True) if comma else table.cells
     numbers = cells.cast(pl.Float64, strict=False).to_numpy().reshape(-1, table.height)
     _doubt_if(not np.isfinite(numbers[filled]).all())
-    return [own[where].tolist() for own, where in zip(numbers, filled, strict=True)]
+    ends = [int(where.nonzero()[0][-1]) + 1 if where.any() else 0 for where in filled]
+    return [own[:end].tolist() for own, end in zip(numbers, ends, strict=True)]
