@@ -179,7 +179,9 @@ def plan_pictures() -> Sections:
     lengths = pl.concat([table, table]).with_columns(
         policy=pl.Series(["one"] * 3 + ["round-robin"] * 3), horizon=pl.Series([30, 100, 300] * 2)
     )
-    people = pl.DataFrame({"option": ["A", "B", BEST], "average": [2.5, 4.0, 5.5], "fewest": [1, 2, 3], "most": [7, 8, 9]})
+    people = pl.DataFrame(
+        {"option": ["A", "B", BEST], "average": [2.5, 4.0, 5.5], "fewest": [1, 2, 3], "most": [7, 8, 9]}
+    )
     trial = Trial.checked(guesses(["A: gaussian(1, 2)", "B: gaussian(3, 9)"]), "mean-variance(rho=2)", 100, unit="EUR")
     study = Study({"draw 1": ["bernoulli(0.5)"]}, ["ucb1"], ["mean"], [100], runs=20)
     advice = Advice(

@@ -4,6 +4,7 @@ import builtins
 import html
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +12,12 @@ from click.testing import CliRunner
 
 from prudent import Agent, PrudentError
 from prudent.cli import main
-from prudent.plan import Pilot, advise, guesses, lengths_in_words, lines_to_run, write_report
+from prudent.plan import Pilot, advise, guesses, lengths_in_words, lines_to_run, pilot, winners, write_report
+from prudent.plan.choosing import rows
 from prudent.plan.page import plainly
+from prudent.plan.words import Outcome
+
+ROOT = Path(__file__).parents[2]
 
 FIXED = ["--draws", "10", "--runs", "2", "--policy", "exp-exp", "--policy", "vts"]
 
@@ -163,6 +168,13 @@ def test_the_lines_to_run_run(advice, tmp_path, monkeypatch, capsys):
     assert sum(each.pulls for each in agent.estimates()) == found.horizon
     assert agent.risk == found.trial.risk
     assert agent.horizon == found.horizon
+
+
+def test_the_table_of_the_docs_is_what_the_command_prints():
+    options = pilot(ROOT / "examples/shop.csv", group="variant", outcome="revenue", remark=lambda text: None)
+    page = (ROOT / "docs/plan.md").read_text()
+    for row in rows(winners(options), Outcome("EUR")):
+        assert f"| {' | '.join(row.values())} |" in page
 
 
 @pytest.mark.parametrize("notes", ["text", 5, None])

@@ -187,8 +187,9 @@ def show(advice: "Advice", page: Path, as_json: bool) -> None:
 def say(lines: Sequence[str]) -> None:
     """Sentences as points, folded between words."""
     width = min(shutil.get_terminal_size().columns, 100)
+    whole = textwrap.TextWrapper(width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     for line in lines:
-        click.echo(textwrap.fill(f"- {line}", width, subsequent_indent="  ", break_long_words=False))
+        click.echo(whole.fill(f"- {line}"))
 
 
 def cells_of(trial: Any, policies: int, draws: int) -> int:

@@ -17,7 +17,7 @@ from prudent.plan.elicit import Pilot
 from prudent.plan.ranking import BEST, WORST
 from prudent.plan.snippet import HOW, lines_to_run
 from prudent.plan.trial import Trial
-from prudent.plan.words import number, percent
+from prudent.plan.words import percent
 from prudent.report import environment
 
 
@@ -64,7 +64,7 @@ def facts(advice: Advice) -> dict[str, str]:
     trial, study = advice.trial, advice.study
     better = "larger" if trial.outcome.larger_is_better else "smaller"
     outcome = f"{trial.outcome.unit}, {better} is better" if trial.outcome.unit else f"{better} is better"
-    simulated = f"{len(study.bandits):,} × {int(study.runs):,} trials, seed {study.seed}"
+    simulated = f"{len(study.bandits):,} × {int(study.runs):,} trials, seed {study.seed}; ± is two standard errors"
     head = {
         "people": f"{advice.horizon:,}",
         "policy": advice.recommended,
@@ -79,9 +79,9 @@ def answer(advice: Advice) -> list[str]:
     best = advice.people.filter(option=BEST).row(0, named=True)
     return [
         f"Run the policy {advice.recommended} for {advice.horizon:,} people.",
-        f"At the end it has found the best option in {percent(first, 'found_best')} of simulated trials; on average"
-        f" {number(best['average'])} of {advice.horizon:,} people are given the best option during the trial.",
-        f"Compared with knowing the best option from the start it costs {trial.price(first, 'regret')} per person.",
+        f"At the end it has found the best option in {100 * first['found_best']:.0f} of 100 simulated trials; on"
+        f" average {best['average']:,.0f} of {advice.horizon:,} people are given the best option during the trial.",
+        f"Compared with the best option from the start it costs {trial.price(first, 'regret')} per person.",
     ]
 
 
@@ -173,14 +173,14 @@ def _people(advice: Advice, out: Path) -> Part:
     table = pl.DataFrame(
         {
             "option": people["option"],
-            "on average": [number(x) for x in people["average"]],
+            "on average": [f"{x:,.1f}" for x in people["average"]],
             f"in {100 * WORST:g} % of trials at most": [f"{x:,}" for x in people["fewest"]],
             f"in {100 * WORST:g} % at least": [f"{x:,}" for x in people["most"]],
         }
     )
     best = people.filter(option=BEST).row(0, named=True)
     text = [
-        f"Of {total:,} people, {number(best['average'])} are given the best option on average, whichever it turns out"
+        f"Of {total:,} people, {best['average']:,.0f} are given the best option on average, whichever it turns out"
         f" to be. In the worst {100 * WORST:g} % of trials at most {best['fewest']:,} are.",
         f"Their mean outcome is {outcome.about(first, 'outcome', gain=True)}; in the worst {100 * WORST:g} % of trials"
         f" it is {outcome.about(first, 'worst_outcome', gain=True)}.",
