@@ -49,10 +49,11 @@ TESTS = {
     "arrays": "unit/test_arms unit/test_hostile unit/test_portfolio_hostile",
     "bandit": "unit/test_bandit unit/test_hostile unit/test_theory unit/test_runs",
     "catalogue": "unit/test_catalogue unit/test_docs",
-    "cli": "unit/test_cli unit/test_cli_trouble unit/test_cli_estimate unit/test_horizons unit/test_cli_study "
-    "unit/test_catalogue unit/test_plan unit/test_errors figures/test_portfolio_figures figures/test_paper",
+    "cli": "unit/test_tables unit/test_cli unit/test_cli_trouble unit/test_cli_estimate unit/test_horizons "
+    "unit/test_cli_study unit/test_catalogue unit/test_plan unit/test_errors figures/test_portfolio_figures "
+    "figures/test_paper fuzz/test_widths",
     "compiled": "unit/test_compiled unit/test_engine unit/test_risk unit/test_policies",
-    "confidence": "properties/test_confidence_identities unit/test_agent_intervals statistical/test_confidence_* "
+    "confidence": "properties/test_confidence_* unit/test_agent_intervals statistical/test_confidence_* "
     "unit/test_risk unit/test_identification",
     "engine": "unit/test_threads unit/test_blocks unit/test_levels unit/test_engine unit/test_ties "
     "properties/test_block_identities statistical/test_hypergeometric statistical/test_enumeration "
@@ -87,6 +88,7 @@ TESTS = {
     "study": "unit/test_study* figures/test_drawn properties/test_study_files unit/test_cli_study "
     "statistical/test_study_compare unit/test_plan",
     "testing": "unit/test_testing_* unit/test_arms unit/test_best_of_both",
+    "text": "unit/test_text unit/test_cli unit/test_report",
     "theory": "unit/test_theory unit/test_horizons figures/test_configuration_figures statistical/test_theorems",
 }
 """The tests of each room, the cheap ones first: those that mirror it, and for kernels those of laws."""

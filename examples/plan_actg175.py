@@ -62,9 +62,9 @@ def draw(advice: Advice, rivals: pl.DataFrame) -> Figure:
     ax.errorbar(rows["difference"], range(len(rows)), xerr=reach, fmt="o", color=COLOURS[0], markersize=4.0)
     ax.axvline(0.0, color="0.6", linewidth=1.0)
     ax.set_yticks(range(len(rows)), rows["policy"])
-    ax.set_xlabel(
-        f"← {advice.recommended} is better: its regret minus that of the policy, {LEVEL:.0%} for all together"
-    )
+    ax.grid(visible=False, axis="y")
+    ax.set_xlabel(f"← {advice.recommended} better          difference of regrets          {advice.recommended} worse →")
+    ax.set_title(f"{advice.recommended} against each other policy; {LEVEL:.0%} intervals for all together", fontsize=10)
     return figure
 
 

@@ -38,7 +38,7 @@ def load(logger: str) -> tuple[np.ndarray, np.ndarray]:
 def replay(policy: str, shown: np.ndarray, clicks: np.ndarray, eligible: int, seed: int) -> np.ndarray:
     """Which events the agent kept; an ask for another ad is withdrawn, as if the visitor had not come."""
     rng = np.random.default_rng([seed, eligible])
-    agent = Agent(policy, n_arms=ADS, seed=seed, support=(0, 1), risk=MeanVariance(math.inf))
+    agent = Agent(policy, arms=ADS, seed=seed, support=(0, 1), risk=MeanVariance(math.inf))
     kept = np.zeros(len(shown), bool)
     for event, (ad, click) in enumerate(zip(shown.tolist(), clicks.tolist(), strict=True)):
         others = 1 + rng.choice(ADS - 1, eligible - 1, replace=False)

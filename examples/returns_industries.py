@@ -38,7 +38,7 @@ def best(returns: np.ndarray, risk: RiskMeasure) -> str:
 
 def play(policy: tuple, risk: RiskMeasure, history: np.ndarray, seed: int) -> np.ndarray:
     """One run of an agent through a history: the share of each industry, and last the cost of the returns received."""
-    agent = Agent(policy, n_arms=len(INDUSTRIES), seed=seed, risk=risk)
+    agent = Agent(policy, arms=len(INDUSTRIES), seed=seed, risk=risk, scale=1)
     chosen = []
     for month in history:
         arm = agent.ask()

@@ -29,7 +29,7 @@ from prudent import (
     Thompson,
     simulate,
 )
-from prudent.figures import COLOURS, MARKERS, plot_curves, save, style
+from prudent.figures import COLOURS, MARKERS, label_points, plot_curves, save, style
 
 ARMS = ("zidovudine", "zidovudine + didanosine", "zidovudine + zalcitabine", "didanosine")
 UNIT = 200.0  # cells/mm³; the variances are then below 1, as MVTS assumes
@@ -60,22 +60,32 @@ def allocated(bandit: Bandit, shares: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def draw(bandit: Bandit, points: dict[str, tuple[np.ndarray, np.ndarray]], draws: int) -> Figure:
-    """What each treatment does to its worst patients; what each policy does to all and to the worst tenth."""
-    figure = Figure(figsize=(10.0, 4.2), layout="tight")
+    """What each treatment does to its worst patients; what each policy does to all and to the worst tenth.
+
+    A treatment has the same colour and marker on both sides; policies are black.
+    """
+    figure = Figure(figsize=(10.5, 4.4), layout="tight")
     curves, plane = figure.subplots(1, 2)
     lines = [[resampled(law, CVaR(level), draws) for level in LEVELS] for law in bandit.arms]
     labelled = [(name, *np.transpose(line)) for name, line in zip(ARMS, lines, strict=True)]
     plot_curves(curves, 100.0 * LEVELS, labelled, log=False).set_xscale("log")
-    curves.set(xlabel="worst … % of patients (100 is the mean)", ylabel="their mean change of CD4, cells/mm³")
+    curves.set(
+        xlabel="p: share of the patients with the worst outcomes, %", ylabel="their mean change of CD4, cells/mm³"
+    )
+    curves.set_title("each treatment: mean of its worst p %; p = 100 is everyone", fontsize=10)
+    curves.set_xticks([2, 5, 10, 20, 50, 100])
     curves.xaxis.set_major_formatter("{x:g}")
-    for i, (label, (means, tails)) in enumerate(points.items()):
-        plane.plot(means.mean(), tails.mean(), MARKERS[i], color=COLOURS[i], label=label)
-    for name, mean, tail in zip(ARMS, *allocated(bandit, np.eye(len(ARMS))), strict=True):
-        plane.plot(mean, tail, "x", color="grey")
-        plane.annotate(f"all on {name}", (mean, tail), (-4, 2), textcoords="offset points", ha="right", fontsize=8)
-    plane.set(xlim=(-70, 70), ylim=(-215, -150))
-    plane.set(xlabel="mean change of CD4, cells/mm³", ylabel="mean change of the worst 10 %")
-    plane.legend(fontsize=8, loc="lower right")
+    curves.minorticks_off()
+    ends = np.transpose(allocated(bandit, np.eye(len(ARMS))))
+    reached = np.array([(means.mean(), tails.mean()) for means, tails in points.values()])
+    for i, end in enumerate(ends):
+        plane.plot(*end, MARKERS[i], color=COLOURS[i])
+    plane.plot(*reached.T, "k.")
+    plane.set(xlim=(-70, 95), ylim=(-215, -150))
+    plane.set(xlabel="mean change of CD4 of all, cells/mm³", ylabel="mean change of the worst 10 %")
+    plane.set_title("each policy (black), and everyone on one treatment", fontsize=10)
+    figure.draw_without_rendering()  # the layout is settled here, and labels are placed for it
+    label_points(plane, np.vstack([ends, reached]), [*(f"all on {name}" for name in ARMS), *points], color="0.2")
     return figure
 
 

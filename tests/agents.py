@@ -17,6 +17,11 @@ COINS = encode([Bernoulli(0.6), Bernoulli(0.5), Bernoulli(0.4)])
 OURS = [entry.name for entry in policies.entries() if entry.factory.__module__.startswith("prudent.")]
 
 
+def risk_of(policy):
+    """The risk measure that a policy serves, with ρ = 1 where it has none."""
+    return served_risk(policies.make("test", policy))
+
+
 def reads_rewards(name):
     """Whether a policy's score asks for every reward of an arm."""
     policy = policies.parse(name)

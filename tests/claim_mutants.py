@@ -164,7 +164,9 @@ def index_adds(patch):
 
 def index_is_ucb1(patch):
     """The index of MV-LCB with UCB1's width at t = 10, in which both forms of the algorithm agree at that t only."""
-    patch.setattr(AnytimeMVLCB, "score", lambda self, arm, t: MVLCB(self.rho, delta=1e-4).tuned(None).score(arm))
+    patch.setattr(
+        AnytimeMVLCB, "score", lambda self, arm, t: MVLCB(self.rho, delta=1e-4, range=1.0).tuned(None).score(arm)
+    )
 
 
 def commented_subtracts(patch):

@@ -222,4 +222,5 @@ def legend_words(legend: Legend, inside: Any) -> str:
         place=legend._loc, outside=getattr(legend, "_outside_loc", None), anchor=anchor, columns=legend._ncols
     )
     sizes = series([text.get_fontsize() for text in legend.get_texts()][:1])
+    names += [f"headed {title}"] if (title := legend.get_title().get_text()) else []
     return f"legend {names}, {place}, size {sizes}, frame {legend.get_frame_on()}"

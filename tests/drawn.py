@@ -136,8 +136,8 @@ def saved_by(owner: Any, call: Callable[[Path], Any]) -> dict[str, Figure]:
     """The figures that a call gives to `owner.save`, by the names of their files."""
     found: dict[str, Figure] = {}
 
-    def keep(figure: Figure, path: Path, endings: Sequence[str] = ("svg", "png")) -> list[Path]:
-        found[f"{path.name} as {' and '.join(endings)}"] = figure
+    def keep(figure: Figure, path: Path, endings: Sequence[str] = ("svg", "png"), *, exact: bool = False) -> list[Path]:
+        found[f"{path.name} as {' and '.join(endings)}{' exactly' * exact}"] = figure
         return [path]
 
     with TemporaryDirectory() as folder, patch.object(owner, "save", keep):
@@ -156,14 +156,14 @@ def study_pictures() -> Sections:
         "gap regret": ("regret", many.filter(pl.col("policy") == "mv-lcb"), {"measure": "gap_regret"}),
         "regret below zero": ("regret", gaps, {}),
         "heat map": ("heatmap", many, {}),
-        "heat map turned": ("heatmap", many, {"x": "variance", "measure": "pseudo_regret"}),
+        "heat map turned": ("heatmap", many, {"axes": ("variance", None), "measure": "pseudo_regret"}),
         "frontier": ("frontier", frontier, {}),
         "pulls": ("pulls", single, {}),
         "distribution": ("distribution", single, {}),
     }
     found: Sections = {}
     for name, (kind, table, options) in asked.items():
-        call = partial(plots.draw, kind, table, **{"x": None, "y": None, **options})
+        call = partial(plots.draw, kind, table, **options)
         drawn = saved_by(figures, lambda out, call=call: call(path=out / "study.png"))
         found |= {f"study: {name}, {key}": described(each) for key, each in drawn.items()}
     return found

@@ -49,6 +49,7 @@ def option_line(option: click.Parameter) -> str:
 def entry_lines(entry: Entry) -> list[str]:
     """The class, its parameters in their order, its facts, and the constants that the class itself carries."""
     lines = [f"{entry.factory.__module__}.{entry.factory.__qualname__}"]
+    lines += [f"alias {alias}" for alias in entry.aliases]
     for field in inspect.signature(entry.factory).parameters.values():
         default = "given by the user" if field.default is field.empty else in_words(field.default)
         lines.append(f"{field.name}, {field.kind.description}: {default}")

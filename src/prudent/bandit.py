@@ -56,7 +56,7 @@ class Bandit:
         )
         if not self.arms:
             raise PrudentError("Bandit: arms must hold at least one arm, got none; pass e.g. [Gaussian(1.0, 0.05)]")
-        self.names = tuple(f"arm {i + 1}" for i in range(len(self))) if names is None else _listed("names", names)
+        self.names = _numbered(len(self)) if names is None else _listed("names", names)
         words = {name for name in self.names if isinstance(name, str)}
         if not len(self.names) == len(words) == len(self):
             raise PrudentError(f"Bandit: names must be {len(self)} different names, got {shown(list(self.names))}")
@@ -67,6 +67,12 @@ class Bandit:
         return len(self.arms)
 
     def __repr__(self) -> str:
+        named = "" if self.names == _numbered(len(self)) else f", names={list(self.names)}"
+        return f"{self.unnamed[:-1]}{named})"
+
+    @property
+    def unnamed(self) -> str:
+        """The arms as text, from which streams of random numbers are made: results do not depend on names."""
         return f"Bandit([{', '.join(map(str, self.arms))}])"
 
     @property
@@ -153,6 +159,11 @@ def check_bandit(owner: str, given: Any) -> Bandit:
     if not isinstance(given, Bandit):
         raise PrudentError(f"{owner}: bandit must be one such as Bandit(['bernoulli(0.5)']), got {shown(given)}")
     return given
+
+
+def _numbered(count: int) -> tuple[str, ...]:
+    """The names of arms that were given none."""
+    return tuple(f"arm {i + 1}" for i in range(count))
 
 
 def medians(bandit: Bandit) -> Array:

@@ -2,17 +2,26 @@
 
 import re
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
 
+from prudent.arms.base import arms
 from prudent.arms.discrete import Bernoulli
 from prudent.bandit import Bandit
 from prudent.engine.simulation import choose_engine
-from prudent.errors import PrudentError, near
+from prudent.errors import PrudentError, near, pretty, shown
 from prudent.policies.base import Setting, policies, strategies
 from prudent.policies.binding import bind, served_risk
+from prudent.portfolio.policies.base import portfolio_policies
+from prudent.registry import Entry
 from prudent.risk.base import risks
 
-REGISTRIES = (policies, risks, strategies)
+REGISTRIES = (policies, risks, strategies, portfolio_policies)
+
+PACKAGE, PAPER = "prudent", "Sani12"
+"""The names under which the package itself and the paper are cited."""
+
+KNOWN = "a policy, a risk measure, a strategy, a paper's key or prudent"
 
 
 def engine(name: str) -> str:
@@ -23,24 +32,53 @@ def engine(name: str) -> str:
     return choose_engine("auto", bandit, policy, bind(policy, Setting.of(bandit, served_risk(policy), 1000)))
 
 
+def support(entry: Entry) -> str:
+    """The interval that holds the rewards of an arm's example, as people write it; empty if there is no example."""
+    if "example" not in entry.facts:
+        return ""
+    low, high = (pretty(end) for end in arms.parse(entry.facts["example"]).support)
+    return f"{'(' if low == '−∞' else '['}{low}, {high}{')' if high == '∞' else ']'}".replace("-", "−")
+
+
 def cite(name: str) -> str:
-    """BibTeX for a policy, a risk measure or a strategy, or for a paper by its key."""
+    """BibTeX for a policy, a risk measure or a strategy, for a paper by its key, or for `prudent` and the paper."""
+    return "\n\n".join(entries_of(name).values())
+
+
+def entries_of(name: str) -> dict[str, str]:
+    """The BibTeX entries behind a name, by their keys."""
     known = bibliography()
     if not isinstance(name, str):
-        raise PrudentError(f"cite: name must be text such as 'mv-lcb' or 'Sani12', got {name!r}")
+        raise PrudentError(f"cite: name must be text such as 'mv-lcb' or '{PAPER}', got {shown(name)}")
+    if name == PACKAGE:
+        return {PACKAGE: package_entry(), PAPER: known[PAPER]}
     if name in known:
-        return known[name]
+        return {name: known[name]}
     for registry in REGISTRIES:
         if name in registry:
             papers = registry.get(name).papers
             if not papers:
-                raise PrudentError(f"cite: {name} has no paper of its own; `prudent cite Sani12` gives the paper")
-            return "\n\n".join(known[key] for key in papers)
-    every = [*known, *(found for registry in REGISTRIES for found in registry.names())]
+                raise PrudentError(f"cite: {name} has no paper of its own; `prudent cite {PAPER}` gives the paper")
+            return {key: known[key] for key in papers}
+    every = [PACKAGE, *known, *(found for registry in REGISTRIES for found in registry.names())]
     hint = near(name, every) if "did you mean" in near(name, every) else "`prudent policies`, `risks` and `strategies`"
-    raise PrudentError(
-        f"cite: name must be a policy, a risk measure, a strategy or a paper's key, got {name!r}; {hint}"
-    )
+    raise PrudentError(f"cite: name must be {KNOWN}, got {shown(name)}; {hint}")
+
+
+def every_entry() -> dict[str, str]:
+    """The package and the whole bibliography."""
+    return {PACKAGE: package_entry(), **bibliography()}
+
+
+def package_entry() -> str:
+    """The package as BibTeX, as CITATION.cff has it."""
+    fields = {
+        "author": "{The prudent maintainers}",
+        "title": "prudent: risk-averse multi-armed bandits",
+        "howpublished": "Python package",
+        "note": f"Version {version(PACKAGE)}",
+    }
+    return f"@misc{{{PACKAGE},\n" + ",\n".join(f"  {key} = {{{value}}}" for key, value in fields.items()) + "\n}"
 
 
 @cache

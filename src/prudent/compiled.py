@@ -6,8 +6,9 @@ interpreted in a live experiment and compiled in a simulation. A risk measure is
 `tuple_form` stands for it.
 
 Machine code is kept on disk, and must never be found again once something it was made from has changed. Numba looks
-only at the kernel's own file. So the name of a file of machine code tells the source of all kernels as well, and the
-type under which a policy is compiled carries a fingerprint of its code and of all that it reads (prudent.fingerprints).
+only at the kernel's own file. So the name of a file of machine code tells the source of what that file imports as well,
+and the type under which a policy is compiled carries a fingerprint of its code and of all that it reads
+(prudent.fingerprints). An edit of one policy then leaves the machine code of the others in use.
 """
 
 import glob
@@ -17,43 +18,88 @@ from collections import namedtuple
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields
-from functools import cache
+from functools import cache, cached_property, update_wrapper
 from pathlib import Path
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from numba import njit, types
 from numba.core.caching import IndexDataCacheFile
+from numba.core.errors import NumbaError
 from numba.extending import models, overload, overload_method, register_jitable, register_model, typeof_impl
 from numba.misc.special import typeof
 
-from prudent.fingerprints import fingerprint, is_own, kernels_digest
+from prudent.errors import PrudentError, shown
+from prudent.fingerprints import fingerprint, is_own, source_digest
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class Kernel:
+    """A compiled loop, cached on disk, that lets other threads run.
+
+    Called from Python it needs an entrance from there, which takes long to compile. Most kernels are called by others
+    only; so inside kernels stands a second form without one.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.py_func = function
+        self.alone = _cached(function, nogil=True)
+        self.inside = _cached(function, no_cpython_wrapper=True)
+        update_wrapper(self, function)
+
+    def __call__(self, *args: Any) -> Any:
+        return self.alone(*args)
+
+    def __reduce__(self) -> str:
+        return self.py_func.__qualname__
+
+
 def kernel(function: F) -> F:
-    """A compiled loop, cached on disk, that lets other threads run."""
-    compiled: Any = njit(cache=True, nogil=True)(function)
-    compiled._cache._cache_file = MachineCode(compiled._cache)
-    made: F = compiled
-    return made
+    """Make a `Kernel` of a function."""
+    made: Any = Kernel(function)
+    return cast(F, made)
+
+
+def _cached(function: Callable[..., Any], **options: bool) -> Any:
+    compiled: Any = njit(cache=True, no_cfunc_wrapper=True, **options)(function)
+    compiled._cache._cache_file = MachineCode(compiled._cache, "inside" if "no_cpython_wrapper" in options else "alone")
+    return compiled
+
+
+class KernelType(types.Dispatcher):  # type: ignore[misc]
+    """A kernel inside of others. The value of a constant argument does not matter: True and False are one type."""
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        return super().get_call_type(context, [types.unliteral(each) for each in args], kws)
+
+
+register_model(KernelType)(models.OpaqueModel)
+
+
+@typeof_impl.register(Kernel)  # type: ignore[untyped-decorator]
+def _kernel_type(value: Kernel, _: Any) -> KernelType:
+    return KernelType(value.inside)
 
 
 class MachineCode(IndexDataCacheFile):  # type: ignore[misc]
-    """The files of a kernel, each named by what it was compiled from: the kernels' source and the types of arguments.
+    """The files of a kernel, each named by what it was compiled from: the source, the form and the types of arguments.
 
     Numba numbers its files and lists them in an index. Two processes that compile at once take the same number, and one
     would then find under its own policy the machine code of the other's.
     """
 
-    def __init__(self, cache: Any) -> None:
-        locator, base = cache._impl.locator, cache._impl.filename_base
-        super().__init__(cache.cache_path, base, locator.get_source_stamp())
-        source = repr((kernels_digest(), self._source_stamp, self._version))
-        (name, _, _), (_, _, python) = base.rpartition("-"), base.rpartition(".")  # between them stands a line number
+    def __init__(self, cache: Any, form: str) -> None:
+        locator, self._base = cache._impl.locator, cache._impl.filename_base
+        super().__init__(cache.cache_path, self._base, locator.get_source_stamp())
+        self._source, self._form = Path(locator._py_file), form
+        (name, _, _), (_, _, python) = self._base.rpartition("-"), self._base.rpartition(".")  # a line number between
         self._pattern = f"{glob.escape(name)}-*.{python}.*"
-        self._begins = f"{base}.{hashlib.blake2b(source.encode(), digest_size=6).hexdigest()}"
+
+    @cached_property
+    def _begins(self) -> str:
+        source = repr((source_digest(self._source), self._version))
+        return f"{self._base}.{hashlib.blake2b(source.encode(), digest_size=6).hexdigest()}"
 
     def save(self, key: Any, data: Any) -> None:
         """Keep it, if the disk allows; code of another source is of no use any more."""
@@ -71,7 +117,7 @@ class MachineCode(IndexDataCacheFile):  # type: ignore[misc]
             return None
 
     def _name(self, key: Any) -> str:
-        return f"{self._begins}.{hashlib.blake2b(repr(key).encode(), digest_size=12).hexdigest()}.nbc"
+        return f"{self._begins}.{hashlib.blake2b(repr((self._form, key)).encode(), digest_size=12).hexdigest()}.nbc"
 
 
 def inlined(function: F) -> F:
@@ -82,7 +128,7 @@ def inlined(function: F) -> F:
 
 def helper(function: F) -> F:
     """A function that runs as Python and inside kernels alike."""
-    marked: F = register_jitable(function)
+    marked: F = register_jitable(no_cfunc_wrapper=True)(function)
     return marked
 
 
@@ -90,10 +136,24 @@ def in_kernels(plain: Callable[..., Any]) -> Callable[[F], F]:
     """Inside kernels `plain` is what the function below returns, which is called with the types of its arguments."""
 
     def register(choose: F) -> F:
-        overload(plain, strict=False)(choose)
+        overload(plain, strict=False, jit_options={"no_cfunc_wrapper": True})(choose)
         return choose
 
     return register
+
+
+def left_out_for(special: type, instead: Any) -> Callable[[F], F]:
+    """A helper that is never reached where its first argument is a `special`: kernels for those are compiled without
+    it. `instead` tells the type of its result."""
+
+    def mark(function: F) -> F:
+        @in_kernels(function)
+        def choose(first: Any, *_: Any) -> Any:
+            return (lambda first, *_: instead) if issubclass(first.instance_class, special) else function
+
+        return function
+
+    return mark
 
 
 class PolicyType(types.NamedTuple):  # type: ignore[misc]
@@ -144,9 +204,24 @@ def as_compiled(policy: Any) -> Any:
     Numba tells tuples apart by the names of their classes and fields. So a class written a second time in a notebook,
     or one whose functions or constants have changed since, would run the machine code of the first.
     """
+    for name, value in zip(policy._fields, policy, strict=True):
+        _check_field(type(policy).__name__, name, value)
     kind: Any = _named_by_code(type(policy))
     compilable(kind)
     return kind._make(policy)
+
+
+def _check_field(owner: str, name: str, value: Any) -> None:
+    """Refuse what Numba cannot take as an argument, and what would change between rounds."""
+    try:
+        fits = not isinstance(value, (list, set, dict)) and typeof(value) is not None
+    except (ValueError, TypeError, NumbaError):
+        fits = False
+    if not fits:
+        raise PrudentError(
+            f"{owner}: {name} must be a number, a text, an array or a tuple of these, because policies are compiled,"
+            f" got {shown(value)}; write constants as a tuple, and take what was learnt from the arms in score or phase"
+        )
 
 
 def _named_by_code(cls: Any) -> Any:
@@ -179,7 +254,7 @@ def _forward(kind: type, name: str, method: FunctionType) -> None:
         return method
 
     template.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
-    overload_method(kind, name)(template)
+    overload_method(kind, name, jit_options={"no_cfunc_wrapper": True})(template)
 
 
 def tuple_form(value: Any, interpreted: frozenset[str] = frozenset()) -> Any:

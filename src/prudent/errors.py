@@ -14,6 +14,10 @@ LONGEST_SHOWN = 200
 """Characters of what was given that a message repeats."""
 
 
+class AssumptionWarning(UserWarning):
+    """A policy meets rewards that it was not made for; its result may have little to do with what is known of it."""
+
+
 class PrudentError(ValueError):
     """Bad input, rejected before anything is computed."""
 

@@ -4,6 +4,7 @@ import dis
 import hashlib
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -18,8 +19,15 @@ import numpy as np
 ROOMS = ("arms", "confidence", "risk", "policies", "engine", "identification")
 """Where kernels and what they call are written: an edit there must not find its old machine code."""
 
+HERE = Path(__file__).parent
+TOOLS = (HERE / "fingerprints.py", HERE / "compiled.py")
+"""How code is compiled, wherever it is written."""
+
+IMPORT = re.compile(r"^ *from (prudent[.\w]*) import (\([^)]*\)|[^#\n]*)", re.MULTILINE)
+"""How modules of this package import each other."""
+
 LIBRARIES = ("numpy", "numba", "scipy", "prudent")
-"""Code known by its name, as Python's own is: `kernels_digest` tells our source, and the others keep their promises."""
+"""Code known by its name, as Python's own is: `source_digest` tells our source, and the others keep their promises."""
 
 PLAIN = (float, int, str, bool, tuple[float, ...], float | str)
 """The annotations of numbers and texts."""
@@ -32,13 +40,51 @@ Feed = Callable[[bytes], Any]
 
 @cache
 def kernels_digest() -> bytes:
-    """A digest of the source that kernels are made from."""
-    here = Path(__file__).parent
-    own = (Path(__file__), here / "compiled.py")
+    """A digest of all source that kernels are made from."""
+    return _digest(_in_rooms())
+
+
+@cache
+def source_digest(start: Path) -> bytes:
+    """A digest of the source that kernels in a file are made from: its own, and that of our files that it imports.
+
+    What a kernel calls is imported where the kernel is written, or comes with the types of its arguments.
+    """
+    reached, waiting = {start}, [start]
+    while waiting:
+        new = _imported(waiting.pop()) - reached
+        reached |= new
+        waiting += new
+    return _digest((reached & _in_rooms()) | {start, *TOOLS})
+
+
+@cache
+def _in_rooms() -> frozenset[Path]:
+    return frozenset([*TOOLS, *(path for room in ROOMS for path in (HERE / room).glob("*.py"))])
+
+
+def _digest(paths: Iterable[Path]) -> bytes:
     digest = hashlib.blake2b(digest_size=16)
-    for path in sorted([*own, *(path for room in ROOMS for path in (here / room).glob("*.py"))]):
+    for path in sorted(paths):
         digest.update(path.read_bytes())
     return digest.digest()
+
+
+@cache
+def _imported(path: Path) -> frozenset[Path]:
+    """The files of this package that one of them imports; of a package also its `__init__`."""
+    names: set[str] = set()
+    for module, items in IMPORT.findall(path.read_text(encoding="utf-8")):
+        parts = module.split(".")
+        names |= {".".join(parts[: i + 1]) for i in range(1, len(parts))}
+        names |= {f"{module}.{item.split()[0]}" for item in items.strip("()").split(",") if item.split()}
+    return frozenset(file for file in map(_file, names) if file.is_file())
+
+
+def _file(module: str) -> Path:
+    """Where one of our modules is written."""
+    path = HERE.joinpath(*module.split(".")[1:])
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
 def fingerprint(cls: type) -> str:
@@ -46,7 +92,7 @@ def fingerprint(cls: type) -> str:
 
     What cannot be followed, such as a pointer to a function in C, makes it another one in every process.
     """
-    digest = hashlib.blake2b(kernels_digest(), digest_size=10)
+    digest = hashlib.blake2b(_digest(TOOLS), digest_size=10)
     _absorb_class(cls, digest.update, set())
     return digest.hexdigest()
 
@@ -112,12 +158,7 @@ def _absorb(value: Any, attributes: frozenset[str], feed: Feed, seen: set[Any]) 
         case type():
             _absorb_class(value, feed, seen)
         case ModuleType():
-            feed(value.__name__.encode())
-            if not _is_known(value.__name__) and (value, attributes) not in seen:
-                seen.add((value, attributes))
-                for name in sorted(attributes & vars(value).keys()):
-                    feed(name.encode())
-                    _absorb(vars(value)[name], attributes, feed, seen)
+            _absorb_module(value, attributes, feed, seen)
         case np.ndarray() | np.generic() if not value.dtype.hasobject:
             feed(repr((value.dtype.descr, value.shape)).encode() + value.tobytes())
         case tuple() | list():
@@ -130,8 +171,30 @@ def _absorb(value: Any, attributes: frozenset[str], feed: Feed, seen: set[Any]) 
             feed(repr(getattr(value, "__name__", value)).encode())
         case _ if callable(value) and _is_known(getattr(value, "__module__", None)):
             feed(getattr(value, "__qualname__", repr(type(value))).encode())
+            _absorb_source(value.__module__, feed)
         case _:
             feed(UNKNOWN)
+
+
+def _absorb_module(module: ModuleType, attributes: frozenset[str], feed: Feed, seen: set[Any]) -> None:
+    """Feed what a module has under the names that code mentions; for a library its name is enough.
+
+    Of this package all source is fed, because code may go from module to module here.
+    """
+    feed(module.__name__.encode())
+    if module.__name__.partition(".")[0] == "prudent":
+        feed(kernels_digest())
+    elif not _is_known(module.__name__) and (module, attributes) not in seen:
+        seen.add((module, attributes))
+        for name in sorted(attributes & vars(module).keys()):
+            feed(name.encode())
+            _absorb(vars(module)[name], attributes, feed, seen)
+
+
+def _absorb_source(module: str, feed: Feed) -> None:
+    """Feed the source of one of our modules; nothing for other libraries."""
+    if module.partition(".")[0] == "prudent":
+        feed(source_digest(_file(module)))
 
 
 def _absorb_function(function: FunctionType, feed: Feed, seen: set[Any]) -> None:
@@ -141,7 +204,8 @@ def _absorb_function(function: FunctionType, feed: Feed, seen: set[Any]) -> None
     seen.add(function)
     home = function.__globals__.get("__name__")
     feed(f"{home}.{function.__qualname__}".encode())
-    if _is_known(home):
+    if home is not None and _is_known(home):
+        _absorb_source(home, feed)
         return
     if inspect.getmodule(function) is None:  # code from exec(): the next process could not load what Numba stores
         feed(UNKNOWN)
@@ -182,7 +246,10 @@ def _absorb_code(code: CodeType, feed: Feed) -> tuple[set[str], set[str]]:
 def _absorb_class(cls: type, feed: Feed, seen: set[Any]) -> None:
     """Feed the methods of a class, those it inherits, and its constants."""
     feed(f"{cls.__module__}.{cls.__qualname__}".encode())
-    if cls in seen or (_is_known(cls.__module__) and _is_where_it_says(cls)):
+    if cls in seen:
+        return
+    if _is_known(cls.__module__) and _is_where_it_says(cls):
+        _absorb_source(cls.__module__, feed)
         return
     seen.add(cls)
     for base in cls.__mro__[1:]:

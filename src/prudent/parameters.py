@@ -37,9 +37,15 @@ PARAMETERS = {
     "failure": Parameter(0.0, 1.0, "low high", "for 95 % confidence pass 0.05", "a {} % failure rate"),
     "level": Parameter(0.0, 1.0, "low high", "for 95 % confidence pass 0.95", "{} % confidence"),
     "range": Parameter(0.0, math.inf, "low high", "pass the largest minus the smallest possible reward"),
+    "sd": Parameter(0.0, math.inf, "low high", "pass about the largest standard deviation of an arm's rewards"),
     "low": Parameter(-math.inf, math.inf, "low high", "pass the smallest reward possible"),
     "high": Parameter(-math.inf, math.inf, "low high", "pass the largest reward possible"),
 }
+
+
+def grown(thing: Any, grows: Mapping[str, int], factor: float) -> dict[str, float]:
+    """The parameters that change when the unit of rewards does, by the power of it that each grows by."""
+    return {name: getattr(thing, name) * factor**power for name, power in grows.items()}
 
 
 def check_parameter(owner: str, name: str, value: Any, known: Mapping[str, Parameter] = PARAMETERS) -> float:

@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prudent.errors import PrudentError
-
-ROUNDING = 1e-12
-"""A standard error below this share of its mean is rounding: every run had the same value."""
+from prudent.text import ROUNDING, with_error
 
 REWEIGHTINGS = 5
 RESAMPLES = 1000
@@ -23,7 +21,7 @@ class Slope(NamedTuple):
     se: float
 
     def __str__(self) -> str:
-        return f"{round(self.value, 4) + 0.0:.4f} ± {self.se:.4f}"  # + 0.0 turns −0 into 0
+        return with_error(round(self.value, 9), round(self.se, 9))  # less is rounding of logarithms
 
 
 def end_slope(x: ArrayLike, y: ArrayLike) -> float:

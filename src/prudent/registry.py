@@ -1,8 +1,9 @@
 """Names for arms, risk measures, policies and strategies: `mv-lcb(c=1)`, `gaussian(1.0, 0.05)`, `cvar(alpha=0.05)`.
 
-One registry per kind, and one way to register: a decorator, `@policies.add("mv-lcb", serves="mean-variance")`. A
-registry finds what it holds in the modules of its own package, and in other packages through entry points
-(`prudent.policies`, `prudent.risks`, `prudent.arms`, `prudent.strategies`, `prudent.portfolio_policies`).
+One registry per kind, and one way to register: a decorator, `@policies.add("mv-lcb", serves="mean-variance")`. An
+alias, as `normal` for `gaussian`, is read as its name and never written. A registry finds what it holds in the modules
+of its own package, and in other packages through entry points (`prudent.policies`, `prudent.risks`, `prudent.arms`,
+`prudent.strategies`, `prudent.portfolio_policies`).
 """
 
 import ast
@@ -12,7 +13,7 @@ import pkgutil
 import re
 import threading
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -36,6 +37,7 @@ class Entry(NamedTuple):
     name: str
     factory: Callable[..., Any]
     facts: Mapping[str, Any]
+    aliases: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -86,28 +88,33 @@ class Registry(Generic[T]):
         self._home, self._wanted, self._of, self._prepare = home, wanted, of, prepare
         self._parts: Registry[Any] = self if parts is None else parts
         self._entries: dict[str, Entry] = {}
+        self._aliases: dict[str, str] = {}
         self._of_factory: dict[Any, Entry] = {}
         self._loaded, self._loading = False, threading.RLock()
 
-    def add(self, name: str, **facts: Any) -> Callable[[F], F]:
-        """Register the class or function below under `name`; a name is given once."""
+    def add(self, name: str, *, aliases: Sequence[str] = (), **facts: Any) -> Callable[[F], F]:
+        """Register the class or function below under `name`, and under its aliases; a name is given once."""
 
         def register(factory: F) -> F:
-            self._put(_key(name), factory, facts)
+            self._put(Entry(_key(name), factory, facts, tuple(map(_key, aliases))))
             return factory
 
         return register
 
-    def _put(self, key: str, factory: Any, facts: Mapping[str, Any]) -> None:
-        if key in self._entries and self._entries[key].factory is not factory:
-            raise PrudentError(f"{self.kind} {key!r} is registered twice; choose another name")
-        if key not in self._entries:
-            self._prepare(factory, key)
-            self._entries[key] = Entry(key, factory, facts)
-            self._of_factory.setdefault(factory, self._entries[key])
+    def _put(self, entry: Entry) -> None:
+        known = self._entries.get(entry.name)
+        if known is not None and known.factory is entry.factory:
+            return
+        for key in (entry.name, *entry.aliases):
+            if key in self._entries or key in self._aliases:
+                raise PrudentError(f"{self.kind} {key!r} is registered twice; choose another name")
+        self._prepare(entry.factory, entry.name)
+        self._entries[entry.name] = entry
+        self._aliases |= dict.fromkeys(entry.aliases, entry.name)
+        self._of_factory.setdefault(entry.factory, entry)
 
     def names(self) -> list[str]:
-        """All known names, sorted."""
+        """All known names, sorted, without aliases."""
         self._load()
         return sorted(self._entries)
 
@@ -116,18 +123,23 @@ class Registry(Generic[T]):
         return [self._entries[name] for name in self.names()]
 
     def __contains__(self, name: str) -> bool:
-        return isinstance(name, str) and _key(name) in self.names()
+        self._load()
+        return isinstance(name, str) and self._name(name) in self._entries
+
+    def _name(self, given: str) -> str:
+        """The name as it is registered, for an alias its name."""
+        return self._aliases.get(_key(given), _key(given))
 
     def get(self, name: str) -> Entry:
-        """The entry called `name`, or an error with the nearest names."""
+        """The entry called `name`, or with that alias, or an error with the nearest names."""
         if not isinstance(name, str):
             raise PrudentError(f"the name of a {self.kind} must be text, got {shown(name)}")
-        key = _key(name)
-        if key not in self._entries:
+        if self._name(name) not in self._entries:
             self._load()
-        if key not in self._entries:
-            raise PrudentError(f"unknown {self.kind} {shown(key)}; {near(key, sorted(self._entries))}")
-        return self._entries[key]
+        if self._name(name) not in self._entries:
+            known = sorted({*self._entries, *self._aliases})
+            raise PrudentError(f"unknown {self.kind} {shown(_key(name))}; {near(_key(name), known)}")
+        return self._entries[self._name(name)]
 
     def entry_of(self, thing: Any) -> Entry | None:
         """The entry from whose class `thing` was made; None for one that is not registered."""
@@ -233,7 +245,7 @@ class Registry(Generic[T]):
                     import_module(f"{self._home}.{module.name}")
             for point in entry_points(group=self.group):
                 try:
-                    self._put(_key(point.name), point.load(), {})
+                    self._put(Entry(_key(point.name), point.load(), {}))
                 except Exception as error:
                     # One broken package must not take the others' names away.
                     warnings.warn(f"{self.kind} {point.name!r} from {point.value} is left out: {error}", stacklevel=4)

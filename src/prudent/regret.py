@@ -77,7 +77,12 @@ def gap_regret(pulls: NDArray[np.int64], gaps: Array) -> Array:
 
 
 def regret_parts(
-    pulls: NDArray[np.int64], mean: Array, variance: Array, twin_mean: Array, twin_variance: Array, risk: MeanVariance
+    pulls: NDArray[np.int64],
+    mean: Array,
+    variance: Array,
+    twin_mean: Array,
+    twin_variance: Array,
+    risk: MeanVariance | str,
 ) -> RegretParts:
     """eq. regret2: gap (1/n) Σ T_i Δ̂_i, exploration risk, and minus the spread of the twins' means."""
     twins = {"twin_mean": twin_mean, "twin_variance": twin_variance}
@@ -90,14 +95,16 @@ def regret_parts(
 
 
 def pseudo_regret_parts(
-    pulls: NDArray[np.int64], means: Array, gaps: Array, risk: MeanVariance, form: str = "definition-3"
+    pulls: NDArray[np.int64], means: Array, gaps: Array, risk: MeanVariance | str, form: str = "definition-3"
 ) -> PseudoRegretParts:
     """Definition 3: (1/n) Σ T_i Δ_i and (2/n²) Σ_i Σ_{j≠i} T_i T_j Γ_ij², from the true means and gaps."""
     risk = _mean_variance("pseudo_regret_parts", risk)
     return PseudoRegretParts(gap_regret(pulls, gaps), risk.variance_weight * exploration_risk(pulls, means, form))
 
 
-def expected_regret(pulls: NDArray[np.int64], means: Array, variances: Array, best: int, risk: MeanVariance) -> float:
+def expected_regret(
+    pulls: NDArray[np.int64], means: Array, variances: Array, best: int, risk: MeanVariance | str
+) -> float:
     """E[R_n] for a fixed allocation:
     Σ T_i Δ_i/n + Σ_{i<j} T_i T_j Γ_ij²/n² − Σ T_i (σ_i² − σ_*²)/n², the last from dividing by n and not n − 1."""
     _check_allocation("expected_regret", pulls=pulls, means=means, variances=variances)

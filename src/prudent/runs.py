@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from prudent.errors import PrudentError, check_integer, shown
 from prudent.policies.base import Policy, spec
 from prudent.risk.base import RiskMeasure
 from prudent.risk.mean_variance import MeanVariance
+
+if TYPE_CHECKING:
+    import polars as pl
 
 MEASURES = (
     "regret", "gap", "exploration", "twins", "pseudo_regret", "gap_regret",
@@ -81,6 +84,15 @@ def averages(values: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
         known = not isinstance(error, float) or math.isfinite(error)
         flat[name], flat[f"{name}_se"] = mean, error if known else None
     return flat
+
+
+def as_pandas(table: "pl.DataFrame") -> Any:
+    """A table as a pandas data frame, or an error that says what to install."""
+    try:
+        return table.to_pandas()
+    except ModuleNotFoundError as error:
+        fix = "pip install pandas pyarrow"
+        raise PrudentError(f"to_pandas: {error.name} must be installed, got none; {fix}") from None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -167,6 +179,21 @@ class Runs(Rounds):
         values["reward_mean"], values["reward_variance"] = self.reward_mean(), self.reward_variance()
         values["best_share"] = self.best_share()
         return values
+
+    def table(self) -> "pl.DataFrame":
+        """A row for each run and snapshot: the run, the horizon, its measures, and each arm's pulls under its name."""
+        import polars as pl  # not needed to simulate, and slow to import
+
+        rows = []
+        for each in self.history or [self]:
+            columns = {"run": np.arange(len(each)), "horizon": np.full(len(each), each.horizon), **each.measures()}
+            pulls = dict(zip((f"pulls of {name}" for name in each.bandit.names), each.pulls.T, strict=True))
+            rows.append(pl.DataFrame(columns | pulls))
+        return pl.concat(rows)
+
+    def to_pandas(self) -> Any:
+        """`table()` as a pandas data frame."""
+        return as_pandas(self.table())
 
     def summary(self) -> dict[str, Any]:
         """Means and standard errors of all measures, flat (`averages`); None where the risk measure defines none."""

@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 
+from prudent import Bandit
 from prudent.paper import fig2_left
 from prudent.paper.making import Settings, make
 
@@ -18,6 +19,16 @@ def test_make_leaves_figure_and_data_and_nothing_half_done(settings):
     assert all(path.stat().st_size > 1000 for path in section.files())
     assert {path.suffix for path in section.files()} == {".parquet", ".svg", ".png"}
     assert not list(settings.out.rglob("*.part"))
+
+
+def test_other_arms_have_files_of_their_own_and_the_paper_says_nothing_of_them(settings):
+    bandit = Bandit(["gaussian(1, 0.1)", "uniform(0, 1)"])
+    section = make(fig2_left.with_others(bandit, 0.5), settings)
+    assert {path.stem for path in section.files()} == {"fig2-left-own"}
+    data = pl.read_parquet(section.data[0])
+    assert data["arms"].unique().to_list() == ["gaussian(1.0, 0.1); uniform(0.0, 1.0)"]
+    assert data["risk"].unique().to_list() == ["mean-variance(rho=0.5)"]
+    assert section.notes["Measured"] == ""
 
 
 def test_parts_add_up_at_every_horizon(settings):

@@ -88,7 +88,7 @@ def test_a_heat_map_puts_every_value_at_its_gap_and_difference(settings):
 def test_figure_2_right_is_the_largest_of_each_panel(settings):
     section, panels = make(fig2_right.FIGURE, settings), panels_of(settings)
     (table,) = section.tables.values()
-    assert table.columns == ["n", "algorithm", "worst regret", "se", "Δ", "Γ"]
+    assert table.columns == ["n", "algorithm", "worst regret", "worst regret_se", "Δ", "Γ"]
     for row in table.iter_rows(named=True):
         assert row["worst regret"] == panels[row["algorithm"], row["n"]]["regret"].max()
 

@@ -91,8 +91,8 @@ SPECS = {
     ),
     "text is not a truth value in Python": wrong("MVLCB(unbiased='no')", "unbiased"),
     "text is not a truth value for short": wrong("two_assets().optimal(1.0, short='no')", "short"),
-    "text is not a truth value for remember": wrong("Agent('ucb1', 2, remember='no')", "remember"),
-    "text is not a truth value for asked": wrong("Agent('ucb1', 2).tell(0, 0.5, asked='no')", "asked"),
+    "text is not a truth value for remember": wrong("Agent('ucb1', 2, remember='no', scale=1)", "remember"),
+    "text is not a truth value for asked": wrong("Agent('ucb1', 2, scale=1).tell(0, 0.5, asked='no')", "asked"),
     "20,000 minus signs are refused": refused(f"{SIMULATE} --arm {'-' * 20_000}1", "arm"),
     "20,000 brackets are refused": refused(f"{SIMULATE} --policy '{'(' * 20_000}'", "policy"),
     "beta draws that do not end are refused": refused(f"{SIMULATE} --arm 'beta(1e-100, 1e-100)'", "beta"),
@@ -251,7 +251,9 @@ SIZES = {
         f"identify {TWO.replace('1, 2', '1, 1.001')} --strategy lucb --risk 'cvar(0.1)' --delta 0.01 --runs 50",
         small=False,
     ),
-    "an agent of ten million arms is made in seconds or refused": right("Agent('mv-lcb', 10**7, horizon=10**8).ask()"),
+    "an agent of ten million arms is made in seconds or refused": right(
+        "Agent('mv-lcb', 10**7, horizon=10**8, scale=1).ask()"
+    ),
     "a portfolio with infinite tolerance prints strict JSON": answered(f"{PORTFOLIO} --rho inf --json", "weights"),
     "the paper without a name of a figure is refused": refused("paper ''", "figure|name"),
 }
@@ -273,13 +275,15 @@ AGENTS = {
         }.items()
     },
     "an agent loads the file it saved after tiny rewards": true(
-        "tells(Agent('ucb1', 1, remember=True), [0, 5e-324, 5e-324]) is not None"
+        "tells(Agent('ucb1', 1, remember=True, scale=1), [0, 5e-324, 5e-324]) is not None"
     ),
-    "a NumPy truth value is no reward": wrong("Agent('ucb1', 2).tell(0, np.True_, asked=False)", "reward"),
+    "a truth value is a reward": right("Agent('ucb1', 2, scale=1).tell(0, np.True_, asked=False)"),
     "loading an agent from nowhere is refused": wrong("Agent.load('nowhere.json')", "nowhere.json"),
-    "saving an agent below a file is refused": wrong("Agent('ucb1', 2).save('table.csv/agent.json')", "table.csv"),
+    "saving an agent below a file is refused": wrong(
+        "Agent('ucb1', 2, scale=1).save('table.csv/agent.json')", "table.csv"
+    ),
     "saving an agent on a full disk is refused": wrong(
-        "full_disk(); Agent('ucb1', 200).save('agent.json')", "cannot write"
+        "full_disk(); Agent('ucb1', 200, scale=1).save('agent.json')", "cannot write"
     ),
 }
 

@@ -34,11 +34,11 @@ VARIANCE = invgamma(4.0, scale=0.5 + 3.5 * 0.4)
 @pytest.mark.parametrize(
     ("policy", "arm", "law"),
     [
-        (MTS(INF), ARM, norm(-0.3, math.sqrt(1 / 7))),
-        (VTS(0.0), ARM, VARIANCE),
-        (MVTS(0.0), ARM, VARIANCE),
-        (MVTS(INF), ARM, norm(-0.3, math.sqrt(1 / 7))),
-        (Thompson(2.0), ARM, norm(-0.3, math.sqrt(2 / 7))),
+        (MTS(INF, 1.0), ARM, norm(-0.3, math.sqrt(1 / 7))),
+        (VTS(0.0, 1.0), ARM, VARIANCE),
+        (MVTS(0.0, 1.0), ARM, VARIANCE),
+        (MVTS(INF, 1.0), ARM, norm(-0.3, math.sqrt(1 / 7))),
+        (Thompson(2.0), ARM, norm(-0.3, math.sqrt(4 / 7))),
     ],
 )
 def test_scores_follow_the_posterior(policy: Any, arm: Arm, law: Any) -> None:
@@ -46,7 +46,7 @@ def test_scores_follow_the_posterior(policy: Any, arm: Arm, law: Any) -> None:
     assert kstest([policy.score(arm, rng) for _ in range(DRAWS)], law.cdf).pvalue > FALSE_ALARM
 
 
-@pytest.mark.parametrize("policy", [BernoulliThompson(), BernoulliMVTS(INF)])
+@pytest.mark.parametrize("policy", [BernoulliThompson(0.0, 1.0), BernoulliMVTS(INF, 0.0, 1.0)])
 def test_probabilities_follow_the_beta_posterior(policy: Any) -> None:
     rng = np.random.default_rng(2)
     assert kstest([-policy.score(COIN, rng) for _ in range(DRAWS)], beta(4, 8).cdf).pvalue > FALSE_ALARM
@@ -55,7 +55,7 @@ def test_probabilities_follow_the_beta_posterior(policy: Any) -> None:
 def test_mean_and_variance_are_drawn_independently() -> None:
     """Var(1/τ − ρθ) = Var(1/τ) + ρ²/s; the mean of squares of 20,000 draws is within 5 of its standard errors."""
     rng = np.random.default_rng(3)
-    scores = np.array([MVTS(2.0).score(ARM._replace(pulls=40), rng) for _ in range(DRAWS)])
+    scores = np.array([MVTS(2.0, 1.0).score(ARM._replace(pulls=40), rng) for _ in range(DRAWS)])
     variance = invgamma(20.5, scale=0.5 + 20 * 0.4)
     squares = (scores - (variance.mean() - 2.0 * 0.3)) ** 2
     assert abs(squares.mean() - (variance.var() + 4.0 / 40)) < 5 * squares.std() / math.sqrt(DRAWS)
@@ -65,7 +65,7 @@ def test_b_cvts_draws_only_the_tail_of_a_dirichlet_law() -> None:
     rng = np.random.default_rng(4)
     rewards = np.sort(rng.random(30))
     arm = Arm(30, rewards.mean(), rewards.var())
-    ours = [-BCVTS(0.2).score(arm, rng, rewards) for _ in range(DRAWS)]
+    ours = [-BCVTS(0.2, 1.0).score(arm, rng, rewards) for _ in range(DRAWS)]
     values, weights = np.append(rewards, 1.0), rng.dirichlet(np.ones(31), DRAWS)
     below = np.cumsum(weights, axis=1)
     theirs = (np.diff(np.minimum(below, 0.2), prepend=0.0) * values).sum(1) / 0.2
@@ -86,7 +86,7 @@ LEARNERS = [
     *((name, bandit, 1_000) for name in ("mv-dsee(rule=log, a=20)", "mts", "mvts") for bandit in (GAUSSIAN, COINS)),
     *((name, GAUSSIAN, 1_000) for name in ("mv-ucb", "mv-dsee", "thompson")),
     ("vts", GAUSSIAN, 1_000),  # at ρ = 1 it is greedy in the mean, and one coin in ten starts with a 0
-    *((name, COINS, 1_000) for name in ("thompson(variance=0.25)", "bernoulli-thompson", "bernoulli-mvts", "kl-ucb")),
+    *((name, COINS, 1_000) for name in ("thompson(sd=0.5)", "bernoulli-thompson", "bernoulli-mvts", "kl-ucb")),
     *((name, COINS, 300) for name in ("mv-ucb(b=1)", "mv-dsee", "npts", "rho-mts")),
     *((name, BETAS, 300) for name in ("npts", "kl-ucb", "rho-mts(values=[0, 0.2, 0.4, 0.6, 0.8, 1])")),
     *((f"{name}(alpha=0.5)", COINS, 300) for name in ("b-cvts", "m-cvts", "cvar-ucb", "u-ucb", "quantile-ucb")),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents import ALL, HORIZON, LEARNERS, N_ARMS, VARIANTS, play, rewards
+from agents import ALL, HORIZON, LEARNERS, N_ARMS, VARIANTS, play, rewards, risk_of
 from prudent import Agent, PrudentError
 
 # Late rewards, several open asks
@@ -16,7 +16,10 @@ from prudent import Agent, PrudentError
 @pytest.mark.parametrize("policy", ["mv-lcb", "ucb1", "exp-exp", "round-robin"])
 def test_asks_withdrawn_leave_no_trace(policy):
     """An agent whose every other ask is withdrawn asks the same as one that was never asked for them."""
-    plain, nervous = Agent(policy, 3, horizon=60), Agent(policy, 3, horizon=60)
+    plain, nervous = (
+        Agent(policy, 3, horizon=60, scale=1, risk=risk_of(policy)),
+        Agent(policy, 3, horizon=60, scale=1, risk=risk_of(policy)),
+    )
     for t in range(60):
         nervous.withdraw(nervous.ask())
         arm = plain.ask()
@@ -29,13 +32,13 @@ def test_asks_withdrawn_leave_no_trace(policy):
 
 @pytest.mark.parametrize("policy", LEARNERS)
 def test_open_asks_share_the_arms_without_a_reward(policy):
-    agent = Agent(policy, 4, horizon=1000)
+    agent = Agent(policy, 4, horizon=1000, scale=1, risk=risk_of(policy))
     assert Counter(agent.ask() for _ in range(8)) == dict.fromkeys(range(4), 2)
 
 
 @given(st.permutations(range(30)), st.sampled_from(ALL))
 def test_late_rewards_in_any_order_give_the_same_estimates(order, policy):
-    agent = Agent(policy, N_ARMS, HORIZON)
+    agent = Agent(policy, N_ARMS, HORIZON, scale=1, risk=risk_of(policy))
     told = [(agent.ask(), value) for value in np.linspace(0.0, 1.0, 30)]
     assert sum(e.open_asks for e in agent.estimates()) == 30
     for i in order:
@@ -50,7 +53,7 @@ def test_late_rewards_in_any_order_give_the_same_estimates(order, policy):
 
 def test_the_policy_sees_only_what_was_told():
     """With a reward always five asks late the best arm is still found."""
-    agent, waiting, reward = Agent("mv-lcb(c=1, rho=0)", 2, horizon=3000), deque(), rewards(1)
+    agent, waiting, reward = Agent("mv-lcb(c=1, rho=0)", 2, horizon=3000, scale=1), deque(), rewards(1)
     for _ in range(3000):
         arm = agent.ask()
         waiting.append((arm, 0.5 if arm else float(reward() < 0.5)))
@@ -61,7 +64,7 @@ def test_the_policy_sees_only_what_was_told():
 
 
 def test_a_reward_from_elsewhere_counts_as_a_round():
-    agent, asked = Agent("ucb1", 2), Agent("ucb1", 2)
+    agent, asked = Agent("ucb1", 2, scale=1), Agent("ucb1", 2, scale=1)
     for arm in play(asked, 20, lambda: 0.5):
         agent.tell(arm, 0.5, asked=False)
     assert agent.estimates() == asked.estimates()
@@ -83,7 +86,7 @@ operations = st.lists(
 @settings(max_examples=400)
 @given(operations, st.sampled_from([*LEARNERS, "random-arm", *VARIANTS[:-1]]), st.integers(1, 4))
 def test_whatever_happens_the_books_are_right(steps, policy, n_arms):
-    agent = Agent(policy, n_arms, horizon=100, support=(0, 1))
+    agent = Agent(policy, n_arms, horizon=100, support=(0, 1), risk=risk_of(policy))
     told = {i: [] for i in range(n_arms)}
     waiting, retired = Counter(), set()
     for step, number, value in steps:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from agents import Worst, play, rewards
+from agents import Worst, play, rewards, risk_of
 from prudent import Agent, PrudentError, RiskMeasure
 from prudent.policies.base import UNSET
 from prudent.policies.base import policies as registry
@@ -56,9 +56,11 @@ def kept(agent):
     return [arm["rewards"] for arm in json.loads(agent.to_json())["arms"]]
 
 
-@pytest.mark.parametrize("settings", [{"remember": True}, {"policy": Worst()}, {"risk": Shortfall()}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{"remember": True}, {"policy": Worst(), "risk": "variance"}, {"risk": Shortfall()}], ids=str
+)
 def test_rewards_are_kept_in_order_where_needed(settings):
-    agent = Agent(**({"policy": "ucb1", "n_arms": 2} | settings))
+    agent = Agent(**({"policy": "ucb1", "arms": 2, "scale": 1} | settings))
     values = np.random.default_rng(8).random(50).tolist()
     for i, value in enumerate(values):
         agent.tell(i % 2, value, asked=False)
@@ -69,13 +71,13 @@ def test_rewards_are_kept_in_order_where_needed(settings):
 
 
 def test_rewards_nobody_needs_are_not_kept():
-    agent = Agent("ucb1", 2)
+    agent = Agent("ucb1", 2, scale=1)
     play(agent, 5, rewards(0))
     assert kept(agent) == [None, None]
 
 
 def test_any_risk_measure_prices_the_rewards(shortfall):
-    agent = Agent("ucb1", 2, risk="shortfall(share=0.25)")
+    agent = Agent("ucb1", 2, risk="shortfall(share=0.25)", scale=1)
     told = np.random.default_rng(9).random(31)
     for value in told:
         agent.tell(1, value, asked=False)
@@ -83,10 +85,10 @@ def test_any_risk_measure_prices_the_rewards(shortfall):
     assert Agent.from_json(agent.to_json()).estimates() == agent.estimates()
 
 
-@pytest.mark.parametrize("given", [Cautious(support=[0, 0.5, math.inf]), Cautious(Shortfall(0.1), (1.0, 2.0))], ids=str)
+@pytest.mark.parametrize("given", [Cautious(support=(0, 0.5, math.inf)), Cautious(Shortfall(0.1), (1.0, 2.0))], ids=str)
 def test_a_policys_measure_and_lists_survive_saving(given, shortfall, register):
     register(registry, "cautious", Cautious)
-    agent = Agent(given, 3, risk=shortfall)
+    agent = Agent(given, 3, risk=shortfall, scale=1)
     play(agent, 25, rewards(1))
     loaded = Agent.from_json(agent.to_json())
     assert loaded.policy.risk == given.risk
@@ -99,7 +101,7 @@ def test_a_policys_measure_and_lists_survive_saving(given, shortfall, register):
 
 
 def test_the_agent_takes_the_policys_measure():
-    assert Agent(Cautious(Shortfall(0.1)), 2).risk == Shortfall(0.1)
+    assert Agent(Cautious(Shortfall(0.1)), 2, scale=1, risk=risk_of(Cautious(Shortfall(0.1)))).risk == Shortfall(0.1)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +119,7 @@ def test_the_agent_takes_the_policys_measure():
     ],
 )
 def test_altered_rewards_are_refused(change, message):
-    agent = Agent("ucb1", 2, remember=True)
+    agent = Agent("ucb1", 2, remember=True, scale=1)
     for value in (0.1, 0.2, 0.4, 0.7, 0.9):
         agent.tell(0, value, asked=False)
     state = json.loads(agent.to_json())
@@ -127,7 +129,7 @@ def test_altered_rewards_are_refused(change, message):
 
 
 def test_a_policy_that_needs_rewards_does_not_go_on_without():
-    agent = Agent(Worst(), 1)
+    agent = Agent(Worst(), 1, scale=1, risk=risk_of(Worst()))
     agent.tell(0, 0.5, asked=False)
     state = json.loads(agent.to_json())
     state["arms"][0]["rewards"] = None

@@ -87,7 +87,7 @@ def test_a_study_is_run_and_taken_up_again(tmp_path):
 
 @pytest.mark.usefixtures("lacking")
 def test_an_agent_is_saved_and_loaded(tmp_path):
-    agent = Agent("mv-lcb", 2, 100)
+    agent = Agent("mv-lcb", 2, 100, scale=1, risk="mean-variance(rho=1)")
     for reward in (0.5, 0.25, 1.0):
         agent.tell(agent.ask(), reward)
     agent.save(tmp_path / "agent.json")

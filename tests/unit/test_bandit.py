@@ -18,7 +18,9 @@ from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
 from prudent.arms.mixture import Mixture
 from prudent.arms.truncated import TruncatedGaussian
 from prudent.bandit import Bandit
+from prudent.engine.simulation import simulate
 from prudent.errors import PrudentError
+from prudent.identification.simulation import identify
 from prudent.risk.mean_variance import MeanVariance
 from prudent.risk.tails import CVaR
 
@@ -82,6 +84,16 @@ def test_arms_may_be_specs() -> None:
 def test_arms_are_numbered_unless_named() -> None:
     assert FIGURE_2.names == ("arm 1", "arm 2")
     assert Bandit([Bernoulli(0.1), Bernoulli(0.2)], names=["a", "b"]).names == ("a", "b")
+
+
+def test_names_are_shown_and_change_no_result() -> None:
+    plain, named = (Bandit([Bernoulli(0.1), Bernoulli(0.2)], names=names) for names in (None, ["a", "b"]))
+    assert repr(named) == "Bandit([bernoulli(0.1), bernoulli(0.2)], names=['a', 'b'])"
+    runs = [simulate(bandit, "ucb1", risk="mean", horizon=50, runs=20).regret() for bandit in (plain, named)]
+    assert (runs[0] == runs[1]).all()
+    strategy = "successive-rejects"
+    found = [identify(bandit, strategy, risk="mean", budget=30, runs=20).pulls for bandit in (plain, named)]
+    assert (found[0] == found[1]).all()
 
 
 @pytest.mark.parametrize(

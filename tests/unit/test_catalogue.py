@@ -2,14 +2,25 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from prudent import PrudentError, catalogue
+from prudent.arms.base import arms
 from prudent.cli import main
 from prudent.policies.base import policies, strategies
+from prudent.portfolio import portfolio_policies
 from prudent.risk.base import risks
+
+LISTS = {
+    ("policies",): policies,
+    ("policies", "--portfolio"): portfolio_policies,
+    ("risks",): risks,
+    ("arms",): arms,
+    ("strategies",): strategies,
+}
 
 OURS = [
     (registry, name)
@@ -46,10 +57,10 @@ def test_engines_and_the_risk_that_policies_serve():
 
 
 def test_commands_list_everything():
-    for command, registry in (("policies", policies), ("risks", risks), ("strategies", strategies)):
-        table = CliRunner().invoke(main, [command])
+    for command, registry in LISTS.items():
+        table = CliRunner().invoke(main, command)
         assert table.exit_code == 0
-        listed = json.loads(CliRunner().invoke(main, [command, "--json"]).stdout)
+        listed = json.loads(CliRunner().invoke(main, [*command, "--json"]).stdout)
         assert [row["name"] for row in listed] == registry.names()
         assert all(name in table.stdout for name in registry.names())
 
@@ -60,6 +71,49 @@ def test_cite_by_name_and_by_key():
     assert "Sani, Amir" in told.stdout
     with pytest.raises(PrudentError, match="did you mean mv-lcb"):
         catalogue.cite("mvlcb")
+
+
+def test_arms_are_listed_with_aliases_and_examples_that_can_be_run():
+    listed = {row["name"]: row for row in json.loads(CliRunner().invoke(main, ["arms", "--json"]).stdout)}
+    assert listed["gaussian"]["aliases"] == ["normal"]
+    assert listed["gaussian"]["parameters"] == {"mean": None, "variance": None}
+    for name, row in listed.items():
+        if arms.get(name).factory.__module__.startswith("prudent."):
+            assert arms.parse(row["example"]).name == name
+            assert row["support"]
+    assert listed["exponential"]["support"] == "[0, ∞)"
+    assert listed["student-t"]["support"] == "(−∞, ∞)"
+    assert "gaussian, or normal" in CliRunner().invoke(main, ["arms"]).stdout
+
+
+def test_the_package_is_cited_with_the_paper_as_its_own_file_has_it():
+    told = catalogue.cite("prudent")
+    assert told.count("@") == 2
+    assert "@inproceedings{Sani12" in told
+    own = (Path(__file__).parents[2] / "CITATION.cff").read_text("utf-8")
+    for field in ("title", "version"):
+        assert re.search(rf'^{field}: "?(.*?)"?$', own, flags=re.MULTILINE)[1] in told
+    assert re.search(r'name: "(.*)"', own)[1] in told
+
+
+def test_portfolio_policies_are_cited():
+    assert "Continuous mean-covariance bandits" in catalogue.cite("mc-ucb")
+
+
+def test_an_unknown_name_does_not_take_the_others_down():
+    told = CliRunner().invoke(main, ["cite", "nobody", "mvts", "noone"])
+    assert told.exit_code == 2
+    assert "Zhu20" in told.stdout
+    assert "'nobody'" in told.stderr
+    assert "'noone'" in told.stderr
+
+
+def test_everything_is_cited_once():
+    told = CliRunner().invoke(main, ["cite", "--all", "mvts"])
+    assert told.exit_code == 0
+    keys = re.findall(r"^@\w+\{(\w+),", told.stdout, flags=re.MULTILINE)
+    assert sorted(keys) == sorted(["prudent", *catalogue.bibliography()])
+    assert CliRunner().invoke(main, ["cite"]).exit_code == 2
 
 
 @pytest.mark.parametrize("name", [None, 5, [], {}, object(), b"x", float("nan")], ids=lambda name: type(name).__name__)

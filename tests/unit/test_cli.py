@@ -1,7 +1,6 @@
 """The command line as a user types it."""
 
 import json
-import math
 import re
 import subprocess
 import sys
@@ -10,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from prudent.cli import main
-from prudent.cli.output import print_rows, with_error
+from prudent.paper import EXTRAS, FIGURES
 from prudent.study.schema import SUMMARY
 
 ARMS = ["--arm", "gaussian(1.0, 0.05)", "--arm", "gaussian(0.5, 0.25)"]
@@ -38,6 +37,19 @@ def test_simulate_as_json_is_one_object():
     assert set(row) == {"policy", "engine", "seconds", *SUMMARY}, "the columns of a stored study"
     assert row["regret"] == pytest.approx(sum(row[part] for part in ("gap", "exploration", "twins")), abs=1e-12)
     assert sum(row["pulls"]) == pytest.approx(1000)
+
+
+def test_the_mean_is_called_the_mean():
+    mean = [*SIMULATE, "--risk", "mean", "--horizon", 100]
+    assert run(*mean).stdout.startswith("2 arms, mean, 100 rounds, 30 runs (± standard error)\n")
+    assert json.loads(run(*mean, "--json").stdout)["risk"] == "mean-variance(rho=inf)", "the text of cells and keys"
+
+
+def test_a_value_that_all_runs_share_is_exact_and_counts_are_whole():
+    """ExpExp explores by a rule, so its pulls have no error; they were 2e+04 and ± 3.7e-19 once."""
+    shown = run(*SIMULATE, "--policy", "exp-exp", "--horizon", 30_000).stdout
+    assert re.search(r"pulls, arm 1 +29,\d{3}\n", shown)
+    assert not re.search(r"\de[+-]?\d|0{9}", shown)
 
 
 def test_one_run_has_no_standard_error():
@@ -79,6 +91,28 @@ def test_unknown_figure_writes_nothing(tmp_path):
     assert not (tmp_path / "results").exists()
 
 
+def test_the_help_of_the_paper_names_its_figures():
+    text = " ".join(run("paper", "--help").stdout.split())
+    assert f"The names: {', '.join(FIGURES)}." in text.replace("- ", "-")
+    assert all(name in text for name in EXTRAS)
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["fig2-right", "--rho", 1], "rho and arm are for fig2-left, got fig2-right"),
+        (["--rho", 1], "rho and arm are for fig2-left, got the whole paper"),
+        (["fig2-left", "--arm", "uniform(0, 1)"], "two or more arms, got one"),
+        (["fig2-left", "--rho", -1], "rho must lie in"),
+    ],
+)
+def test_another_rho_and_other_arms_are_for_one_figure(flags, words, tmp_path):
+    told = run("paper", *flags, "--out", tmp_path / "out")
+    assert told.exit_code == 2
+    assert words in told.stderr
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(("flags", "runs"), [([], 500), (["--quick"], 50), (["--runs", 7], 7)])
 def test_the_paper_takes_500_runs_a_point_unless_asked_otherwise(flags, runs, tmp_path, monkeypatch):
     asked = []
@@ -117,7 +151,7 @@ IDENTIFY += ["--runs", "30"]
 def test_identify_prints_a_table_with_error_bars():
     result = run(*IDENTIFY, "--strategy", "uniform", "--strategy", "ucb-e(a=2)", "--budget", "1e1")
     assert result.exit_code == 0
-    for text in ("uniform", "ucb-e(a=2)", "budget 10", "±", "error probability", "simple regret"):
+    for text in ("uniform", "ucb-e(a=2)", "10 pulls", "±", "error probability", "simple regret"):
         assert text in result.stdout
     assert run(*IDENTIFY, "--strategy", "uniform", "--budget", 2, "--runs", 1).exit_code == 0
 
@@ -148,55 +182,3 @@ def test_bad_searches_are_one_line_and_exit_code_2(arguments, message):
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
     assert result.stdout == ""
-
-
-@pytest.mark.parametrize(
-    ("mean", "se", "shown"),
-    [
-        (0.0698123, 0.0001234, "0.06981 ± 0.00012"),
-        (123.4, 15.2, "123 ± 15"),
-        (-2.5, 0.1, "-2.50 ± 0.10"),
-        (0.25, 0.0, "0.25"),
-        (0.25, 1e-14, "0.25"),
-        (0.25, None, "0.25"),
-        (None, None, "–"),
-        (math.nan, math.nan, "–"),
-        (0.25, math.nan, "0.25"),
-        (math.inf, math.nan, "inf"),
-        (-math.inf, math.inf, "-inf"),
-        (0.25, math.inf, "0.25"),
-        (1.23456e-17, 1.9e-18, "1.235e-17 ± 1.9e-18"),
-        (3.14159e200, 2.71e199, "3.142e+200 ± 2.7e+199"),
-    ],
-)
-def test_a_mean_has_the_digits_that_its_error_supports(mean, se, shown):
-    """Two digits of the error; none where it is zero or rounding."""
-    assert with_error(mean, se) == shown
-
-
-@pytest.mark.parametrize("width", [20, 80])
-def test_long_tables_have_every_row_and_no_frames(width, monkeypatch, capsys):
-    """Frames would take minutes."""
-    monkeypatch.setattr("rich.console.Console.is_terminal", True)
-    monkeypatch.setenv("COLUMNS", str(width))
-    rows = [{"name": f"row {i}", "first": f"{i:,}", "second": "1.5 ± 0.2 [x]"} for i in range(20_000)]
-    print_rows("Numbers", rows, left=("name",))
-    title, _, *lines = capsys.readouterr().out.splitlines()
-    assert title == "Numbers"
-    if width == 80:
-        assert lines[0] == "name        first         second"
-        assert lines[-1] == "row 19999  19,999  1.5 ± 0.2 [x]"
-        assert len(lines) == 1 + len(rows)
-    else:
-        assert lines[:4] == ["name    row 0", "first   0", "second  1.5 ± 0.2 [x]", ""]
-
-
-@pytest.mark.parametrize("width", [40, 80, 200])
-def test_no_number_is_cut_in_two_however_narrow_the_terminal(width, monkeypatch, capsys):
-    monkeypatch.setattr("rich.console.Console.is_terminal", True)
-    monkeypatch.setenv("COLUMNS", str(width))
-    row = {f"column {i}": f"{10**9 + i:,} ± 0.00{i}14" for i in range(8)}
-    print_rows("Numbers", [{"name": "one", **row}, {"name": "two", **row}], left=("name",))
-    printed = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
-    assert all(printed.count(number) == 2 for cell in row.values() for number in cell.split(" ± "))
-    assert max(map(len, printed.splitlines())) <= width

@@ -85,7 +85,8 @@ def test_show_prints_all_or_some_cells(folder):
         (["plot", "heatmap", "--where", "rho=1"], "needs two ranges"),
         (["plot", "pulls"], "shows one problem, and 6 are left"),
         (["plot", "frontier"], "shows one bandit, and 3 are left"),
-        (["plot", "regret", "--out", "x.pdf"], "must end in .png or .svg"),
+        (["plot", "regret", "--out", "x.jpg"], "must end in .svg, .png, .pdf, got x.jpg"),
+        (["plot", "regret", "--size", "0", "3"], "size must lie in [1, 50], got 0.0; width and height in inches"),
         (["plot", "regret", "--measure", "regrets"], "unknown measure 'regrets'; did you mean regret"),
         (["compare", "exp-exp", "mv-lcb"], "'mv-lcb' must be one policy of exp-exp, ucb1; it is 0"),
         (["compare", "exp-exp", "exp*"], "exp-exp and exp* are one policy; name two that differ"),
@@ -113,12 +114,19 @@ def test_mistakes_in_the_file_are_reported_with_their_lines(tmp_path):
 def test_plots_are_written(folder, tmp_path, kind):
     one = ["--where", "mu=0.8"] if kind in ("pulls", "distribution", "frontier") else []
     one += ["--where", "rho=1"] if kind in ("pulls", "distribution") else []
-    for ending, start in (("png", b"\x89PNG"), ("svg", b"<?xml")):
+    for ending, start in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
         out = tmp_path / f"{kind}.{ending}"
         result = prudent("plot", folder, kind, *one, "--out", out)
         assert result.stdout == f"{out}\n", result.output
         assert out.read_bytes().startswith(start)
-    assert len(list(tmp_path.iterdir())) == 2
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_plot_has_the_title_and_the_size_asked_for(folder, tmp_path):
+    out = tmp_path / "plot.svg"
+    prudent("plot", folder, "regret", "--title", "Cost in $ and $", "--size", "5", "3", "--out", out)
+    assert 'width="360pt" height="216pt"' in out.read_text()
+    assert "Cost in $ and $" in out.read_text()
 
 
 def test_compare_prints_every_pair_and_counts_verdicts(folder):
@@ -126,7 +134,21 @@ def test_compare_prints_every_pair_and_counts_verdicts(folder):
     assert len(rows) == 12
     assert all(row["low"] < row["difference"] < row["high"] for row in rows)
     printed = prudent("compare", folder, "exp-exp", "ucb1").stdout
-    assert "95 % intervals for all 12 together" in printed
+    assert "95 % intervals for all 12 together" in " ".join(printed.split())
+    one = prudent("compare", folder, "exp-exp", "ucb1", "--where", "mu=0.2", "--where", "rho=0", "--horizon", 50).stdout
+    assert "95 % interval\n" in one
+
+
+def test_show_calls_the_mean_so_and_finds_it_by_what_it_shows(tmp_path):
+    """What cells are stored under is another text, and stays."""
+    toml = TOML.replace('["mean-variance(rho={rho})"]', '["mean", "variance"]').replace("rho = [0, 1]", "")
+    (tmp_path / "study.toml").write_text(toml)
+    prudent("run", tmp_path / "study.toml", "--out", tmp_path / "out")
+    rows = json.loads(prudent("show", tmp_path / "out", "--risk", "mean", "--json").stdout)
+    assert {row["risk"] for row in rows} == {"mean-variance(rho=inf)"}
+    printed = prudent("show", tmp_path / "out", "--risk", "mean").stdout
+    assert printed.startswith(f"{len(rows)} of {2 * len(rows)} cells, bandit pair, risk mean (± standard error)\n")
+    assert "mean-variance(rho=0)\n" in prudent("show", tmp_path / "out").stdout
 
 
 @pytest.mark.parametrize("command", ["show", "compact", ("plot", "regret"), ("compare", "a", "b")])
@@ -157,7 +179,7 @@ def test_settings_that_cannot_be_are_refused_before_anything_is_written(folder, 
 
 
 def test_compact_leaves_one_part(folder):
-    assert prudent("compact", folder).stdout == "1 parts\n"
+    assert prudent("compact", folder).stdout == "1 part\n"
     assert len(json.loads(prudent("show", folder, "--json").stdout)) == 24
 
 

@@ -262,9 +262,9 @@ def kept(tmp_path):
 
     class Elsewhere:
         cache_path = str(tmp_path)
-        _impl = step_scores._cache._impl
+        _impl = step_scores.alone._cache._impl
 
-    return lambda: MachineCode(Elsewhere())
+    return lambda: MachineCode(Elsewhere(), "alone")
 
 
 def test_processes_that_compile_at_once_do_not_mix_up_their_files(kept, tmp_path):

@@ -175,15 +175,15 @@ def run_script(tmp_path, constant):
     (tmp_path / "own.py").write_text(f"""
 import sys
 from typing import NamedTuple
-from numba.core.dispatcher import Dispatcher
+from prudent.compiled import Kernel
 from prudent import Bandit, Gaussian, simulate
 class Own(NamedTuple):
     def score(self, arm):
         return arm.variance - {constant} * arm.pulls**-0.5
 runs = simulate(Bandit([Gaussian(1, 0.05), Gaussian(0, 0.25)]), Own(), risk="mean-variance(rho=0)", horizon=500, runs=1)
 kernels = [value for module in list(sys.modules.values()) for value in vars(module).values()]
-kernels = {{id(kernel): kernel.stats for kernel in kernels if isinstance(kernel, Dispatcher)}}
-print(runs.pulls[0, 0], sum(sum(stats.cache_misses.values()) for stats in kernels.values()))
+forms = {{id(form): form for kernel in kernels if isinstance(kernel, Kernel) for form in (kernel.alone, kernel.inside)}}
+print(runs.pulls[0, 0], sum(sum(form.stats.cache_misses.values()) for form in forms.values()))
 """)
     done = subprocess.run([sys.executable, "own.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
     pulls, compiled = done.stdout.split()

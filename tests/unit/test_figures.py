@@ -1,12 +1,28 @@
 """What every figure shares: bands of two standard errors, colours that go round, panels on shared axes, files."""
 
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from prudent.figures import COLOURS, MARKERS, panels, plot_curves, save
+from prudent import PrudentError
+from prudent.figures import (
+    COLOURS,
+    ERRORS,
+    MARKERS,
+    in_ratios,
+    label_log_axis,
+    label_points,
+    panels,
+    plot_curves,
+    plot_dots,
+    save,
+    style,
+)
 
 
 def test_a_band_is_two_standard_errors_wide():
@@ -18,7 +34,67 @@ def test_a_band_is_two_standard_errors_wide():
     assert line.get_ydata().tolist() == [4.0, 5.0]
     assert line.get_label() == "one"
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-    assert ax.get_legend() is not None
+    assert ax.get_legend().get_title().get_text() == ERRORS
+
+
+def test_a_picture_without_errors_does_not_speak_of_them():
+    ax = plot_curves(Figure().subplots(), [10, 100], [("one", [4.0, 5.0], [0.0, 0.0])])
+    assert ax.get_legend().get_title().get_text() == ""
+
+
+@pytest.mark.parametrize(("x", "mean"), [([10], [4.0]), ([1, 10, 100], [np.nan, 4.0, np.nan])])
+def test_a_point_alone_has_an_error_bar_since_it_has_no_band(x, mean):
+    ax = plot_curves(Figure().subplots(), x, [("one", mean, [0.5] * len(x))])
+    (bar,) = [each for each in ax.collections if isinstance(each, LineCollection)]
+    assert bar.get_segments()[0][:, 1].tolist() == [3.0, 5.0]
+
+
+def test_dots_have_error_bars_of_two_standard_errors():
+    ax = plot_dots(Figure().subplots(), [("one", 4.0, 0.5), ("two", 5.0, 1.0)])
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["one", "two"]
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first on top
+    (bars,) = [each for each in ax.collections if isinstance(each, LineCollection)]
+    assert [segment[:, 0].tolist() for segment in bars.get_segments()] == [[3.0, 5.0], [3.0, 7.0]]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([0.1, 1, 10], True),
+        (np.geomspace(0.01, 3, 8), True),
+        (np.geomspace(100, 10_000, 5).round(), True),
+        ([1, 2, 3], False),
+        ([0, 1, 10], False),
+        ([-1, 1, 10], False),
+        ([1, 10], False),
+        ([1, 1.0001, 1.0002], False),
+    ],
+)
+def test_values_in_equal_ratios_ask_for_a_logarithmic_axis(values, expected):
+    assert in_ratios(values) is expected
+
+
+def test_a_short_logarithmic_axis_is_labelled_between_the_decades():
+    ax = Figure().subplots()
+    ax.plot([1, 2], [0.02, 0.4])
+    ax.set_yscale("log")
+    label_log_axis(ax, "y")
+    shown = {ax.yaxis.get_major_formatter()(tick, 0) for tick in ax.get_yticks()}
+    assert {"0.02", "0.05", "0.1", "0.2"} <= shown
+
+
+def test_labels_keep_off_curves_and_each_other():
+    with style():
+        ax = Figure(figsize=(6.4, 4.2)).subplots()
+    curve = np.column_stack([np.linspace(0, 1, 50), np.linspace(0, 1, 50)])
+    ax.plot(*curve.T)
+    points = [(0.5, 0.5), (0.52, 0.52), (1.0, 1.0)]
+    label_points(ax, points, ["a long label"] * 3, clear_of=[curve])
+    ax.figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    on_curve = ax.transData.transform(np.column_stack([np.linspace(0, 1, 999)] * 2))
+    assert not any(box.contains(*xy) for box in boxes for xy in on_curve)
 
 
 @pytest.mark.parametrize("log", [False, True])
@@ -51,6 +127,18 @@ def test_the_same_figure_makes_the_same_files(tmp_path):
     assert [path.name for path in made[0]] == ["picture.svg", "picture.png"]
     assert b"<dc:date>" not in made[0][0].read_bytes()
     assert [path.read_bytes() for path in made[0][1:]] == [path.read_bytes() for path in made[1][1:]]
+
+
+def test_files_of_other_kinds(tmp_path):
+    figure = Figure(figsize=(3.0, 2.0))
+    figure.subplots().plot([1, 2])
+    one, other = (save(figure, tmp_path / name, ["pdf"])[0].read_bytes() for name in ("one", "other"))
+    assert one.startswith(b"%PDF")
+    assert one == other
+    with pytest.raises(PrudentError, match="endings must be of svg, png, pdf, got 'jpg'"):
+        save(figure, tmp_path / "picture", ["jpg"])
+    exact = save(figure, tmp_path / "exact", ["svg"], exact=True)[0].read_text()
+    assert 'width="216pt" height="144pt"' in exact
 
 
 def test_many_may_save_the_same_figure_at_once(tmp_path):

@@ -36,7 +36,7 @@ from prudent import (
     sequence_regret,
     theory,
 )
-from prudent.confidence import always
+from prudent.confidence import always, betting
 from prudent.policies.base import Setting, policies, strategies
 from prudent.policies.binding import bind, served_risk
 from prudent.risk.base import RiskMeasure, risks
@@ -144,6 +144,10 @@ def of_statistics() -> Cases:
     yield "always.mean_bounds", always.mean_bounds, STATS
     yield "always.variance_bounds", always.variance_bounds, STATS
     yield "always.mean_variance_bounds", always.mean_variance_bounds, {**STATS, "rho": 1.0}
+    bets = {"ledger": betting.no_bets(), "pulls": 5, "mean": 0.5, "failure": 0.1, "low": 0.0, "high": 1.0}
+    yield "betting.mean_bounds", betting.mean_bounds, bets
+    yield "betting.variance_bounds", betting.variance_bounds, bets
+    yield "betting.mean_variance_bounds", betting.mean_variance_bounds, {**bets, "rho": 1.0}
     yield "always.quantile_bounds", always.quantile_bounds, {
         "rewards": [0.1, 0.2], "quantile": 0.5, "failure": 0.1, "low": 0.0, "high": 1.0,
     }  # fmt: skip
@@ -170,7 +174,7 @@ def of_statistics() -> Cases:
 
 def of_agents() -> Cases:
     yield "Agent", Agent, {
-        "policy": "mv-lcb", "n_arms": 2, "horizon": 100, "seed": 0, "risk": "cvar", "support": (0, 1), "remember": True,
+        "policy": "mv-lcb", "arms": 2, "horizon": 100, "seed": 0, "risk": "cvar", "support": (0, 1), "remember": True,
     }  # fmt: skip
     yield "Agent.ask", lambda among: agent().ask(among), {"among": [0]}
     yield "Agent.tell", lambda arm, reward, asked: agent().tell(arm, reward, asked=asked), {
@@ -179,6 +183,8 @@ def of_agents() -> Cases:
     yield "Agent.withdraw", lambda arm: agent().withdraw(arm), {"arm": 1}
     yield "Agent.retire", lambda arm: agent().retire(arm), {"arm": 1}
     yield "Agent.intervals", lambda level, quantile: agent().intervals(level, quantile), {"level": 0.9, "quantile": 0.5}
+    yield "Agent.leader", lambda level: agent().leader(level), {"level": 0.9}
+    yield "Agent.add_arm", lambda name: Agent("ucb1", ["a", "b"]).add_arm(name), {"name": "c"}
     yield "Agent.from_json", Agent.from_json, {"text": agent().to_json(), "policy": None}
     yield "Agent.load", Agent.load, {"path": "no-such-file", "policy": None}
     yield "bind", lambda given: bind(given, Setting(2, MeanVariance(1.0), 10)), {"given": policies.parse("mv-lcb")}

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ from prudent.identification import kernel, simulation
 from prudent.identification.fixed_budget import UCBE, SuccessiveRejects
 from prudent.identification.fixed_confidence import LUCB, VALUCB
 from prudent.identification.runs import Searches
-from prudent.policies.base import Setting, spec
+from prudent.policies.base import Arms, Setting, spec
 from prudent.policies.base import strategies as registry
 from prudent.policies.binding import bind
 from prudent.risk.base import RiskMeasure
@@ -223,6 +223,28 @@ def test_va_lucb_says_so_when_no_arm_is_feasible() -> None:
     assert found.summary()["no_arm"] == 1.0
 
 
+def test_va_lucb_decides_alike_in_every_unit() -> None:
+    rng, decisions = np.random.default_rng(4), set()
+    for _ in range(200):
+        pulls, mean, variance = rng.integers(2, 2_000, 3), rng.random(3), rng.random(3) / 4
+        found = []
+        for unit in (1.0, 8.0):
+            strategy = VALUCB(limit=0.1 * unit**2, range=unit, delta=0.1)
+            marks, alive = np.zeros(3, np.bool_), np.ones(3, np.bool_)
+            arms = Arms(pulls, unit * mean, unit**2 * variance, np.zeros(3), alive, np.empty((3, 0)))
+            found.append((strategy.phase(arms, 50, marks, rng), *marks.tolist(), *alive.tolist()))
+        assert found[0] == found[1]
+        decisions.add(found[0])
+    assert len(decisions) > 5
+
+
+@pytest.mark.parametrize(("risk", "power"), [(MEAN, 1), ("mean-variance(rho=1)", 2), ("cvar(alpha=0.3)", 1)])
+def test_the_gaps_that_ucb_e_guesses_have_the_unit_of_costs(risk: Any, power: int) -> None:
+    setting = Setting(3, risk_registry.make("test", risk), budget=60)
+    one, other = (bind(UCBE(range=length), setting).a for length in (1.0, 8.0))
+    assert other == 8.0 ** (2 * power) * one
+
+
 def test_va_lucb_leaves_a_larger_mean_of_larger_variance() -> None:
     bandit = Bandit([Bernoulli(0.5), Uniform(0.2, 0.3), Deterministic(0.1)])
     found = identify(bandit, VALUCB(limit=0.1), risk=MEAN, delta=0.1, runs=10)
@@ -332,7 +354,7 @@ def test_bad_input_is_refused(change: dict, message: str) -> None:
     [
         ("lucb", Boundless(), ["uniform(0, 1)"] * 2, "lucb: own-mean has no confidence interval"),
         ("lucb", OwnMean(), ["gaussian(0, 1)", "uniform(0, 1)"], r"not finite even .* support \(−∞, ∞\)"),
-        ("va-lucb", MEAN, ["uniform(0, 2)"] * 2, r"rewards must lie in \[0, 1\], got the support \(0, 2\)"),
+        ("va-lucb", MEAN, ["uniform(0, 2)"] * 2, r"support must be at most range = 1 long, got \(0, 2\); pass range=2"),
         ("va-lucb", "mean-variance(rho=1)", ["uniform(0, 1)"] * 2, r"pass mean-variance\(rho=inf\)"),
         ("va-lucb(limit=-1)", MEAN, ["uniform(0, 1)"] * 2, r"va-lucb: limit must lie in \[0, ∞\), got -1"),
     ],

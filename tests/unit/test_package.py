@@ -87,3 +87,8 @@ def test_an_unknown_name_is_an_attribute_error():
 )
 def test_a_fresh_interpreter_finds_it(command):
     subprocess.run([sys.executable, *command], check=True, capture_output=True)
+
+
+def test_completion_offers_the_public_names_and_nothing_else():
+    offered = {name for name in dir(prudent) if not name.startswith("__")}
+    assert offered == set(prudent.__all__)

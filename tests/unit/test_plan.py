@@ -117,7 +117,7 @@ def test_an_option_and_a_column_of_one_name_are_refused(tmp_path):
             "where smaller is better, option 'option 1' must be a pilot, or gaussian, .*; got beta",
         ),
         ({"risk": "cvar(0.1)"}, "risk must be a mean-variance"),
-        ({"options": [Pilot("a", None), Pilot("b", (1.0, 2.0, 4.0))]}, "option 'a' cannot be drawn"),
+        ({"options": [Pilot("a", None), Pilot("b", (1.0, 2.0, 4.0))]}, "option 'a' has no mean and variance"),
         ({"options": guesses(["gaussian(0, 1)"]) * 20_000}, "at most 10,000, got 20,000"),
     ],
     ids=lambda value: str(value)[:40],
@@ -202,11 +202,12 @@ def test_every_policy_is_suitable_or_left_out_with_a_reason_but_yardsticks():
         fit, left_out = suitable(risk, 1000, options)
         assert {spec(policy).partition("(")[0] for policy in fit} | set(left_out) | STAND == set(registry.names())
         assert not STAND & ({spec(policy) for policy in fit} | set(left_out))
-        assert set(fits.split()) <= {spec(policy) for policy in fit}
+        assert set(fits.split()) <= {spec(policy).partition("(")[0] for policy in fit}
     reasons = suitable(risk, 1000, normal)[1]
-    assert "rewards that are 0 or 1" in reasons["bernoulli-mvts"]
-    assert "[0, 1]" in reasons["kl-ucb"]
-    assert "best must be an end" in reasons["npts"]
+    assert "outcomes of two values, such as 0 and 1" in reasons["bernoulli-mvts"]
+    assert "low is not known" in reasons["kl-ucb"]
+    assert "best is not known" in reasons["npts"]
+    assert "is made for rewards in [-9, 9]" in suitable(risk, 1000, normal, support=(-9, 9))[1]["kl-ucb"]
     assert "serves cvar" in reasons["b-cvts"]
     assert "horizon" in suitable(risk, 3, normal)[1]["mv-lcb"]
 
@@ -223,9 +224,9 @@ def advice(tmp_path_factory):
 def test_the_better_policy_is_recommended_with_reasons(advice):
     found, _ = advice
     assert found.recommended == "exp-exp"
-    assert found.policies["policy"].to_list() == ["exp-exp", "ucb1"]
+    assert found.policies["policy"].to_list() == ["exp-exp", "ucb1(range=1.1796875)"]
     assert found.policies["as_good"].to_list() == [True, False]
-    assert any("Next comes ucb1, which costs" in reason for reason in found.reasons)
+    assert any("Next comes ucb1(range=1.1796875), which costs" in reason for reason in found.reasons)
 
 
 def test_yardsticks_are_shown_and_never_recommended(advice):
@@ -323,6 +324,39 @@ class Turned(NamedTuple):
 
     def draw(self, rng):
         return str(mirrored(self.name, arms.parse(self.of.draw(rng))))
+
+
+@pytest.mark.parametrize("factor", [2.0**9, 0.125])
+def test_the_plan_is_the_same_in_every_unit(tmp_path, factor):
+    """In units of 1/factor: the same order and pulls, and every amount times the factor, to the last bit."""
+    x = {name: np.random.default_rng(i).normal(40.0, 10.0 + 30.0 * i, 12) for i, name in enumerate("ABC")}
+    fixed = {"policies": ["exp-exp", "vts", "mv-lcb"], "draws": 10, "runs": 2}
+    one = advise([Pilot(name, tuple(x[name])) for name in x], "mean-variance(rho=55)", 60, tmp_path / "a", **fixed)
+    scaled = [Pilot(name, tuple(factor * x[name])) for name in x]
+    other = advise(scaled, f"mean-variance(rho={55 * factor})", 60, tmp_path / "b", **fixed)
+    assert one.recommended.partition("(")[0] == other.recommended.partition("(")[0]
+    assert one.people.equals(other.people)
+    for name, power in {"regret": 2, "outcome": 1, "deviation": 1, "found_best": 0, "loss": 2, "behind": 2}.items():
+        assert (factor**power * one.policies[name]).to_list() == other.policies[name].to_list()
+
+
+@pytest.mark.parametrize(
+    ("texts", "facts", "units"),
+    [
+        (["gaussian(0, 4)", "gaussian(1, 9)"], {}, (6.0, 3.0, None, None, None)),
+        (["gaussian(0, 4)", "gaussian(1, 9)"], {"support": (-50, 400)}, (450.0, 3.0, -50.0, 400.0, None)),
+        (
+            ["gaussian(0, 4)", "gaussian(1, 9)"],
+            {"support": (-50, 400), "larger_is_better": False},
+            (450, 3, -400, 50, None),
+        ),
+        (["2 * bernoulli(0.5)"], {}, (1.0, 0.5, 0.0, 1.0, (0.0, 1.0))),
+        (["2 * bernoulli(0.5)"], {"larger_is_better": False}, (1.0, 0.5, -1.0, 0.0, (-1.0, 0.0))),
+        (["2 * uniform(0..1, 3)"], {}, (1.4453125, 0.72265625, None, None, None)),
+    ],
+)
+def test_policies_are_told_what_options_and_support_say_of_the_size_of_outcomes(texts, facts, units):
+    assert tuple(Trial.checked(guesses(texts), "mean", 100, **facts).units) == units
 
 
 def test_where_smaller_is_better_the_same_trial_is_simulated_with_minus_the_outcomes(tmp_path):

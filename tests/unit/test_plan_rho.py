@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from prudent import MeanVariance, PrudentError
 from prudent.plan import Pilot, accepted, guesses, tolerance, winners
 from prudent.plan.choosing import in_words, rho_in_words
-from prudent.plan.words import Outcome, number, percent, plus_minus
+from prudent.plan.words import Outcome, percent, plus_minus
 
 
 @pytest.mark.parametrize(("less", "small", "large"), [(5.0, 25.0, 30.0), (0.2, 0.0, 0.4), (0.01, 0.5, 7.0)])
@@ -143,20 +143,20 @@ def test_a_rho_is_said_as_a_trade_off_that_gives_it():
 @pytest.mark.parametrize(
     ("x", "text"),
     [
-        (0.0, "0"), (-0.0, "0"), (29.9, "29.9"), (-29.9, "−29.9"), (1234.5, "1,234"), (1234567.0, "1,235,000"),
-        (0.0123456, "0.01235"), (math.inf, "∞"), (-math.inf, "−∞"), (400.0, "400"), (-3e-17, "−3e-17"),
+        (0.0, "0"), (-0.0, "0"), (29.9, "29.9"), (-29.9, "−29.9"), (1234567.0, "1,234,567"), (0.0123456, "0.01235"),
+        (math.inf, "∞"), (-math.inf, "−∞"), (400.0, "400"),
     ],
 )  # fmt: skip
 def test_numbers_are_written_for_people(x, text):
-    assert number(x) == text
+    assert Outcome().amount(x) == text
 
 
 @pytest.mark.parametrize(
     ("mean", "se", "text"),
     [
         (38.123, 0.21, "38.12 ± 0.42"), (-38.123, 0.21, "−38.12 ± 0.42"), (281.4, 5.1, "281 ± 10"),
-        (13440.0, 51.0, "13,440 ± 102"), (0.0135, 0.0, "0.0135"), (0.0135, 1e-19, "0.0135"), (None, None, "–"),
-        (-0.001, 1.0, "0.0 ± 2.0"), (5.0, None, "5"), (math.nan, 1.0, "–"),
+        (13440.0, 51.0, "13,440 ± 100"), (0.0135, 0.0, "0.0135"), (0.0135, 1e-19, "0.0135"), (None, None, "–"),
+        (5.0, None, "5"), (math.nan, 1.0, "–"),
     ],
 )  # fmt: skip
 def test_errors_have_two_digits(mean, se, text):

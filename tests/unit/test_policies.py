@@ -61,7 +61,7 @@ SPECS = {
     "mts": ["mts", "mts(rho=inf)"],
     "vts": ["vts", "vts(rho=inf)"],
     "mvts": ["mvts", "mvts(rho=inf)"],
-    "thompson": ["thompson", "thompson(variance=0.25)"],
+    "thompson": ["thompson", "thompson(sd=0.5)"],
     "ucb-v": ["ucb-v", "ucb-v(zeta=2, range=5)"],
     "ucb1": ["ucb1", "ucb1(range=5)"],
 }
@@ -140,14 +140,14 @@ def test_mv_lcb_takes_delta_from_the_horizon_and_rho_from_the_risk() -> None:
 def test_anytime_mv_lcb_is_mv_lcb_with_log_t(arm: Arm, rho: float, t: int) -> None:
     # ε_t = a log t stands for log(1/δ), so δ = t^{−a}.
     other = bound(MVLCB(rho, delta=float(t) ** -4.0))
-    assert AnytimeMVLCB(rho).score(arm, t) == pytest.approx(other.score(arm))
+    assert AnytimeMVLCB(rho, range=1.0).score(arm, t) == pytest.approx(other.score(arm))
 
 
 @given(st.lists(arms, min_size=2, max_size=6), st.integers(2, 10**6))
 def test_anytime_mv_lcb_becomes_ucb1(each: list[Arm], t: int) -> None:
-    ucb1 = [UCB1().score(arm, t) for arm in each]
-    assert [AnytimeMVLCB(INF, a=4.0).score(arm, t) for arm in each] == pytest.approx(ucb1, rel=1e-12)
-    nearly = [AnytimeMVLCB(1e13, a=4.0).score(arm, t) / 1e13 for arm in each]
+    ucb1 = [UCB1(1.0).score(arm, t) for arm in each]
+    assert [AnytimeMVLCB(INF, a=4.0, range=1.0).score(arm, t) for arm in each] == pytest.approx(ucb1, rel=1e-12)
+    nearly = [AnytimeMVLCB(1e13, a=4.0, range=1.0).score(arm, t) / 1e13 for arm in each]
     assert nearly == pytest.approx(ucb1, abs=1e-9)
 
 
@@ -161,7 +161,7 @@ def test_bernstein_mv_lcb(arm: Arm, rho: float, delta: float, b: float) -> None:
     assert policy.score(arm) == pytest.approx(low - rho * high)
     assert policy._replace(rho=INF).score(arm) == pytest.approx(-high)
     assert policy.score(arm._replace(pulls=1)) == -INF
-    assert bound(BernsteinMVLCB(), horizon=100) == BernsteinMVLCB(0.7, 1e-4)
+    assert bound(BernsteinMVLCB(), horizon=100) == BernsteinMVLCB(0.7, 1e-4, 1.0)
 
 
 @given(arms, st.integers(2, 10**6), st.floats(0.1, 10), st.floats(1.01, 3))

@@ -75,4 +75,5 @@ def test_resampled_runs_give_the_slope_of_the_means_and_a_band():
 
 def test_a_zero_has_no_minus():
     assert str(Band(-0.001, -0.004, 0.5)) == "0.00 [0.00, 0.50]"
-    assert str(Slope(-0.00001, 0.25)) == "0.0000 ± 0.2500"
+    assert str(Slope(-0.00001, 0.25)) == "0.00 ± 0.25"
+    assert str(Slope(-1e-17, 3e-17)) == "0"

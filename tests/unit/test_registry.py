@@ -66,6 +66,28 @@ def test_policies_from_text(text: str, built: object) -> None:
     assert type(policies.parse(text)) is type(built)
 
 
+def test_aliases_are_read_and_never_written() -> None:
+    assert arms.parse("normal(1, 0.5)") == Gaussian(1, 0.5)
+    assert str(arms.parse("Normal(1, 0.5)")) == "gaussian(1.0, 0.5)"
+    assert str(arms.parse("student(3)")) == "student-t(3.0, 0.0, 1.0)"
+    assert arms.parse("mixture([normal(0, 1), student(3)])").components[0] == Gaussian(0, 1)
+    assert "normal" in arms
+    assert "normal" not in arms.names()
+    with pytest.raises(PrudentError, match="did you mean normal"):
+        arms.parse("normale(1, 2)")
+
+
+def test_an_alias_is_given_once_like_a_name(things: Registry) -> None:
+    things.add("biro", aliases=["Ball_Pen"])(remember)
+    assert things.parse("ball-pen(1)") == ((1,), {})
+    for taken in ("biro", "ball-pen", "pen"):
+        with pytest.raises(PrudentError, match="registered twice"):
+            things.add("quill", aliases=[taken])(list)
+        with pytest.raises(PrudentError, match="registered twice"):
+            things.add(taken)(list)
+    assert "quill" not in things
+
+
 def test_arms_from_text() -> None:
     assert arms.parse("gaussian(-1.5, 5e-2)") == Gaussian(-1.5, 0.05)
     assert arms.parse("gaussian(mean=1, variance=2)") == Gaussian(1, 2)

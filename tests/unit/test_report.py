@@ -50,10 +50,37 @@ def test_text_is_escaped_and_numbers_are_short(report):
     assert "None" not in page
 
 
+def test_tables_have_numbers_as_people_read_them(tmp_path):
+    """A mean with its error in one column, real minus signs, no e-notation, powers set high; specs as typed."""
+    table = pl.DataFrame(
+        {
+            "n": [1_000_000],
+            "regret": [-0.0135363],
+            "regret_se": [0.0000012],
+            "policy": ["mv-lcb(rho=-1)"],
+            "bound": ["2K/n^(1/3) < 3"],
+            "share": [2.5e-9],
+            "good": [True],
+        }
+    )
+    section = Section("a", "A", tables={"Numbers": table}, notes={"Rate": "It falls as n^−0.33, by -0.5 & more."})
+    page = render("Title", {}, [section], tmp_path)
+    cells = re.findall(r"<td data-label=[^>]*?( class=.whole.)?>(.*?)</td>", page)
+    assert [cell.replace("\N{NO-BREAK SPACE}", "_") for _, cell in cells] == [
+        "1,000,000", "−0.0135363_±_0.0000012", "mv-lcb(rho=-1)", "2K/n<sup>1/3</sup> &lt; 3", "2.5_×_10⁻⁹", "True",
+    ]  # fmt: skip
+    assert [bool(whole) for whole, _ in cells] == [True, False, True, False, False, True], (
+        "a hyphen is no place to break"
+    )
+    assert "<th>regret</th><th>policy</th>" in page
+    assert '<td data-label="regret">' in page, "a narrow screen shows a row as a list with these names"
+    assert "as n<sup>−0.33</sup>, by −0.5 &amp; more." in page
+
+
 def test_notes_and_verdicts_are_shown(report):
     page = report.read_text()
     assert "<h3>The paper says</h3><p>It says.</p>" in page
-    assert '<td class="bad">does not hold</td>' in page
+    assert 'class="bad">does not hold</td>' in page
     assert "5: 1 holds, 1 holds for larger n" in page
     assert "<h3>The verdicts</h3><p>“Holds”: it is true" in page
     assert page.index("5 claims of the paper") < page.index("Remarks: what is not a claim of the paper")

@@ -1,5 +1,7 @@
 """What is measured of runs: one list of measures, and means and errors that do not depend on how they are taken."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -71,3 +73,25 @@ def test_rewards_too_large_for_their_measures_are_refused():
 
 def test_a_standard_error_beyond_floats_is_none():
     assert averages({"a": np.array([1e200, 2e200, -3e200])})["a_se"] is None
+
+
+def test_the_table_has_a_row_for_each_run_and_snapshot():
+    runs = simulate(BANDIT, "mv-lcb", risk=MeanVariance(0.5), horizon=300, runs=4, snapshots=[100])
+    table = runs.table()
+    assert table.columns == ["run", "horizon", *MEASURES, "pulls of arm 1", "pulls of arm 2", "pulls of arm 3"]
+    assert table["horizon"].to_list() == [100] * 4 + [300] * 4
+    assert table["run"].to_list() == [0, 1, 2, 3] * 2
+    assert table.filter(horizon=300)["regret"].to_list() == runs.regret().tolist()
+    assert table.filter(horizon=100)["pulls of arm 2"].to_list() == runs.at(100).pulls[:, 1].tolist()
+    assert runs.at(100).table().equals(table.filter(horizon=100))
+
+
+def test_pandas_is_given_or_its_installation_is_explained(monkeypatch):
+    runs = simulate(BANDIT, "round-robin", risk="mean", horizon=10, runs=2)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(PrudentError, match=r"to_pandas: .* must be installed.*pip install pandas pyarrow"):
+        runs.to_pandas()
+    monkeypatch.undo()
+    pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    assert runs.to_pandas()["regret"].tolist() == runs.regret().tolist()

@@ -253,7 +253,7 @@ NONSENSE += [lambda: None, ["{a}"], ["a\0b"], [["ucb1"]]]
 @pytest.mark.parametrize("name", Study.__dataclass_fields__)
 @pytest.mark.parametrize("value", NONSENSE, ids=range(len(NONSENSE)))
 def test_nonsense_in_a_study_is_refused_in_words_at_its_place(tmp_path, name, value):
-    if name == "ranges" and repr(value) == "{}":
+    if (name, repr(value)) in [("ranges", "{}"), ("scale", "None"), ("scale", "2.5"), ("scale", repr(2**63))]:
         return
     study = Study(**fields(**{name: value}))
     with pytest.raises(StudyError) as error:
@@ -269,6 +269,7 @@ def test_nonsense_in_a_study_is_refused_in_words_at_its_place(tmp_path, name, va
 @pytest.mark.parametrize("value", NONSENSE, ids=range(len(NONSENSE)))
 def test_nonsense_in_a_call_of_run_is_refused_and_nothing_is_written(tmp_path, name, value):
     meaningful = {"workers": [None, 2**63, 10**400], "labels": [{}, {"a": None}], "policy": [MVLCB()], "out": ["x", ""]}
+    meaningful["scale"] = [None, 2.5, 2**63]
     if repr(value) in map(repr, meaningful.get(name, [])) or (name == "progress" and callable(value)):
         return
     cell = Cell(Bandit(["bernoulli(0.5)", "bernoulli(0.4)"]), MeanVariance(1.0), MVLCB(), 10, runs=2)

@@ -186,7 +186,7 @@ def start_worker(folder):
 @pytest.fixture
 def cluster(tmp_path):
     """A Dask scheduler and two workers, processes of their own: its address, the workers, itself."""
-    pytest.importorskip("distributed")
+    distributed = pytest.importorskip("distributed")
     contact = tmp_path / "scheduler.json"
     scheduler = start("dask_scheduler", "--port", 0, "--host", "127.0.0.1", "--scheduler-file", contact)
     workers = [start_worker(tmp_path) for _ in range(2)]
@@ -195,7 +195,10 @@ def cluster(tmp_path):
         while not contact.exists():
             assert time.monotonic() < until, "the scheduler does not start"
             time.sleep(0.05)
-        yield json.loads(contact.read_text())["address"], workers, scheduler
+        address = json.loads(contact.read_text())["address"]
+        with distributed.Client(address, timeout=60.0, set_as_default=False) as client:
+            client.wait_for_workers(len(workers), timeout=60.0)  # or a test would see none before it kills them
+        yield address, workers, scheduler
     finally:
         for process in (*workers, scheduler):
             process.kill()

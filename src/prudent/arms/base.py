@@ -2,8 +2,8 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ import numpy as np
 from prudent.arms import quadrature, sampling
 from prudent.arrays import Array
 from prudent.errors import PrudentError, as_float, check_integer, check_number, shown
-from prudent.parameters import check_parameter
+from prudent.parameters import check_parameter, grown
 from prudent.registry import Registry, named
 
 MOST_AVERSE = 1e100
@@ -43,6 +43,9 @@ class Law(ABC):
     variance: float
     support: tuple[float, float]
 
+    grows: ClassVar[Mapping[str, int] | None] = None
+    """By which power of the unit of rewards each parameter grows; None if the kind is bound to its unit."""
+
     @abstractmethod
     def cdf(self, x: float) -> float:
         """P(X ≤ x)."""
@@ -62,6 +65,10 @@ class Law(ABC):
     def parts(self) -> tuple["Law", ...]:
         """The laws a reward may come from, for a mixture."""
         return ()
+
+    def times(self, factor: float) -> "Law | None":
+        """The law of rewards times a factor above 0; None where this kind has no such law."""
+        return None if self.grows is None else replace(self, **grown(self, self.grows, factor))  # type: ignore[type-var]
 
     def lower_tail_mean(self, alpha: float) -> float:
         """Mean of the worst α-fraction of rewards, (1/α)∫₀^α q(u) du; an atom at the quantile counts by its share."""
@@ -235,4 +242,5 @@ def encode(laws: Sequence[Law]) -> sampling.Laws:
             queue += parts
         table += law.parameters()
     kind = np.array([law.kind for law in queue], dtype=np.int64)
-    return sampling.Laws(kind, np.array(start, dtype=np.int64), np.array(table))
+    form = sampling.GaussianLaws if (kind == sampling.GAUSSIAN).all() else sampling.Laws
+    return form(kind, np.array(start, dtype=np.int64), np.array(table))

@@ -32,15 +32,16 @@ NEAR = np.exp(-np.geomspace(0.02, 745.0, 40))
 """Distances from an end of [0, 1], down to the smallest float."""
 
 
-@arms.add("gaussian")
+@arms.add("gaussian", aliases=["normal"], example="gaussian(1.0, 0.05)")
 @dataclass(frozen=True)
 class Gaussian(Continuous):
-    """N(mean, variance); variance 0 is the constant `mean`."""
+    """Normal with this mean and variance σ², not the standard deviation; variance 0 is the constant `mean`."""
 
     mean: float
     variance: float
 
     kind = sampling.GAUSSIAN
+    grows: ClassVar = {"mean": 1, "variance": 2}
     deviation: ClassVar[float]
 
     def __post_init__(self) -> None:
@@ -85,7 +86,7 @@ SMALLEST = 1e-5
 """The smallest a + b of a beta law: where both are small, drawing a reward takes about 1/(709 (a + b)) attempts."""
 
 
-@arms.add("beta")
+@arms.add("beta", example="beta(2, 5)")
 @dataclass(frozen=True)
 class Beta(Continuous):
     """Beta(a, b) on [0, 1]."""
@@ -158,7 +159,7 @@ class Beta(Continuous):
         return super().log_laplace(lam) if near else functions.log_beta_laplace(self.a, self.b, lam)
 
 
-@arms.add("uniform")
+@arms.add("uniform", example="uniform(0, 1)")
 @dataclass(frozen=True)
 class Uniform(Continuous):
     """Uniform on [low, high]."""
@@ -167,6 +168,7 @@ class Uniform(Continuous):
     high: float
 
     kind = sampling.UNIFORM
+    grows: ClassVar = {"low": 1, "high": 1}
 
     def __post_init__(self) -> None:
         low, high = interval(self.name, *(check_finite(self.name, end, getattr(self, end)) for end in ("low", "high")))
@@ -200,7 +202,7 @@ class Uniform(Continuous):
         return spread - lam * self.mean
 
 
-@arms.add("exponential")
+@arms.add("exponential", example="exponential(2.0)")
 @dataclass(frozen=True)
 class Exponential(Continuous):
     """Exponential with the given mean, on [0, ∞)."""
@@ -208,6 +210,7 @@ class Exponential(Continuous):
     mean: float
 
     kind = sampling.EXPONENTIAL
+    grows: ClassVar = {"mean": 1}
 
     def __post_init__(self) -> None:
         mean = check_positive(self.name, "mean", self.mean, hint="pass the mean, not the rate")
@@ -233,7 +236,7 @@ class Exponential(Continuous):
         return -math.log1p(lam * self.mean)
 
 
-@arms.add("student-t")
+@arms.add("student-t", aliases=["student"], example="student-t(5, 0.0, 1.0)")
 @dataclass(frozen=True)
 class StudentT(Continuous):
     """location + scale · T, where T has Student's law with `degrees` of freedom: heavy tails.
@@ -246,6 +249,7 @@ class StudentT(Continuous):
     scale: float = 1.0
 
     kind = sampling.STUDENT
+    grows: ClassVar = {"location": 1, "scale": 1}
 
     def __post_init__(self) -> None:
         hint = "with fewer degrees, rewards leave the range of floats"

@@ -5,6 +5,7 @@ import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +17,7 @@ from prudent.errors import PrudentError, check_finite, check_number, shown
 from prudent.files import read_columns
 
 
-@arms.add("bernoulli")
+@arms.add("bernoulli", example="bernoulli(0.3)")
 @dataclass(frozen=True)
 class Bernoulli(Law):
     """1 with probability `success`, else 0."""
@@ -44,7 +45,7 @@ class Bernoulli(Law):
         return np.array([0.0, 1.0]), np.array([1.0 - self.success, self.success])
 
 
-@arms.add("deterministic")
+@arms.add("deterministic", example="deterministic(0.5)")
 @dataclass(frozen=True)
 class Deterministic(Law):
     """Always `value`."""
@@ -52,6 +53,7 @@ class Deterministic(Law):
     value: float
 
     kind = sampling.DETERMINISTIC
+    grows: ClassVar = {"value": 1}
 
     def __post_init__(self) -> None:
         value = check_finite(self.name, "value", self.value)
@@ -99,6 +101,9 @@ class Empirical(Law):
             raise PrudentError(f"empirical: path and column must be text, got {shown(path)} and {shown(column)}")
         return cls(read_columns(path, [column])[column])
 
+    def times(self, factor: float) -> "Empirical":
+        return Empirical(self.values * factor)
+
     def cdf(self, x: float) -> float:
         x = self._reward(x)
         return float(np.searchsorted(self.values, x, side="right")) / self.values.size
@@ -138,7 +143,7 @@ class Empirical(Law):
         return f"empirical({self.values.size} values, {digest})"
 
 
-@arms.add("empirical")
+@arms.add("empirical", example="empirical([0, 1, 1, 4])")
 def _empirical(values: list[float] | str, column: str = "") -> Empirical:
-    """`empirical([1, 2, 3])` or `empirical("file.csv", "column")`, as written on the command line."""
+    """One of the observed values, each equally likely, or of a column: `empirical("file.csv", "column")`."""
     return Empirical.from_csv(values, column) if isinstance(values, str) else Empirical(values)

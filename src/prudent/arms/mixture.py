@@ -17,26 +17,26 @@ from prudent.errors import PrudentError, check_finite, shown
 PARTS = 64
 
 
-@arms.add("mixture")
+@arms.add("mixture", example="mixture([gaussian(0.1, 0.01), gaussian(-2, 0.5)], [0.98, 0.02])")
 @dataclass(frozen=True)
 class Mixture(Law):
-    """Draw one of `components` by `weights` (scaled to sum to 1), then a reward from it."""
+    """A law drawn from `components` by `weights` (scaled to sum to 1), then a reward drawn from it."""
 
     components: tuple[Law, ...]
     weights: tuple[float, ...]
 
     kind = sampling.MIXTURE
 
-    def __init__(self, components: Sequence[Law], weights: Sequence[float] | None = None) -> None:
+    def __init__(self, components: Sequence[Law | str], weights: Sequence[float] | None = None) -> None:
         laws = tuple(components) if np.iterable(components) and not isinstance(components, str) else ()
-        if not laws or not all(isinstance(law, Law) for law in laws):
+        if not laws or not all(isinstance(law, (Law, str)) for law in laws):
             raise PrudentError(f"mixture: components must be a non-empty list of arms, got {shown(components)}")
         if weights is not None and (not np.iterable(weights) or isinstance(weights, (str, bytes))):
             raise PrudentError(f"mixture: weights must be a list, one number per component, got {shown(weights)}")
-        components = laws
-        given = [1.0] * len(components) if weights is None else [check_finite("mixture", "weights", w) for w in weights]
-        if len(given) != len(components) or min(given) < 0.0 or sum(given) <= 0.0:
-            wanted = f"{len(components)} numbers ≥ 0, not all 0"
+        made = tuple(arms.make("mixture", law) for law in laws)
+        given = [1.0] * len(made) if weights is None else [check_finite("mixture", "weights", w) for w in weights]
+        if len(given) != len(made) or min(given) < 0.0 or sum(given) <= 0.0:
+            wanted = f"{len(made)} numbers ≥ 0, not all 0"
             raise PrudentError(
                 f"mixture: weights must be {wanted}, got {shown(weights)}; give one weight per component"
             )
@@ -44,7 +44,7 @@ class Mixture(Law):
         total = math.fsum(given)
         # Shares that already sum to 1 up to rounding stay as they are: a spec, read again, gives the same law.
         shares = tuple(given) if abs(total - 1.0) < 1e-15 else tuple(weight / total for weight in given)
-        self._settle(components=components, weights=shares)
+        self._settle(components=made, weights=shares)
         mean = math.fsum(w * law.mean for w, law in self.live())
         variance = math.fsum(w * (law.variance + (law.mean - mean) ** 2) for w, law in self.live())
         lows, highs = zip(*(law.support for _, law in self.live()), strict=True)
@@ -53,6 +53,10 @@ class Mixture(Law):
     def live(self) -> list[tuple[float, Law]]:
         """The components that can be drawn, each with its weight."""
         return [(w, law) for w, law in zip(self.weights, self.components, strict=True) if w > 0.0]
+
+    def times(self, factor: float) -> "Mixture | None":
+        laws = [law.times(factor) for law in self.components]
+        return None if None in laws else Mixture([law for law in laws if law is not None], self.weights)
 
     def cdf(self, x: float) -> float:
         x = self._reward(x)

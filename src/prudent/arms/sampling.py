@@ -4,12 +4,13 @@ The arms of a bandit are laid out as a table of numbers, so that one compiled lo
 has a kind and a place in the table where its parameters start. A mixture's components follow the arms themselves.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.compiled import inlined, kernel
+from prudent.compiled import inlined, kernel, left_out_for
 
 GAUSSIAN, BERNOULLI, BETA, UNIFORM, EXPONENTIAL, TRUNCATED, MIXTURE, DETERMINISTIC, EMPIRICAL, STUDENT = range(10)
 
@@ -22,9 +23,24 @@ class Laws(NamedTuple):
     table: NDArray[np.float64]
 
 
+class GaussianLaws(Laws):
+    """The laws of arms that are all Gaussian; what kernels do for other laws need not be compiled for these."""
+
+    __slots__ = ()
+
+
 @kernel
 def draw(laws: Laws, arm: int, rng: Any) -> float:
     """One reward of an arm of any law."""
+    at = laws.start[arm]
+    if laws.kind[arm] == GAUSSIAN:
+        return laws.table[at] + laws.table[at + 1] * rng.standard_normal()
+    return _draw_other(laws, arm, rng)
+
+
+@left_out_for(GaussianLaws, math.nan)
+def _draw_other(laws: Laws, arm: int, rng: Any) -> float:
+    """One reward of an arm that is not Gaussian, though a component of it may be."""
     kind, at, table = laws.kind[arm], laws.start[arm], laws.table
     while kind == MIXTURE:
         arm = _component(table, at, rng)
@@ -112,13 +128,20 @@ def draw_block(laws: Laws, arm: int, size: int, rng: Any) -> tuple[float, float]
     kind, at, table = laws.kind[arm], laws.start[arm], laws.table
     if size == 0:
         return 0.0, 0.0
-    if kind == DETERMINISTIC:
-        return table[at], 0.0
     if kind == GAUSSIAN:
         mean = table[at] + table[at + 1] * rng.standard_normal() / np.sqrt(size)
         if size == 1:
             return mean, 0.0
         return mean, table[at + 1] ** 2 * rng.chisquare(size - 1.0) / size
+    return _draw_other_block(laws, arm, size, rng)
+
+
+@left_out_for(GaussianLaws, (math.nan, math.nan))
+def _draw_other_block(laws: Laws, arm: int, size: int, rng: Any) -> tuple[float, float]:
+    """A block of an arm that is not Gaussian; one by one where no law is known for the pair."""
+    kind, at, table = laws.kind[arm], laws.start[arm], laws.table
+    if kind == DETERMINISTIC:
+        return table[at], 0.0
     if kind == BERNOULLI:
         mean = rng.binomial(size, table[at]) / size
         return mean, mean * (1.0 - mean)

@@ -17,7 +17,7 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(32)
 UNITS = np.concatenate([[0.0], np.geomspace(0.5, 1_000.0, 26)])
 
 
-@arms.add("truncated-gaussian")
+@arms.add("truncated-gaussian", example="truncated-gaussian(0.5, 0.2, 0, 1)")
 @dataclass(frozen=True)
 class TruncatedGaussian(Continuous):
     """N(center, scale²) given that it lies in [low, high]; `mean` and `variance` are those after truncation."""
@@ -28,6 +28,7 @@ class TruncatedGaussian(Continuous):
     high: float
 
     kind = sampling.TRUNCATED
+    grows: ClassVar = {"center": 1, "scale": 1, "low": 1, "high": 1}
     ends: ClassVar[tuple[float, float]]
     peak: ClassVar[float]
     total: ClassVar[float]

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from prudent.cli.output import answer, arms_option, json_option, progress_bar
+from prudent.text import count, number
 
 
 @click.command()
@@ -32,7 +33,7 @@ def bounds(arms: tuple[str, ...], rho: float, horizon: float, delta: float | Non
     facts = [{**value.as_dict(), **horizon_facts(*pair)} for value, pair in zip(values, telling, strict=True)]
     rows = [bound_row(value, *pair) for value, pair in zip(values, telling, strict=True)]
     title = "Bounds as printed, as corrected, and from which n on they say something"
-    answer(as_json, facts, title, rows, left=("result", "bounds", "remarks"), lines=True)
+    answer(as_json, facts, title, rows, left=("result", "bounds", "remarks"))
 
 
 def bound_row(value: Any, printed: Any, corrected: Any) -> dict[str, str]:
@@ -40,8 +41,8 @@ def bound_row(value: Any, printed: Any, corrected: Any) -> dict[str, str]:
     failed = [f"outside its assumptions: {text}" for text, holds in value.conditions if not holds]
     later = f"as printed, it says something from n = {shown(printed)}" if printed and printed != corrected else ""
     remarks = [*failed, *(["vacuous"] if value.vacuous else []), value.correction, value.note, later]
-    numbers = ["–" if number is None else f"{number:.4g}" for number in (value.printed, value.corrected)]
-    row = {"result": value.name, "bounds": value.quantity, "as printed": numbers[0], "corrected": numbers[1]}
+    numbers = {"as printed": number(value.printed), "corrected": number(value.corrected)}
+    row = {"result": value.name, "bounds": value.quantity, **numbers}
     return {**row, "from n =": shown(corrected), "remarks": "; ".join(filter(None, remarks))}
 
 
@@ -49,8 +50,7 @@ def shown(horizons: Any) -> str:
     """`82,323`, with the last n if there is one."""
     if horizons is None:
         return "–"
-    numbers = [f"{n:,}" if n < 10**15 else f"{n:.3g}" for n in horizons if n is not None]
-    return " to ".join(numbers) or "never"
+    return " to ".join(count(n) for n in horizons if n is not None) or "never"
 
 
 def horizon_facts(printed: Any, corrected: Any) -> dict[str, Any]:

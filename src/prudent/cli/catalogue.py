@@ -1,4 +1,4 @@
-"""The commands `policies`, `risks`, `strategies` and `cite`: what there is, and where it comes from."""
+"""The commands `policies`, `risks`, `arms`, `strategies` and `cite`: what there is, and where it comes from."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -12,12 +12,19 @@ if TYPE_CHECKING:
 
 
 @click.command()
+@click.option("--portfolio", is_flag=True, help="List the policies that learn mixes of arms instead.")
 @json_option
-def policies(as_json: bool) -> None:
+def policies(portfolio: bool, as_json: bool) -> None:
     """List the policies: the risk they serve, papers, assumptions, parameters, and the engine that runs them."""
     from prudent import catalogue
     from prudent.policies.base import ANY
     from prudent.policies.base import policies as registered
+    from prudent.portfolio.policies.base import portfolio_policies
+
+    if portfolio:
+        seen = {entry.name: getattr(entry.factory, "feedback", "") for entry in portfolio_policies.entries()}
+        print_entries("portfolio policies", portfolio_policies, as_json, lambda entry: {"sees": seen[entry.name]})
+        return
 
     def more(entry: "Entry") -> dict[str, str]:
         return {"risk": entry.facts.get("serves", ANY), "engine": catalogue.engine(entry.name)}
@@ -44,12 +51,45 @@ def strategies(as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
-def cite(names: tuple[str, ...]) -> None:
-    """Print BibTeX for policies, risk measures or strategies by name, or for papers by key."""
+@json_option
+def arms(as_json: bool) -> None:
+    """List the laws that an arm can have: their parameters, and an example with the interval of its rewards."""
     from prudent import catalogue
+    from prudent.arms.base import arms as registered
 
-    click.echo("\n\n".join(dict.fromkeys(catalogue.cite(name) for name in names)))
+    facts, rows = [], []
+    for entry in registered.entries():
+        words = {"support": catalogue.support(entry), "example": entry.facts.get("example", "")}
+        own = {"name": entry.name, "aliases": list(entry.aliases), "summary": entry.summary}
+        facts.append({**own, "parameters": entry.parameters, **words})
+        name = ", ".join((entry.name, *(f"or {alias}" for alias in entry.aliases)))
+        rows.append({"name": name, "rewards": entry.summary, "parameters": ", ".join(entry.parameters), **words})
+    answer(as_json, facts, f"{len(rows)} laws of arms", rows, left=rows[0])
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--all", "everything", is_flag=True, help="The package and the whole bibliography.")
+def cite(names: tuple[str, ...], everything: bool) -> None:
+    """Print BibTeX for policies, risk measures or strategies by name, for papers by key, or for `prudent` itself.
+
+    Names that are not known are told after the others, with exit code 2.
+    """
+    from prudent import catalogue
+    from prudent.errors import PrudentError
+
+    if not names and not everything:
+        raise click.UsageError("name what to cite, such as mv-lcb, Sani12 or prudent, or take --all")
+    found, unknown = catalogue.every_entry() if everything else {}, []
+    for name in names:
+        try:
+            found |= catalogue.entries_of(name)
+        except PrudentError as error:
+            unknown.append(str(error))
+    if found:
+        click.echo("\n\n".join(found.values()))
+    if unknown:
+        raise PrudentError("\n".join(unknown))
 
 
 def print_entries(title: str, known: "Registry[Any]", as_json: bool, more: "Callable[[Entry], dict[str, str]]") -> None:
@@ -62,7 +102,7 @@ def print_entries(title: str, known: "Registry[Any]", as_json: bool, more: "Call
         given = ", ".join(f"{name}={'…' if value is None else value}" for name, value in entry.parameters.items())
         words |= {"parameters": given, "paper": ", ".join(entry.papers)}
         rows.append({"name": entry.name, "what it does": entry.summary, **words})
-    answer(as_json, facts, f"{len(rows)} {title}", rows, left=rows[0], lines=True)
+    answer(as_json, facts, f"{len(rows)} {title}", rows, left=rows[0])
 
 
-COMMANDS = (policies, risks, strategies, cite)
+COMMANDS = (policies, risks, arms, strategies, cite)

@@ -12,6 +12,7 @@ import click
 
 from prudent.cli.output import progress_bar
 from prudent.errors import PrudentError, check_integer
+from prudent.text import number
 
 if TYPE_CHECKING:
     from prudent.study import Labelled
@@ -38,9 +39,9 @@ def duration(seconds: float) -> str:
     """Seconds as people say them."""
     for unit, size in (("years", 365.25 * 86_400.0), ("days", 86_400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= size * (2.0 if size > 3600.0 else 1.0):
-            number = seconds / size
-            return f"{float(f'{number:.3g}'):,.10g} {unit}" if number < 1e6 else f"a million {unit} or more"
-    return f"{seconds:.2g} s"
+            many = seconds / size
+            return f"{number(float(f'{many:.3g}'), 3)} {unit}" if many < 1e6 else f"a million {unit} or more"
+    return f"{number(seconds, 2)} s"
 
 
 def warn_if_long(seconds: float, workers: int) -> None:

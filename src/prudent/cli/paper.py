@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from prudent.cli.estimate import seconds_of_cells, warning_first
-from prudent.cli.output import print_rows, progress_bar, run_options
+from prudent.cli.output import progress_bar, run_options
 from prudent.cli.paths import FILE, check_folder
+from prudent.cli.tables import print_rows
 
 RUNS = 500
 """Runs for each point, unless asked otherwise; all figures and claims together then take minutes."""
@@ -20,11 +21,15 @@ RUNS = 500
 @click.argument("name", required=False)
 @run_options(RUNS, "Runs for each point.")
 @click.option("--quick", is_flag=True, help="50 runs for each point.")
+@click.option("--rho", type=float, help="Only for fig2-left: another tolerance for risk than 0.")
+@click.option("--arm", "arms", multiple=True, metavar="LAW", help="Only for fig2-left: another arm; give one per arm.")
 @click.option("--out", type=FILE, default=Path("results/paper"), show_default=True)
-def paper(name: str | None, out: Path, quick: bool, **options: Any) -> None:
+def paper(name: str | None, out: Path, quick: bool, rho: float | None, arms: tuple[str, ...], **options: Any) -> None:
     """Reproduce the paper (Sani et al., 2012): every figure and claim in one report, one figure by NAME, or `claims`.
 
-    `leaderboard`, only by name, compares policies of the literature on the paper's configurations.
+    The names: fig2-left, fig2-right, heatmaps, configurations, frontiers, discussion, worst-case, theorems, periods,
+    beyond. One more, `leaderboard`, compares policies of the literature on the paper's configurations; it takes long
+    and is not in the report.
 
     Finished simulations are kept: run it again after an interruption, and it continues from there.
     """
@@ -37,12 +42,14 @@ def paper(name: str | None, out: Path, quick: bool, **options: Any) -> None:
     count_workers("paper", options["workers"])
     check_integer("paper", "seed", options["seed"], low=0)
     figures = [whole.figure(each) for each in (whole.FIGURES if name is None else [name]) if each != "claims"]
+    if rho is not None or arms:
+        figures = [with_others(name, rho, arms)]
     check_folder("paper", out)
     settings, started = Settings(out, **options), time.perf_counter()
     if name == "claims":
         for title, table in check(settings).tables().items():
             rows = table.drop("how it was checked")
-            print_rows(title, rows.to_dicts(), left=rows.columns, lines=True)
+            print_rows(title, rows.to_dicts(), left=rows.columns)
         return
     sections = []
     for figure in figures:
@@ -57,6 +64,23 @@ def paper(name: str | None, out: Path, quick: bool, **options: Any) -> None:
             whole.write_report(settings, sections, None, time.perf_counter() - started)
     if name is None:
         click.echo(whole.write_report(settings, sections, check(settings), time.perf_counter() - started))
+
+
+def with_others(name: str | None, rho: float | None, arms: tuple[str, ...]) -> Any:
+    """Figure 2, left, with another ρ or other arms."""
+    from prudent import Bandit, MeanVariance
+    from prudent.errors import PrudentError
+    from prudent.paper import fig2_left
+    from prudent.paper.problems import FIGURE_2
+
+    if name != "fig2-left":
+        raise PrudentError(f"paper: rho and arm are for fig2-left, got {name or 'the whole paper'}; leave them out")
+    if len(arms) == 1:
+        raise PrudentError("paper: arm must be given for each of two or more arms, got one")
+    bandit = Bandit(arms) if arms else FIGURE_2
+    risk = MeanVariance(0.0 if rho is None else rho)
+    bandit.costs(risk)
+    return fig2_left.with_others(bandit, risk.rho)
 
 
 def check(settings: Any) -> Any:

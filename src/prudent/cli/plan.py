@@ -1,7 +1,5 @@
 """The command `plan`. Heavy imports wait for it."""
 
-import shutil
-import textwrap
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -10,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prudent.cli.estimate import seconds_of_cells, warning_first
-from prudent.cli.output import answer, json_option, print_rows, progress_bar, run_options
+from prudent.cli.output import answer, json_option, progress_bar, run_options
 from prudent.cli.paths import FILE, check_folder
+from prudent.cli.tables import print_rows, print_text
+from prudent.text import counted
 
 if TYPE_CHECKING:
     from prudent.plan import Advice, Option
@@ -171,7 +171,7 @@ def show(advice: "Advice", page: Path, as_json: bool) -> None:
     found = {"recommended": advice.recommended, "horizon": advice.horizon, "reasons": advice.reasons}
     found |= {name: getattr(advice, name).to_dicts() for name in ("policies", "yardsticks", "people")}
     found |= {"lengths": [] if advice.lengths is None else advice.lengths.to_dicts(), "run": lines_to_run(advice)}
-    title = f"{trial.outcome.rho(trial.risk)}, {advice.horizon:,} rounds (± two standard errors)"
+    title = f"{trial.outcome.rho(trial.risk)}, {counted(advice.horizon, 'round')} (± two standard errors)"
     answer(as_json, found, title, readable(advice).select(SHOWN).to_dicts(), left=("policy",))
     if as_json:
         return
@@ -179,17 +179,16 @@ def show(advice: "Advice", page: Path, as_json: bool) -> None:
         click.echo()
         print_rows(f"How long is enough, with {advice.lengths_of}", length_rows(advice).to_dicts())
         say(lengths_in_words(advice))
-    click.echo(f"\nTake {advice.recommended} for {advice.horizon:,} rounds.")
+    click.echo()
+    print_text(f"Take {advice.recommended} for {counted(advice.horizon, 'round')}.")
     say(advice.reasons)
     click.echo(f"\nTo run it:\n\n{lines_to_run(advice)}\nThe whole plan: {page}")
 
 
 def say(lines: Sequence[str]) -> None:
-    """Sentences as points, folded between words."""
-    width = min(shutil.get_terminal_size().columns, 100)
-    whole = textwrap.TextWrapper(width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    """Sentences as points."""
     for line in lines:
-        click.echo(whole.fill(f"- {line}"))
+        print_text(f"- {line}")
 
 
 def cells_of(trial: Any, policies: int, draws: int) -> int:
@@ -205,6 +204,6 @@ def seconds_of_trials(trial: Any, fit: Sequence[Any], trials: float, workers: in
     """Seconds that as many trials with each policy take, on one example of a bandit."""
     from prudent.study import Cell, Labelled
 
-    example, longest = trial.example(), trial.horizons[-1]
-    cells = [Labelled(Cell(example, trial.risk, policy, longest, int(trials))) for policy in fit]
+    example, longest, units = trial.example(), trial.horizons[-1], trial.units
+    cells = [Labelled(Cell(example, trial.risk, policy, longest, int(trials), scale=units)) for policy in fit]
     return seconds_of_cells(cells, workers)

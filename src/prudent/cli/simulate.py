@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from prudent.cli.estimate import warn_of_runs
-from prudent.cli.output import answer, arms_option, json_option, progress_bar, risk_option, run_options, with_error
+from prudent.cli.output import answer, arms_option, json_option, progress_bar, risk_option, run_options
+from prudent.text import counted, number, risk_name, with_error
 
 SHOWN = ("regret", "gap", "exploration", "twins", "pseudo_regret", "gap_regret", "reward_mean", "reward_variance")
 MOST_ARMS = 4
@@ -21,16 +22,21 @@ MOST_ARMS = 4
 @click.option("--horizon", type=float, required=True, metavar="N", help="Rounds of a run.")
 @run_options(500, "Independent runs.")
 @click.option("--engine", default="auto", show_default=True, help="auto, stepping or leaping.")
+@click.option(
+    "--scale", metavar="X", help="How large rewards are: a number, or auto to take it from the arms; else as published."
+)
 @json_option
-def simulate(arms: tuple[str, ...], risk: str, policies: tuple[str, ...], as_json: bool, **settings: Any) -> None:
+def simulate(
+    arms: tuple[str, ...], risk: str, policies: tuple[str, ...], scale: str | None, as_json: bool, **settings: Any
+) -> None:
     """Simulate policies on a bandit and print their regret per round, with error bars."""
     from prudent.engine.simulation import simulate as play
     from prudent.policies.base import policies as registered
 
-    results = results_of(play, registered, policies, arms, risk, **settings)
+    results = results_of(play, registered, policies, arms, risk, scale=_number_or_text(scale), **settings)
     first, summaries = results[0], [result.summary() for result in results]
     facts = {"horizon": first.horizon, "runs": len(first), "seed": first.seed, "risk": str(first.risk)}
-    title = f"{len(arms)} arms, {first.risk}, {first.horizon:,} rounds, {len(first):,} runs (± standard error)"
+    title = title_of(first, counted(first.horizon, "round"))
     rows = [summary_row(summary, first.bandit.names) for summary in summaries]
     answer(as_json, {**facts, "policies": summaries}, title, rows, left=("policy",))
 
@@ -52,9 +58,16 @@ def identify(arms: tuple[str, ...], risk: str, strategies: tuple[str, ...], as_j
     results = results_of(search, registered, strategies, arms, risk, **settings)
     first, summaries = results[0], [result.summary() for result in results]
     facts = {"budget": first.budget, "delta": first.delta, "runs": len(first), "seed": first.seed}
-    title = f"{len(arms)} arms, {first.risk}, {first.setting()}, {len(first):,} runs (± standard error)"
+    title = title_of(first, counted(first.budget, "pull") if first.budget else f"delta {number(first.delta)}")
     rows = [search_row(summary, first.bandit.names) for summary in summaries]
     answer(as_json, {**facts, "risk": str(first.risk), "strategies": summaries}, title, rows, left=("strategy",))
+
+
+def _number_or_text(given: str | None) -> float | str | None:
+    try:
+        return given if given is None else float(given)
+    except ValueError:
+        return given
 
 
 def results_of(run: Any, kind: Any, specs: Sequence[str], arms: Sequence[str], risk: str, **settings: Any) -> list[Any]:
@@ -76,12 +89,18 @@ def results_of(run: Any, kind: Any, specs: Sequence[str], arms: Sequence[str], r
         return [play(player, progress=advance) for player in players]
 
 
+def title_of(result: Any, setting: str) -> str:
+    """`2 arms, mean, 1,000 rounds, 500 runs (± standard error)`."""
+    parts = counted(len(result.bandit), "arm"), risk_name(result.risk), setting, counted(len(result), "run")
+    return f"{', '.join(parts)} (± standard error)"
+
+
 def summary_row(summary: dict[str, Any], arms: Sequence[str]) -> dict[str, str]:
     """The columns of one policy; what its risk measure does not define is left out."""
     row = {"policy": summary["policy"]}
     for name in SHOWN:
         if (mean := summary[name]) is not None and (name != "gap_regret" or summary["regret"] is None):
-            shown = with_error(mean, summary[f"{name}_se"]) if name.endswith("regret") else f"{mean:.3g}"
+            shown = with_error(mean, summary[f"{name}_se"]) if name.endswith("regret") else number(mean, 3)
             row[name.replace("_", " ")] = shown
     return row | pulls_columns(summary, arms)
 
@@ -92,8 +111,8 @@ def search_row(summary: dict[str, Any], arms: Sequence[str]) -> dict[str, str]:
     return {
         "strategy": summary["strategy"],
         "error probability": with_error(error["value"], error["se"]),
-        "95 % interval": f"{error['low']:.3g} – {error['high']:.3g}",
-        "undecided": f"{summary['undecided']:.3g}",
+        "95 % interval": f"{number(error['low'], 3)} – {number(error['high'], 3)}",
+        "undecided": number(summary["undecided"], 3),
         "simple regret": with_error(summary["simple_regret"], summary["simple_regret_se"]),
         "pulls": with_error(summary["stopping_time"], summary["stopping_time_se"]),
         **pulls_columns(summary, arms),

@@ -9,8 +9,12 @@ from typing import Any
 import click
 
 from prudent.cli.estimate import duration, seconds_of_cells, warn, warning_first
-from prudent.cli.output import all_of, answer, json_option, progress_bar, with_error
+from prudent.cli.output import all_of, answer, json_option, progress_bar
 from prudent.cli.paths import FILE, check_file, check_folder
+from prudent.text import count, counted, number, risk_name, with_error
+
+PATIENCE = 1.0
+"""Seconds that a dry run takes to try cells."""
 
 KINDS = ("regret", "heatmap", "frontier", "pulls", "distribution")
 SHOWN = ("regret", "exploration_risk", "best_share", "reward_mean", "reward_variance")
@@ -87,15 +91,22 @@ def expansion_bar(title: str) -> Iterator[Callable[[int, int], None]]:
 
 def print_forecast(study: Any, out: Path, workers: int, backend: str) -> None:
     """What is left to do, and how long it may take."""
+    from prudent.compiling import SECONDS
     from prudent.study import Store, forecast
 
     with progress_bar("estimating the time"):
         known = set(Store(out).table(warn)["cell"]) if (out / "manifest.json").exists() else set()
         rest = [each for each in study.cells if each.key not in known]
-        left = forecast(rest, workers, threads=backend == "threads")
-    click.echo(f"{len(study.cells):,} cells, {len(study.cells) - len(rest):,} finished, {left.cells:,} to run")
+        left = forecast(rest, workers, threads=backend == "threads", patience=PATIENCE, compiles=False)
+    finished = count(len(study.cells) - len(rest))
+    click.echo(f"{counted(len(study.cells), 'cell')}, {finished} finished, {count(left.cells)} to run")
     where = "threads of this machine" if "://" in backend else backend
-    click.echo(f"{left.pulls:,} pulls, about {duration(left.seconds)} with {workers} {where}")
+    time = f", roughly {duration(left.seconds)} with {workers} {where}" if left.seconds else ""
+    click.echo(f"{counted(left.pulls, 'pull')}{time}")
+    if left.uncompiled:
+        kinds = f"{counted(left.uncompiled, 'kind')} of cells"
+        more = f"compiling {kinds} adds about {duration(SECONDS * left.uncompiled)}, once"
+        click.echo(f"{more}; how long they take to run is not known before")
 
 
 @click.command()
@@ -111,10 +122,14 @@ def show(folder: Path, as_json: bool, as_csv: bool, **chosen: Any) -> None:
         flat = [name for name, kind in table.schema.items() if not kind.is_nested()]
         click.echo(table.select(flat).write_csv(), nl=False)
         return
-    words, facts = [*labels_shown(table), "risk", "policy", "horizon"], table.to_dicts()
-    rows = [in_words(row, words) | {name: with_error(row[name], row[f"{name}_se"]) for name in SHOWN} for row in facts]
-    title = f"{len(table):,} of {len(Store(folder).labels()):,} cells (± standard error)"
-    answer(as_json, facts, title, rows, left=words[:-1])
+    facts, labels = table.to_dicts(), ["policy", *labels_shown(table), "risk", "horizon"]
+    words, same = in_words(facts, labels)
+    rows = [
+        own | {name.replace("_", " "): with_error(row[name], row[f"{name}_se"]) for name in SHOWN}
+        for own, row in zip(words, facts, strict=True)
+    ]
+    title = f"{count(len(table))} of {counted(len(Store(folder).labels()), 'cell')}{same} (± standard error)"
+    answer(as_json, facts, title, rows, left=labels[:-1])
 
 
 def labels_shown(table: Any) -> list[str]:
@@ -124,10 +139,19 @@ def labels_shown(table: Any) -> list[str]:
     return [name for name in labels_of(table) if name not in ranges_of(table) or name in varying(table)]
 
 
-def in_words(row: dict[str, Any], names: list[str]) -> dict[str, str]:
-    """Labels as they are printed."""
-    formats = {int: "{:,}", float: "{:g}", type(None): ""}
-    return {name: formats.get(type(row[name]), "{}").format(row[name]) for name in names}
+def in_word(label: Any) -> str:
+    """A label as it is printed: a count, a value of a range, a name, or nothing where a cell has none."""
+    if label is None:
+        return ""
+    return count(label) if isinstance(label, int) else number(label, 6) if isinstance(label, float) else str(label)
+
+
+def in_words(rows: list[dict[str, Any]], names: list[str]) -> tuple[list[dict[str, str]], str]:
+    """The labels of every row as they are printed; and those that all rows share, to be said once instead."""
+    shown = [{name: risk_name(row[name]) if name == "risk" else in_word(row[name]) for name in names} for row in rows]
+    same = [name for name in names[1:] if len(shown) > 1 and len({row[name] for row in shown}) == 1]
+    said = "".join(f", {name} {shown[0][name]}" for name in same)
+    return [{name: row[name] for name in names if name not in same} for row in shown], said
 
 
 @click.command()
@@ -136,17 +160,21 @@ def in_words(row: dict[str, Any], names: list[str]) -> dict[str, str]:
 @measure_option
 @click.option("--x", metavar="RANGE", help="Heat map: the range along x; the first by default.")
 @click.option("--y", metavar="RANGE", help="Heat map: the range along y; the second by default.")
-@click.option("--out", type=FILE, help=".png or .svg; default: FOLDER/KIND.svg.")
-def plot(folder: Path, kind: str, measure: str, x: str | None, y: str | None, out: Path | None, **chosen: Any) -> None:
+@click.option("--title", default="", help="A line above the picture.")
+@click.option("--size", type=float, nargs=2, metavar="W H", help="Width and height in inches; then nothing is cut off.")
+@click.option("--out", type=FILE, help=".svg, .png or .pdf; default: FOLDER/KIND.svg.")
+def plot(folder: Path, kind: str, measure: str, out: Path | None, **options: Any) -> None:
     """Draw a study: regret against the horizon, a heat map over two ranges, the frontier, pulls, or the distribution
     of regret over runs."""
     from prudent.study.plots import draw
 
     out = out or folder / f"{kind}.svg"
-    table = cells_of(folder, chosen)
+    looks = {name: options.pop(name) for name in ("title", "size")}
+    axes = options.pop("x"), options.pop("y")
+    table = cells_of(folder, options)
     check_file("plot", out)
     with progress_bar("drawing"):
-        made = draw(kind, table, out, measure=measure, x=x, y=y)
+        made = draw(kind, table, out, measure=measure, axes=axes, **looks)
     click.echo(made)
 
 
@@ -164,18 +192,20 @@ def compare(
     from prudent.study.compare import compare as differences
 
     found = differences(cells_of(folder, chosen), policy_a, policy_b, measure=measure, level=level)
-    words, facts = [*labels_shown(found), "risk", "horizon"], found.to_dicts()
-    numbers = {"difference": "difference", "low": "low", "high": "high", "p (Holm)": "p_holm"}
+    facts, labels = found.to_dicts(), ["horizon", *labels_shown(found), "risk"]
+    words, same = in_words(facts, labels)
     rows = []
-    for row in facts:
-        shown = {column: f"{row[name]:.4g}" for column, name in numbers.items()}
-        rows.append({**in_words(row, words), **shown, "verdict": row["verdict"]})
-    together = f"s for all {len(found)} together" if len(found) > 1 else ""
-    title = f"{measure} of {policy_a} − {policy_b}; {100 * level:g} % interval{together}"
-    answer(as_json, facts, title, rows, left=(*words[:-1], "verdict"))
+    for own, row in zip(words, facts, strict=True):
+        ends = {name: number(row[name]) for name in ("low", "high")}
+        numbers = {"difference": with_error(row["difference"], row["se"]), **ends, "p (Holm)": number(row["p_holm"], 2)}
+        rows.append({**own, **numbers, "verdict": row["verdict"]})
+    together = f"intervals for all {count(len(found))} together" if len(found) > 1 else "interval"
+    asked = f"{measure.replace('_', ' ')} of {policy_a} minus that of {policy_b}{same}"
+    title = f"{asked}; ± standard error, {number(100 * level)} % {together}"
+    answer(as_json, facts, title, rows, left=(*labels[1:], "verdict"))
     if not as_json:
-        counts = found["verdict"].value_counts(sort=True).iter_rows()
-        click.echo("; ".join(f"{verdict}: {count}" for verdict, count in counts))
+        verdicts = found["verdict"].value_counts(sort=True).iter_rows()
+        click.echo("\n" + "; ".join(f"{verdict}: {count(often)}" for verdict, often in verdicts))
 
 
 @click.command()
@@ -188,7 +218,7 @@ def compact(folder: Path) -> None:
     store.manifest()  # a folder that holds no study is no folder with 0 parts
     with progress_bar("compacting"):
         parts = store.compact(warn)
-    click.echo(f"{parts} parts")
+    click.echo(counted(parts, "part"))
 
 
 COMMANDS = (run, show, plot, compare, compact)

@@ -21,7 +21,7 @@ import numpy as np
 from prudent.arms.base import Law
 from prudent.arms.continuous import Gaussian
 from prudent.arrays import Array, Counts
-from prudent.compiled import inlined, kernel
+from prudent.compiled import inlined, kernel, left_out_for
 from prudent.engine.hypergeometric import hypergeometric
 
 MAX_ATOMS = 64
@@ -42,6 +42,12 @@ class Sources(NamedTuple):
     probability: Array
 
 
+class GaussianSources(Sources):
+    """Where blocks come from if all arms are Gaussian; kernels for these are compiled without atoms."""
+
+    __slots__ = ()
+
+
 def sources(laws: Sequence[Law]) -> Sources | None:
     """The arms as sources of blocks, or None if some arm cannot be drawn in blocks."""
     atoms = [_atoms(law) for law in laws]
@@ -52,7 +58,8 @@ def sources(laws: Sequence[Law]) -> Sources | None:
     value, probability = np.zeros((len(laws), widest)), np.zeros((len(laws), widest))
     for i, (values, shares) in enumerate(found):
         value[i, : len(values)], probability[i, : len(values)] = values, shares
-    return Sources(
+    form = Sources if widest else GaussianSources
+    return form(
         np.array([law.mean for law in laws]),
         np.array([law.variance for law in laws]),
         np.array([len(values) for values, _ in found], dtype=np.int64),
@@ -95,10 +102,16 @@ def fresh(src: Sources, arm: int, size: int, rows: Array, to: int, rng: Any) -> 
     """Write a block of `size` new rewards of the arm into rows[to]."""
     row = rows[to]
     row[SIZE] = size
-    atoms = src.n_atoms[arm]
-    if atoms == 0:
+    if src.n_atoms[arm] == 0:
         row[MEAN], row[RESIDUAL] = gaussian_block(src.mean[arm], src.variance[arm], size, rng)
-        return
+    else:
+        _fresh_atoms(src, arm, size, row, rng)
+
+
+@left_out_for(GaussianSources, None)
+def _fresh_atoms(src: Sources, arm: int, size: int, row: Row, rng: Any) -> None:
+    """Multinomial counts of the atoms."""
+    atoms = src.n_atoms[arm]
     left, share = size, 1.0
     for j in range(atoms - 1):
         p = src.probability[arm, j]
@@ -116,13 +129,19 @@ def split(src: Sources, arm: int, size: int, rows: Array, at: int, rng: Any) -> 
     first, second = rows[at + 1], rows[at]
     total = second[SIZE]
     first[SIZE], second[SIZE] = size, total - size
-    atoms = src.n_atoms[arm]
-    if atoms == 0:
+    if src.n_atoms[arm] == 0:
         parts = gaussian_split(total, second[MEAN], second[RESIDUAL], size, rng)
         first[MEAN], first[RESIDUAL], second[MEAN], second[RESIDUAL] = parts
-        return
-    pool, wanted = int(total), size
-    for j in range(atoms):
+    else:
+        _split_atoms(src, arm, size, first, second, rng)
+
+
+@left_out_for(GaussianSources, None)
+def _split_atoms(src: Sources, arm: int, size: int, first: Row, second: Row, rng: Any) -> None:
+    """Multivariate hypergeometric counts of the atoms in the first part; the second, which was the whole, keeps what
+    is left."""
+    pool, wanted = int(first[SIZE] + second[SIZE]), size
+    for j in range(src.n_atoms[arm]):
         count = int(second[ATOMS + j])
         taken = hypergeometric(count, pool - count, wanted, rng)
         first[ATOMS + j], second[ATOMS + j] = taken, count - taken

@@ -18,7 +18,7 @@ from prudent.arms.sampling import Laws, draw_block, merge
 from prudent.arrays import Counts, Marks
 from prudent.compiled import kernel
 from prudent.engine.blocks import Sources
-from prudent.engine.levels import play_out, raise_level
+from prudent.engine.levels import any_nan, play_out, raise_level
 from prudent.engine.passage import MOST_ROOM, ROOM, enlarged, make_stacks
 from prudent.engine.record import (
     BAD_PHASE,
@@ -74,7 +74,7 @@ def leap_scores(
                 if full:
                     stacks = enlarged(src, stacks)
             level = play_out(policy, src, log_failure, horizon, level, arms, scores, stacks, rng)
-            if np.isnan(scores).any():
+            if any_nan(scores):
                 return BAD_SCORE
             write_down(record, run, snapshot, arms, laws, best, rng)
     return FINE

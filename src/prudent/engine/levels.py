@@ -9,7 +9,7 @@ from prudent.arrays import Array, Counts
 from prudent.compiled import helper, kernel
 from prudent.engine.blocks import Sources
 from prudent.engine.passage import Stacks, advance, give_back
-from prudent.engine.record import Statistics, clear
+from prudent.engine.record import Statistics, clear, copy_statistics
 from prudent.policies.base import Arm
 from prudent.policies.scoring import score_of
 from prudent.policies.ties import arm_of, below, rounding
@@ -56,10 +56,10 @@ def raise_level(
         left = horizon - arms.pulls.sum()
         if sure and (left <= 32 * n_arms or overshoots >= MOST_OVERSHOOTS):
             break
-        blind = arms.pulls.max() == 0
+        blind = left == horizon
         caution = 4.0 if coarse > 0 else 1.5 + 2.0 * overshoots
         guess = guess_level(policy, src, target, arms, scores, blind, caution)
-        floor = max(near, scores.min())
+        floor = max(near, smallest(scores))
         if not floor < guess < ceiling:
             guess = 0.5 * (floor + ceiling)
         if not floor < guess < ceiling or (overshoots >= MOST_OVERSHOOTS and not sure):
@@ -71,11 +71,9 @@ def raise_level(
             start_over(arms, scores, stacks)
             ceiling, overshoots, near, sure, target = math.inf, 0, level, True, 0.5 * target
             continue
-        saved.pulls[:] = arms.pulls
-        saved.mean[:] = arms.mean
-        saved.variance[:] = arms.variance
-        saved_scores[:] = scores
-        marks[:] = stacks.n_behind
+        copy_statistics(arms, saved)
+        for i in range(n_arms):
+            saved_scores[i], marks[i] = scores[i], stacks.n_behind[i]
         taken, full = 0, False
         for i in range(n_arms):
             if scores[i] <= guess and taken <= left and not full:
@@ -91,11 +89,9 @@ def raise_level(
             continue
         ceiling = guess
         overshoots += 1
-        arms.pulls[:] = saved.pulls
-        arms.mean[:] = saved.mean
-        arms.variance[:] = saved.variance
-        scores[:] = saved_scores
+        copy_statistics(saved, arms)
         for i in range(n_arms):
+            scores[i] = saved_scores[i]
             give_back(stacks, i, marks[i])
         if full:
             if not sure:
@@ -131,7 +127,7 @@ def play_out(
     ends it.
     """
     left = horizon - arms.pulls.sum()
-    lost = bool(np.isnan(scores).any())
+    lost = any_nan(scores)
     while left > 0 and not lost:
         first, second = two_smallest(arms, scores)
         bar = scores[second] if second >= 0 else math.inf
@@ -146,6 +142,24 @@ def play_out(
         if scores[first] < bar or left == 0:
             level = max(level, min(bar, scores[first]))
     return level
+
+
+@helper
+def smallest(scores: Array) -> float:
+    """The smallest score; NumPy's own takes longer to compile."""
+    least = math.inf
+    for score in scores:
+        least = min(least, score)
+    return least
+
+
+@helper
+def any_nan(scores: Array) -> bool:
+    """Whether some score is NaN."""
+    found = False
+    for score in scores:
+        found = found or math.isnan(score)
+    return found
 
 
 @helper
@@ -192,7 +206,7 @@ def guess_level(
     for i in range(n_arms):
         if not guess < a[i]:  # b is lost in the rounding of a
             return -math.inf
-    floor = scores.min()
+    floor = smallest(scores)
     left = target - arms.pulls.sum()
     guess = solve_level(a, b, arms.pulls, target, 0.01 * left, floor, guess)
     spread = 0.0

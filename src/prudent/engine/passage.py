@@ -51,7 +51,8 @@ def enlarged(src: Sources, stacks: Stacks) -> Stacks:
     for i in range(len(stacks.n_ahead)):
         count = stacks.n_ahead[i]
         larger.n_ahead[i] = count
-        larger.ahead[i, :count] = stacks.ahead[i, :count]
+        for j in range(count):
+            copy_block(stacks.ahead[i], j, larger.ahead[i], j)
     return larger
 
 
@@ -119,7 +120,7 @@ def advance(
                     cut = fitting(size // 2, level - score, rate) if rated_at > 0 else size // 2
             if cut > 0:
                 if gaussian:
-                    parts = gaussian_split(size, block_mean, residual, cut, rng)
+                    parts = gaussian_split(float(size), block_mean, residual, cut, rng)
                     ahead[top, SIZE], ahead[top, MEAN], ahead[top, RESIDUAL] = cut, parts[0], parts[1]
                     ahead[at, SIZE], ahead[at, MEAN], ahead[at, RESIDUAL] = size - cut, parts[2], parts[3]
                 else:
@@ -184,5 +185,12 @@ def give_back(stacks: Stacks, i: int, mark: int) -> None:
     """Return the blocks behind arm i, but for the first `mark`, to those ahead, in their order."""
     while stacks.n_behind[i] > mark:
         stacks.n_behind[i] -= 1
-        stacks.ahead[i, stacks.n_ahead[i]] = stacks.behind[i, stacks.n_behind[i]]
+        copy_block(stacks.behind[i], stacks.n_behind[i], stacks.ahead[i], stacks.n_ahead[i])
         stacks.n_ahead[i] += 1
+
+
+@kernel
+def copy_block(rows: Array, at: int, to_rows: Array, to: int) -> None:
+    """Write the block in rows[at] into to_rows[to]."""
+    for j in range(rows.shape[1]):
+        to_rows[to, j] = rows[at, j]

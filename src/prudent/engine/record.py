@@ -48,6 +48,13 @@ def clear(arms: Any) -> None:
 
 
 @kernel
+def copy_statistics(arms: Statistics, to: Statistics) -> None:
+    """Write the arms' statistics into others, one by one: Numba takes a second to compile an assignment of arrays."""
+    for i in range(len(arms.pulls)):
+        to.pulls[i], to.mean[i], to.variance[i] = arms.pulls[i], arms.mean[i], arms.variance[i]
+
+
+@kernel
 def no_arms(n_arms: int, room: int) -> Arms:
     """No pulls yet, for a policy of phases, with room for so many rewards an arm."""
     cost, alive = np.full(n_arms, np.inf), np.ones(n_arms, np.bool_)
@@ -80,6 +87,13 @@ class Record(NamedTuple):
     def part(self, runs: slice) -> "Record":
         """A view of some of the runs."""
         return Record._make(array[runs] for array in self)
+
+    def multiply(self, unit: float) -> None:
+        """From a unit of rewards to rewards."""
+        if unit != 1.0:
+            for means, variances in ((self.mean, self.variance), (self.twin_mean, self.twin_variance)):
+                means[:] *= unit
+                variances[:] *= unit * unit
 
 
 @kernel

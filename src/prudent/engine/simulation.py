@@ -1,6 +1,7 @@
 """simulate(): many runs of a policy on a bandit."""
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -11,10 +12,11 @@ from prudent.engine import leaping, stepping
 from prudent.engine.blocks import MAX_ATOMS, sources
 from prudent.engine.record import Record
 from prudent.engine.scaffold import Job, check_memory, rounds_of
-from prudent.errors import PrudentError, check_number
+from prudent.errors import AssumptionWarning, PrudentError, check_number
 from prudent.policies.base import Policy, Setting, policies, spec
 from prudent.policies.binding import bind, check_rewards
 from prudent.policies.scoring import costs_need_rewards, needs_no_clock, score_inputs
+from prudent.policies.units import PUBLISHED, InUnit, Scale, check_scale, doubt, fitted, in_its_unit, units_of
 from prudent.risk.base import RiskMeasure, risks
 from prudent.runs import Runs
 
@@ -30,6 +32,7 @@ def simulate(
     runs: int,
     seed: int = 0,
     engine: str = "auto",
+    scale: Scale = None,
     workers: int | None = None,
     snapshots: Sequence[int] = (),
     bound_failure: float = 0.0,
@@ -52,6 +55,10 @@ def simulate(
     engine
         "leaping" is exact in law and costs hardly more for a longer horizon (docs/leaping.md); "stepping" plays every
         round; "auto" leaps where it can.
+    scale
+        How large rewards are. By default a policy runs as published, on the rewards as they are; on arms that it was
+        not made for, a warning says so. "auto" takes what the policy leaves open (`range`, `sd`, `low`, `high`, …) from
+        the arms, and a number has it run as published on rewards divided by that number. See docs/units.md.
     workers
         Threads; all cores by default.
     snapshots
@@ -70,22 +77,51 @@ def simulate(
     >>> runs.regret().shape
     (100,)
     """
+    played = play(bandit, policy, risk, horizon, runs, seed, engine, scale, workers, snapshots, bound_failure, progress)
+    if scale is None and (text := doubt(spec(played.policy), fitted(played.policy, PUBLISHED), played.bandit)):
+        warnings.warn(text, AssumptionWarning, stacklevel=2)
+    return played
+
+
+def play(
+    bandit: Bandit,
+    policy: Policy | str,
+    risk: RiskMeasure | str,
+    horizon: int,
+    runs: int,
+    seed: int = 0,
+    engine: str = "auto",
+    scale: Scale = None,
+    workers: int | None = None,
+    snapshots: Sequence[int] = (),
+    bound_failure: float = 0.0,
+    progress: Callable[[int], Any] | None = None,
+) -> Runs:
+    """As `simulate`, without its warning: for studies, which warn once, and the paper, which is as published."""
     if not isinstance(bandit, Bandit):
         raise PrudentError(f"simulate: bandit must be a Bandit, got {bandit!r}; pass Bandit([…])")
     policy, risk = policies.make("simulate", policy), risks.make("simulate", risk)
     job = Job.checked("simulate", runs, seed, workers, progress)
     rounds = rounds_of("simulate", horizon, snapshots)
-    ready = bind(policy, Setting.of(bandit, risk, int(rounds[-1])))
-    check_rewards(policy, bandit.support)
+    scale = check_scale("simulate", scale)
+    units = units_of(scale, bandit)
+    ready = bind(policy, Setting.of(bandit, risk, int(rounds[-1]), units))
+    check_rewards(made := fitted(policy, units), bandit.support)
     engine = choose_engine(engine, bandit, policy, ready)
+    if scale is None:
+        played = InUnit(1.0, bandit, risk, policy)
+    else:
+        policy, played = made, in_its_unit(bandit, risk, made, units.sd or units.range or 1.0)
+        ready = bind(played.policy, Setting.of(played.bandit, played.risk, int(rounds[-1])))
     failure = check_number("simulate", "bound_failure", bound_failure, low=0.0, high=1e-3, hint="1e-15 is plenty")
-    kernel = _kernel(engine, bandit, ready, int(rounds[-1]), failure)
+    kernel = _kernel(engine, played.bandit, ready, int(rounds[-1]), failure)
     best = bandit.best(risk)
     size = len(Record._fields) * job.runs * len(rounds) * len(bandit)
     check_memory("simulate", size, f"{job.runs:,} runs × {len(rounds):,} snapshots × {len(bandit):,} arms")
     record = Record.empty(job.runs, len(rounds), len(bandit))
-    cell = f"{bandit!r} | {risk} | {spec(policy)} | {rounds.tolist()} | {engine} {failure:g}"
+    cell = f"{played.bandit.unnamed} | {played.risk} | {spec(played.policy)} | {rounds.tolist()} | {engine} {failure:g}"
     seconds = job.run(cell, spec(policy), lambda part, *rest: kernel(best, rounds, record.part(part), *rest))
+    record.multiply(played.unit)
     facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": policy, "seed": job.seed, "engine": engine}
     return Runs.at_snapshots(rounds.tolist(), record._asdict(), seconds=seconds, **facts)
 

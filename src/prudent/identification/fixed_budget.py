@@ -111,12 +111,13 @@ class UCBE(NamedTuple):
 
     The paper proves its bound for a ≤ 25(n − K)/(36 H₁), H₁ = Σ 1/Δ² (the best arm counts with the second's gap), and
     H₁ is what nobody knows. So give `a`, or a guess of the `hardness` H₁ from which a = 25(n − K)/(36 hardness): 16 K
-    by default, gaps of 1/4. `hardness=oracle` takes the true gaps, which only a simulation can. Assumes costs on the
-    scale of means of rewards in [0, 1].
+    by default, gaps of 1/4. `hardness=oracle` takes the true gaps, which only a simulation can. Assumes rewards in an
+    interval of length b = `range`; by default gaps are then b/4, or b²/4 for a mean-variance.
     """
 
     a: float = UNSET
     hardness: float | str = UNSET
+    range: float = UNSET
     budget: int = UNSET
     risk: RiskMeasure = UNSET
 
@@ -140,7 +141,8 @@ class UCBE(NamedTuple):
                 raise PrudentError("ucb-e: hardness=oracle needs a unique best arm; give hardness=… as a number")
             hardness = bandit.complexity(setting.risk) + 1.0 / second**2
         else:
-            hardness = 16.0 * n_arms if self.hardness is UNSET else float(self.hardness)
+            cost = self.range * self.range if getattr(setting.risk, "rho", math.inf) < math.inf else self.range
+            hardness = 16.0 * n_arms / (cost * cost) if self.hardness is UNSET else float(self.hardness)
         return _UCBE(self.budget, 25.0 * (self.budget - n_arms) / (36.0 * hardness), self.risk)
 
 

@@ -88,14 +88,15 @@ def _check_bounds(risk: RiskMeasure, bandit: Bandit, delta: float) -> None:
 class VALUCB(NamedTuple):
     """The largest mean among arms of variance ≤ limit, or the news that there is none (Algorithm 1 of [Hou22]).
 
-    Means and unbiased variances lie within √(log(2Kt⁴/δ)/2s) of the truth after s pulls, at round t, which starts at K
-    when every arm has 2 pulls. An arm whose variance is surely above the limit is dropped. Each round pulls the
-    best mean among the others, and their largest upper bound besides if it reaches the best mean's lower bound. Stops
-    when nothing reaches the lower bound of the best arm that is surely below the limit. The paper's stopping times
-    count pulls. Assumes rewards in [0, 1].
+    Means lie within b√(log(2Kt⁴/δ)/2s) of the truth after s pulls, unbiased variances within b times that, at round t,
+    which starts at K when every arm has 2 pulls. An arm whose variance is surely above the limit is dropped. Each
+    round pulls the best mean among the others, and their largest upper bound besides if it reaches the best mean's
+    lower bound. Stops when nothing reaches the lower bound of the best arm that is surely below the limit. The paper's
+    stopping times count pulls. Assumes rewards in an interval of length b = `range`, which the paper has as 1.
     """
 
     limit: float = 0.2
+    range: float = UNSET
     delta: float = UNSET
     risk: RiskMeasure = UNSET
 
@@ -104,9 +105,10 @@ class VALUCB(NamedTuple):
 
     def tuned(self, setting: Setting) -> "VALUCB":
         low, high = setting.support
-        if low < 0.0 or high > 1.0:
+        if high - low > self.range * (1.0 + 1e-9):
             got = f"({pretty(low)}, {pretty(high)})"
-            raise PrudentError(f"va-lucb: rewards must lie in [0, 1], got the support {got}; rescale them")
+            fix = f"pass range={high - low:g}" if math.isfinite(high - low) else "take arms with bounded rewards"
+            raise PrudentError(f"va-lucb: the support must be at most range = {self.range:g} long, got {got}; {fix}")
         if not _mean_only(setting.risk):
             raise PrudentError(
                 f"va-lucb: seeks the largest mean within its limit, got the risk {setting.risk}; pass"
@@ -131,20 +133,20 @@ class VALUCB(NamedTuple):
         for i in range(n_arms):
             if not alive[i]:
                 continue
-            radius = math.sqrt(log_term / (2.0 * pulls[i]))
+            radius = self.range * math.sqrt(log_term / (2.0 * pulls[i]))
             variance = variances[i] * pulls[i] / (pulls[i] - 1)
-            if variance - radius > self.limit:
+            if variance - self.range * radius > self.limit:
                 alive[i] = False
                 continue
             arm = arm_of(arms, i)
             if leader < 0 or below(-mean[i], arm, -mean[leader], arm_of(arms, leader)):
                 leader = i
             better = safe < 0 or below(-mean[i], arm, -mean[safe], arm_of(arms, safe))
-            if variance + radius <= self.limit and better:
+            if variance + self.range * radius <= self.limit and better:
                 safe, safe_low = i, mean[i] - radius
         for i in range(n_arms):
             if alive[i]:
-                high = mean[i] + math.sqrt(log_term / (2.0 * pulls[i]))
+                high = mean[i] + self.range * math.sqrt(log_term / (2.0 * pulls[i]))
                 if i != safe:
                     other_high = max(other_high, high)
                 if i != leader and below(-high, arm_of(arms, i), -rival_high, arm_of(arms, max(rival, 0))):
@@ -152,7 +154,7 @@ class VALUCB(NamedTuple):
         if leader < 0 or (safe >= 0 and other_high < safe_low):
             return 0
         chosen[leader] = True
-        if rival_high >= mean[leader] - math.sqrt(log_term / (2.0 * pulls[leader])):
+        if rival_high >= mean[leader] - self.range * math.sqrt(log_term / (2.0 * pulls[leader])):
             chosen[rival] = True
         return 1
 

@@ -68,7 +68,7 @@ def identify(
         check_memory("identify", setting.budget, f"all rewards of {setting.budget:,} pulls")
     found, laws, keep = Found.empty(job.runs, len(bandit)), encode(bandit.arms), not measure.by_moments
     text = strategies.spec(strategy)
-    cell = f"{bandit!r} | {risk} | {text} | {setting.budget} {setting.delta} {cap}"
+    cell = f"{bandit.unnamed} | {risk} | {text} | {setting.budget} {setting.delta} {cap}"
     seconds = job.run(cell, text, lambda part, *rest: search(ready, measure, keep, laws, cap, found.part(part), *rest))
     if setting.budget is not None and not found.decided.all():
         raise PrudentError(f"{text}: asks for more pulls than the budget, {setting.budget}; correct its phase")

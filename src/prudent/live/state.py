@@ -5,49 +5,24 @@ Every error in a text is found here: unreadable, not an agent's, a part missing 
 
 import json
 import math
-from dataclasses import asdict, dataclass
-from itertools import pairwise
+from dataclasses import asdict
 from typing import Any, NamedTuple, TypeAlias, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.errors import PrudentError, check_finite, check_integer, check_number, shown
+from prudent.errors import PrudentError, check_integer, check_number, shown
+from prudent.live.arm import ArmState, check_moments, check_rewards, checked_ledger
+from prudent.live.naming import check_names
 from prudent.parameters import check_support
 from prudent.policies.base import FOREVER, Policy, policies, spec
+from prudent.policies.units import Units, fitted
 from prudent.risk.base import RiskMeasure, risks
 
-FORMAT, VERSION = "prudent agent", 2
+FORMAT, VERSION = "prudent agent", 3
 
 LARGEST = 2**52
 """No experiment has more rounds. It is half of what floats count exactly, so that there is room to go on."""
-
-ROUNDED = 1e-6
-"""By what share of the rewards' spread mean and variance may be off: far more than rounding, unless rewards are far
-from 0. There the recursion may be off by `DRIFT` of their size, though never by more than their spread."""
-
-DRIFT, LAST_DIGITS = 1e-9, 1e-12
-
-TINY = 1e-300
-"""Numbers below this begin to lose their digits, and denormal ones have none."""
-
-
-@dataclass(slots=True)
-class ArmState:
-    """An arm's statistics, its open asks, and its part in a policy's phases: chosen, alive, how often it is still due.
-
-    `rewards` are in ascending order; None if the agent does not remember them.
-    """
-
-    pulls: int = 0
-    mean: float = 0.0
-    variance: float = 0.0
-    open_asks: int = 0
-    retired: bool = False
-    chosen: bool = True
-    alive: bool = True
-    due: int = 0
-    rewards: list[float] | None = None
 
 
 class State(NamedTuple):
@@ -59,11 +34,6 @@ class State(NamedTuple):
     support: tuple[float, float]
     arms: list[ArmState]
     rng: np.random.Generator
-
-
-def ordered(arm: ArmState) -> NDArray[np.float64]:
-    """The arm's rewards, ascending, as policies and risk measures take them; none if they are not remembered."""
-    return np.array(arm.rewards or (), np.float64)
 
 
 def write(state: State) -> str:
@@ -78,7 +48,7 @@ def write(state: State) -> str:
         "risk": str(state.risk),
         "horizon": state.horizon,
         "support": _plain(state.support),
-        "arms": [asdict(arm) for arm in state.arms],
+        "arms": [{**asdict(arm), "ledger": None if arm.ledger is None else arm.ledger.tolist()} for arm in state.arms],
         "generator": {**large, "has_uint32": bits["has_uint32"], "uinteger": bits["uinteger"]},
     }
     return json.dumps(parts, allow_nan=False)
@@ -94,7 +64,11 @@ def read(text: str | bytes, policy: Policy | None) -> State:
         raise PrudentError(f"cannot be read as JSON: {error}; is it cut short?") from None
     if not (isinstance(parts, dict) and parts.pop("format", None) == FORMAT):
         raise PrudentError("not written by an agent; pass what to_json or save gave")
-    if (version := parts.pop("version", None)) != VERSION:
+    version = parts.pop("version", None)
+    if version == 2 and isinstance(parts.get("arms"), list):  # which knew neither names nor ledgers
+        unknown = {"name": None, "ledger": None}
+        parts["arms"] = [{**unknown, **arm} if isinstance(arm, dict) else arm for arm in parts["arms"]]
+    elif version != VERSION:
         raise PrudentError(f"version must be {VERSION}, got {version!r}; another version wrote it")
     described, risk, horizon, support, arms, generator = _entries("state", parts, _STATE)
     ends = check_support("state", _unplain(support))
@@ -110,7 +84,11 @@ def describe(policy: Any) -> dict[str, Any]:
 Shape: TypeAlias = dict[str, Any]
 _STATE: Shape = {"policy": dict, "risk": str, "horizon": int | None, "support": list, "arms": list, "generator": dict}
 _POLICY: Shape = {"name": str, "parameters": dict}
-_AS_JSON: dict[Any, Any] = {float: int | float, list[float] | None: list | None}
+_AS_JSON: dict[Any, Any] = {
+    float: int | float,
+    list[float] | None: list | None,
+    NDArray[np.float64] | None: list | None,
+}
 _ARM: Shape = {name: _AS_JSON.get(kind, kind) for name, kind in get_type_hints(ArmState).items()}
 _GENERATOR: Shape = {"state": str, "inc": str, "has_uint32": int, "uinteger": int}
 
@@ -138,6 +116,8 @@ def _policy(described: Any, given: Policy | None) -> Policy:
         if isinstance(known.get("risk"), str):
             known["risk"] = risks.parse(known["risk"])
         given = factory(**known)
+    else:  # as it came from its author, before the agent said how large rewards are
+        given = fitted(given, Units(*(_unplain(parameters.get(name)) for name in Units._fields)))
     # Not only for what was passed: a class of the user's own called UCB1 is not the registered ucb1.
     if describe(given) != described:
         raise PrudentError(f"saved with the policy {name} and {parameters}, got {spec(given)}; pass the same as policy")
@@ -148,6 +128,8 @@ def _arms(given: list[Any], support: tuple[float, float]) -> list[ArmState]:
     arms = [_arm(f"arm {i}", entry, *support) for i, entry in enumerate(given)]
     if len({arm.rewards is None for arm in arms}) > 1:
         raise PrudentError("arms must all hold their rewards, or none of them")
+    if any(arm.name is not None for arm in arms):
+        check_names("arms", "name", [arm.name for arm in arms])
     if not any(arm.chosen and not arm.retired for arm in arms):
         raise PrudentError("arms must hold one that is chosen and not retired")
     rounds = sum(arm.pulls + arm.open_asks for arm in arms)
@@ -161,56 +143,19 @@ def _arm(where: str, given: Any, low: float, high: float) -> ArmState:
     for name in ("pulls", "open_asks"):
         check_integer(where, name, getattr(arm, name), low=0, high=LARGEST)
     check_integer(where, "due", arm.due, low=0, high=FOREVER)
-    _check_moments(where, arm, low, high)
+    check_moments(where, arm, low, high)
     if arm.due > 0 and (arm.retired or not arm.chosen):
         raise PrudentError(f"{where}: due must be 0 for an arm retired or not chosen, got {arm.due}")
     if arm.rewards is not None:
         arm.rewards = [_reward(where, reward, low, high) for reward in arm.rewards]
-        _check_rewards(where, arm, arm.rewards)
+        check_rewards(where, arm, arm.rewards)
+    if arm.ledger is not None:
+        arm.ledger = checked_ledger(where, arm, list(arm.ledger), low, high)
     return arm
 
 
 def _reward(where: str, reward: Any, low: float, high: float) -> float:
     return check_number(where, "rewards", reward, low=low, high=high, open_high=high == math.inf)
-
-
-def _check_moments(where: str, arm: ArmState, low: float, high: float) -> None:
-    """Whether so many rewards in [low, high] can have this mean and this variance, up to rounding."""
-    arm.mean = check_finite(where, "mean", arm.mean)
-    arm.variance = check_finite(where, "variance", arm.variance, low=0.0)
-    if arm.pulls == 0 and (arm.mean, arm.variance) != (0.0, 0.0):
-        raise PrudentError(f"{where}: mean and variance must be 0 without pulls, got {arm.mean} and {arm.variance}")
-    if arm.pulls == 0:
-        return
-    near = LAST_DIGITS * max((abs(end) for end in (low, high) if math.isfinite(end)), default=0.0)
-    if not low - near <= arm.mean <= high + near:
-        raise PrudentError(f"{where}: mean must lie in the support [{low:g}, {high:g}], got {arm.mean}")
-    most = 0.0 if arm.pulls == 1 else (high - arm.mean) * (arm.mean - low)
-    slack = 0.0 if arm.pulls == 1 else _variance_slack(high - low, max(abs(low), abs(high)))
-    if arm.variance > most + slack:
-        why = f"{most:g} with {arm.pulls} rewards of mean {arm.mean} in [{low:g}, {high:g}]"
-        raise PrudentError(f"{where}: variance must be at most {why}, got {arm.variance}")
-
-
-def _variance_slack(spread: float, size: float) -> float:
-    """By how much the variance of rewards of that spread and size may be off."""
-    near = LAST_DIGITS * size
-    return ROUNDED * spread * spread + min(DRIFT * size, spread) * spread + near * near + TINY
-
-
-def _check_rewards(where: str, arm: ArmState, rewards: list[float]) -> None:
-    """Whether the rewards are those of the arm's statistics."""
-    if len(rewards) != arm.pulls:
-        raise PrudentError(f"{where}: rewards must be one for each of {arm.pulls} pulls, got {len(rewards)}")
-    if any(first > second for first, second in pairwise(rewards)):
-        raise PrudentError(f"{where}: rewards must be in ascending order")
-    if not rewards:
-        return
-    spread, size = rewards[-1] - rewards[0], max(abs(rewards[0]), abs(rewards[-1]))
-    off_mean, off_variance = abs(arm.mean - np.mean(rewards)), abs(arm.variance - np.var(rewards))
-    mean_slack = ROUNDED * spread + min(DRIFT * size, spread) + LAST_DIGITS * size + TINY
-    if off_mean > mean_slack or off_variance > _variance_slack(spread, size):
-        raise PrudentError(f"{where}: rewards must have the mean {arm.mean} and the variance {arm.variance}")
 
 
 def _generator(given: Any) -> np.random.Generator:
@@ -244,9 +189,9 @@ def _plain(value: Any) -> Any:
 
 
 def _unplain(value: Any) -> Any:
-    """A value from JSON. A tuple or an array comes back as a list, as a spec would give it."""
+    """A value from JSON. A list or an array comes back as a tuple, which policies can be compiled with."""
     if isinstance(value, list):
-        return [_unplain(part) for part in value]
+        return tuple(_unplain(part) for part in value)
     return float(value) if value in ("inf", "-inf") else value
 
 

@@ -6,12 +6,14 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from prudent import MVLCB, BernsteinMVLCB, BestOfBoth, ExpExp
+from prudent.figures import over_runs
 from prudent.paper import grid
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import CONFIGURATIONS, FIGURE_2, FIGURE_2_ARMS, MU_2, VARIANCE_1, grid_bandit
 from prudent.policies.base import Policy, spec
 from prudent.rates import end_slope
 from prudent.study import Labelled
+from prudent.text import with_error
 
 POLICIES: dict[str, Policy] = {
     "MV-LCB, c = 5": MVLCB(),
@@ -56,7 +58,7 @@ def late_slope(curve: pl.DataFrame) -> float:
 
 def compared(data: pl.DataFrame) -> pl.DataFrame:
     """The table of the configurations: 100 × regret ± standard error, a column per policy."""
-    shown = [f"{100.0 * mean:.2f} ± {100.0 * se:.3f}" for mean, se in data.select("regret", "regret_se").iter_rows()]
+    shown = [with_error(100.0 * mean, 100.0 * se) for mean, se in data.select("regret", "regret_se").iter_rows()]
     return data.with_columns(shown=pl.Series(shown)).pivot("name", index=["configuration", "rho"], values="shown")
 
 
@@ -95,8 +97,9 @@ def draw(tables: Tables) -> dict[str, Figure]:
         grid.plot_regret(ax, tables[which], POLICIES, "name").set_title(title, fontsize=10)
         ax.lines[list(POLICIES).index("ExpExp")].set_markersize(8.0)  # to be seen where another line covers it
         ax.get_legend().remove()
-    axes[0].set_ylabel(f"regret, mean over {tables['beyond-easy']['runs'][0]} runs ± 2 s.e.")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(POLICIES))
+    axes[0].set_ylabel("regret per round")
+    note = over_runs(tables["beyond-easy"]["runs"][0])
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(POLICIES), title=note)
     return {"beyond": figure}
 
 

@@ -17,6 +17,7 @@ from prudent.arrays import Array
 from prudent.figures import COLOURS
 from prudent.paper import problems
 from prudent.paper.making import PaperFigure, Tables
+from prudent.text import number
 
 CONFIGURATIONS = {f"configuration {which}": bandit for which, bandit in problems.CONFIGURATIONS.items()}
 LOW, HIGH = 0.0, 10.0
@@ -183,7 +184,7 @@ def arm_table(bandit: Bandit) -> pl.DataFrame:
 def ties(bandit: Bandit) -> str:
     """Every tie of the range and its arms, exact ones as they are."""
     changes = [(b.low, bandit.names[a.arm], bandit.names[b.arm]) for a, b in pairwise(pieces(bandit))]
-    return ", ".join(f"ρ = {float(rho):.4g} ({one} and {two})" for rho, one, two in changes if LOW <= rho <= HIGH)
+    return ", ".join(f"ρ = {number(float(rho))} ({one} and {two})" for rho, one, two in changes if LOW <= rho <= HIGH)
 
 
 FIGURE = PaperFigure(

@@ -9,6 +9,7 @@ from prudent.figures import COLOURS
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import ZERO_ONE
 from prudent.policies.base import Policy
+from prudent.text import with_error
 
 HORIZON = 1_000
 ALGORITHMS: dict[str, Policy] = {"A₁, alternates": RoundRobin(), "A₂, one arm for good": RandomArm()}
@@ -28,20 +29,20 @@ def draw(tables: Tables) -> dict[str, Figure]:
 def findings(tables: Tables) -> str:
     """Both risks and both regrets of the two algorithms."""
     one, two = tables["discussion"].rows(named=True)
+    other = with_error(two["standard regret"], two["standard regret_se"])
     return (
         f"Within a run {one['within']:.4f} for A₁ and {two['within']:.4f} for A₂; across runs "
         f"{one['across']:.4f} and {two['across']:.4f}; mean-variance regret {one['regret']:.4f} and "
         f"{two['regret']:.4f}: all as the paper says. But the standard regret n(1 − mean reward) of A₁ is "
         f"{one['standard regret']:.0f}, n times {one['standard regret'] / HORIZON:g}, not small, and that of A₂ "
-        f"{two['standard regret']:.0f} ± {two['its standard error']:.0f}: on average the same, since each of A₂'s runs "
-        "has 0 or n. The two differ in their risks only."
+        f"{other}: on average the same, since each of A₂'s runs has 0 or n. The two differ in their risks only."
     )
 
 
 def tables(found: Tables) -> Tables:
     """Both risks and both regrets, one row per algorithm."""
     loss = HORIZON * (ZERO_ONE.means.max() - pl.col("reward_mean"))
-    regrets = {"standard regret": loss, "its standard error": HORIZON * pl.col("reward_mean_se")}
+    regrets = {"standard regret": loss, "standard regret_se": HORIZON * pl.col("reward_mean_se")}
     risks = {"within": "reward_variance", "across": "across_variance"}
     return {"discussion": found["discussion"].select("algorithm", **risks, regret="regret", **regrets)}
 

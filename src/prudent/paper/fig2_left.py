@@ -1,11 +1,14 @@
-"""Figure 2, left: the regret of MV-LCB on an easy problem, and its two parts."""
+"""Figure 2, left: the regret of MV-LCB on an easy problem, and its two parts; on the paper's arms or on others."""
+
+from functools import partial
 
 from matplotlib.figure import Figure
 
-from prudent import MVLCB
-from prudent.figures import plot_curves
+from prudent import MVLCB, Bandit
+from prudent.figures import over_runs, plot_curves
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import FIGURE_2, FIGURE_2_ARMS
+from prudent.text import with_error
 
 HORIZONS = (5_000, 10_000, 25_000, 50_000, 100_000, 250_000)
 CURVES = {
@@ -13,27 +16,46 @@ CURVES = {
     "gap": "gap part $R_n^{\\Delta}$",
     "exploration": "exploration risk $R_n^{\\Gamma}$",
 }
+OWN = "fig2-left-own"
+"""The files of the figure with another ρ or other arms, beside those of the paper's."""
 
 
-def draw(tables: Tables) -> dict[str, Figure]:
+def draw(tables: Tables, name: str = "fig2-left", title: str = f"$\\rho = 0$, {FIGURE_2_ARMS}") -> dict[str, Figure]:
     """The regret and its parts against n."""
-    data = tables["fig2-left"]
+    data = tables[name]
     figure = Figure(figsize=(6.4, 4.4))
-    curves = [(label, data[name], data[f"{name}_se"]) for name, label in CURVES.items()]
-    ax = plot_curves(figure.subplots(), data["horizon"], curves)
+    curves = [(label, data[curve], data[f"{curve}_se"]) for curve, label in CURVES.items()]
+    positive = all((mean > 0.0).all() for _, mean, _ in curves)  # as on the paper's arms
+    ax = plot_curves(figure.subplots(), data["horizon"], curves, log=False, note=over_runs(data["runs"][0]))
+    ax.set(xscale="log", yscale="log" if positive else "linear")
     ax.set_xticks(data["horizon"], [f"{n / 1000:g}" for n in data["horizon"]])
     ax.minorticks_off()
-    ax.set(xlabel="rounds $n$ (thousands)", ylabel=f"mean over {data['runs'][0]} runs, ± 2 standard errors")
-    ax.set_title(f"MV-LCB, $\\rho = 0$, {FIGURE_2_ARMS}", fontsize=10)
-    return {"fig2-left": figure}
+    ax.set(xlabel="rounds $n$ (thousands)", ylabel="regret per round")
+    ax.set_title(f"MV-LCB, {title}", fontsize=10)
+    return {name: figure}
+
+
+def with_others(bandit: Bandit, rho: float) -> PaperFigure:
+    """The figure for other arms or another ρ, of which the paper says nothing."""
+    arms = ", ".join(map(str, bandit.arms)) if len(bandit) <= 3 else f"{len(bandit)} arms"
+    return PaperFigure(
+        name="fig2-left",
+        title="Figure 2, left, with another ρ or other arms",
+        caption=FIGURE.caption,
+        settings=f"ρ = {rho:g}; {bandit!r}; δ = 1/n², c = 5.",
+        paper_says="Nothing of these arms.",
+        cells=lambda: {OWN: [point(bandit, MVLCB(), rho, horizon) for horizon in HORIZONS]},
+        draw=partial(draw, name=OWN, title=f"$\\rho = {rho:g}$, {arms}"),
+        findings=lambda _: "",
+    )
 
 
 def findings(tables: Tables) -> str:
     """Both ends of the curve."""
     first, last = (tables["fig2-left"].row(i, named=True) for i in (0, -1))
     return (
-        f"From {first['regret']:.4f} ± {first['regret_se']:.4f} at n = {first['horizon']:,} to "
-        f"{last['regret']:.5f} ± {last['regret_se']:.5f} at n = {last['horizon']:,}; gap over exploration goes from "
+        f"From {with_error(first['regret'], first['regret_se'])} at n = {first['horizon']:,} to "
+        f"{with_error(last['regret'], last['regret_se'])} at n = {last['horizon']:,}; gap over exploration goes from "
         f"{first['gap'] / first['exploration']:.2f} to {last['gap'] / last['exploration']:.2f}."
     )
 
@@ -41,7 +63,8 @@ def findings(tables: Tables) -> str:
 FIGURE = PaperFigure(
     name="fig2-left",
     title="Figure 2, left: the regret and its two parts",
-    caption="Regret of MV-LCB, the part from pulling the worse arm, and the exploration risk.",
+    caption="Regret of MV-LCB, the part from pulling the worse arm, and the exploration risk. Where no band is seen, "
+    "it is narrower than the line.",
     settings="ρ = 0, Gaussian arms with means 1.0 and 0.5, variances 0.05 and 0.25; δ = 1/n², c = 5.",
     paper_says="The regret is made of both parts, tends to zero, and both decrease at the same rate O(log n / n).",
     cells=lambda: {"fig2-left": [point(FIGURE_2, MVLCB(), 0.0, horizon) for horizon in HORIZONS]},

@@ -2,6 +2,7 @@
 
 from matplotlib.figure import Figure
 
+from prudent.figures import over_runs
 from prudent.paper import grid
 from prudent.paper.making import PaperFigure, Tables
 from prudent.paper.problems import ALGORITHMS, MU_2, VARIANCE_1
@@ -16,8 +17,8 @@ def draw(tables: Tables) -> dict[str, Figure]:
     data, figure = tables["fig2-right"], Figure(figsize=(6.4, 4.4))
     ax = grid.plot_regret(figure.subplots(), data)
     grid.plot_limit(ax, max(data["mean_gap"]))
-    ax.legend()
-    ax.set_ylabel(f"worst mean over {data['runs'][0]} runs, ± 2 standard errors")
+    ax.legend(title=over_runs(data["runs"][0]), alignment="left")
+    ax.set_ylabel("worst regret per round")
     ax.set_title("worst regret over the grid, $\\rho = 0$, two Gaussian arms", fontsize=10)
     return {"fig2-right": figure}
 

@@ -12,8 +12,9 @@ from prudent.arrays import Array
 from prudent.figures import plot_curves
 from prudent.paper.making import point
 from prudent.paper.problems import ALGORITHMS, HORIZONS, MU_2, VARIANCE_1, grid_bandit
-from prudent.rates import ROUNDING, fit_slope
+from prudent.rates import fit_slope
 from prudent.study import Labelled
+from prudent.text import with_error
 
 RISK = MeanVariance(rho=0.0)
 
@@ -43,7 +44,7 @@ def worst_of_each(data: pl.DataFrame, by: str = "algorithm") -> pl.DataFrame:
 
 def worst_table(rows: pl.DataFrame) -> pl.DataFrame:
     """Worst cells as the report shows them: how bad, and where."""
-    columns = {"n": "horizon", "algorithm": "algorithm", "worst regret": "regret", "se": "regret_se"}
+    columns = {"n": "horizon", "algorithm": "algorithm", "worst regret": "regret", "worst regret_se": "regret_se"}
     return rows.sort("horizon", maintain_order=True).select(**columns, Δ="variance_gap", Γ="mean_gap")
 
 
@@ -72,9 +73,7 @@ def describe(curve: pl.DataFrame, fit_from: int) -> str:
     """A curve of regret against n in words: both ends, and the slope from `fit_from` on if three points remain."""
     parts = []
     for row in (curve.row(0, named=True), curve.row(-1, named=True)):
-        exact = row["regret_se"] <= ROUNDING * abs(row["regret"])
-        error = "" if exact else f" ± {row['regret_se']:.1g}"
-        parts.append(f"{row['regret']:.5g}{error} at n = {row['horizon']:,}")
+        parts.append(f"{with_error(row['regret'], row['regret_se'])} at n = {row['horizon']:,}")
     late = curve.filter(pl.col("horizon") >= fit_from)
     if len(late) > 2:
         slope = fit_slope(late["horizon"], late["regret"], late["regret_se"])

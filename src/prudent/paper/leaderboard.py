@@ -13,13 +13,16 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from prudent import Bandit, Empirical, simulate
+from prudent import Bandit, Empirical
+from prudent.engine.simulation import play as simulate
+from prudent.figures import COLOURS, MARKERS, label_log_axis, over_runs
 from prudent.paper.making import PaperFigure, Tables
 from prudent.paper.problems import CONFIGURATIONS
 from prudent.policies.base import ANY, MEAN, Policy, Setting
 from prudent.policies.base import policies as registry
 from prudent.policies.binding import assumed_rewards, bind, served_risk, serves
 from prudent.policies.scoring import score_inputs
+from prudent.policies.units import PUBLISHED, fitted
 from prudent.risk.base import risks
 from prudent.study import Cell, Labelled
 
@@ -55,7 +58,7 @@ def simple(policy: Policy) -> bool:
     """Whether a policy takes any rewards and reads only their mean and variance, so that it suits the first part."""
     ready = bind(policy, Setting(2, served_risk(policy), 100))
     reads = hasattr(ready, "score") and "rewards" in score_inputs(type(ready))
-    return assumed_rewards(policy) == (-math.inf, math.inf, ()) and not reads
+    return assumed_rewards(fitted(policy, PUBLISHED)) == (-math.inf, math.inf, ()) and not reads
 
 
 def players(risk: str, part: bool) -> list[str]:
@@ -158,14 +161,15 @@ def draw(tables: Tables) -> dict[str, Figure]:
     figure = Figure(figsize=(11.0, 5.6), layout="constrained")
     panels = figure.subplots(1, len(RHOS), sharey=True)
     for ax, rho in zip(panels, RHOS, strict=True):
-        for which, marker, shift in zip(CONFIGURATIONS, "os", (0.15, -0.15), strict=True):
+        for which, colour, marker, shift in zip(CONFIGURATIONS, COLOURS, MARKERS, (0.15, -0.15), strict=False):
             part = places.join(data.filter(problem=f"{which}, ρ = {rho:g}"), on="policy", maintain_order="left")
-            looks: dict[str, Any] = {"fmt": marker, "markersize": 4.0, "label": f"configuration {which}"}
-            ax.errorbar(part["regret"], part["place"] + shift, xerr=2.0 * part["regret_se"], **looks)
+            looks: dict[str, Any] = {"fmt": marker, "color": colour, "markersize": 4.0}
+            bars = ax.errorbar(part["regret"], part["place"] + shift, xerr=2.0 * part["regret_se"], **looks)
+            bars.set_label(f"configuration {which}")
         ax.set(xscale="log", title=f"$\\rho = {rho:g}$")
-        ax.grid(axis="y", alpha=0.3)
+        label_log_axis(ax, "x")
     panels[0].set_yticks(places["place"], places["policy"])
-    figure.supxlabel(f"regret at n = {HORIZON:,}, mean of {data['runs'][0]} runs ± 2 s.e.")
+    figure.supxlabel(f"regret per round at n = {HORIZON:,}, {over_runs(data['runs'][0])}")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
     return {"leaderboard": figure}
 

@@ -19,8 +19,9 @@ from prudent import (
     sequence_cost,
     sequence_regret,
 )
-from prudent.figures import COLOURS
+from prudent.figures import COLOURS, ERRORS
 from prudent.paper.making import PaperFigure, Tables
+from prudent.text import with_error
 
 LOSSES = Bandit([Empirical([-10.0] + [7.0] * 9), Empirical([-5.0] + [8.0] * 3)], names=["rare large", "frequent small"])
 LOSSES_RISK = CVaR(0.05)
@@ -98,9 +99,9 @@ def plot_learning(ax: Axes, data: pl.DataFrame) -> Axes:
     ax.axhline(0.0, color="grey", linewidth=0.8)
     ax.set_xscale("log", base=2)
     ax.set_xticks(data["periods"].to_list(), [f"{n}" for n in data["periods"]])
-    ax.set(xlabel="periods n", ylabel=f"regret per period, {RUNS:,} runs ± 2 s.e.")
+    ax.set(xlabel="periods n", ylabel="regret per period")
     ax.set_title(f"{' and '.join(GAMES.names)}, worst {100.0 * GAMES_RISK.alpha:g} %", fontsize=10)
-    ax.legend()
+    ax.legend(title=f"{RUNS:,} runs, {ERRORS}", alignment="left")
     return ax
 
 
@@ -111,12 +112,12 @@ def findings(tables: Tables) -> str:
     alone = min(shares[0]["cost"], shares[-1]["cost"])
     first, last = data[0], data[-1]
     far = best_sequence(GAMES, GAMES_RISK, LONG)
+    ends = [f"{with_error(row['regret'], row['regret_se'])} at n = {row['periods']}" for row in (first, last)]
     return (
         f"Left: the best sequence pulls the first arm {best['pulls of arm 1']} times of {PERIODS} and costs "
         f"{best['cost']:.2f}. The best single arm costs {alone:.2f}, and choosing by the sum so far "
-        f"{best['adaptive']:.2f}. Right: the learner's regret is {first['regret']:.4f} ± {first['regret_se']:.4f} at "
-        f"n = {first['periods']} and {last['regret']:.4f} ± {last['regret_se']:.4f} at n = {last['periods']}. The best "
-        f"single arm loses {first['single arm']:.4f} and {last['single arm']:.4f}. Over {LONG:,} periods no mix saves "
+        f"{best['adaptive']:.2f}. Right: the learner's regret is {' and '.join(ends)}. The best single arm "
+        f"loses {first['single arm']:.4f} and {last['single arm']:.4f}. Over {LONG:,} periods no mix saves "
         f"more than {(far.cost - far.least) / LONG:.5f} per period, by the bound."
     )
 

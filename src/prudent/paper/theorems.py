@@ -10,11 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from prudent import Bandit, Bernoulli, MeanVariance
-from prudent.figures import COLOURS, plot_curves
+from prudent.figures import COLOURS, over_runs, plot_curves
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import ALGORITHMS, FIGURE_2
 from prudent.rates import end_slope
 from prudent.study import Labelled
+from prudent.text import number
 from prudent.theory import largest_pseudo_regret, lower_bound_rates, theorem1_expectation, theorem2
 
 RISK = MeanVariance(rho=0.0)
@@ -58,8 +59,9 @@ def draw(tables: Tables) -> dict[str, Figure]:
         title = f"{name}: {' and '.join(map(str, BANDITS[name].arms))}\n{assumed} the theorems' assumptions"
         plot_bounds(ax, BANDITS[name], table).set_title(title, fontsize=10)
         ax.get_legend().remove()
-    axes[0].set_ylabel(f"regret a round, mean over {tables['theorems']['runs'][0]} runs ± 2 standard errors")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9)
+    axes[0].set_ylabel("regret per round")
+    looks: dict[str, Any] = {"ncols": 4, "fontsize": 9, "title": over_runs(tables["theorems"]["runs"][0])}
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", **looks)
     return {"theorems": figure}
 
 
@@ -112,7 +114,7 @@ def describe(name: str, table: pl.DataFrame) -> str:
         useful = [one.filter(~one[f"{form} is vacuous"])["n"] for form in FORMS]
         starts = [f"from n = {horizons[0]:,} on" if len(horizons) else "nowhere here" for horizons in useful]
         parts.append(
-            f"{algorithm}'s pseudo-regret is {regret:.3g} at n = {n:,}, {corrected / regret:.1f} times below "
+            f"{algorithm}'s pseudo-regret is {number(regret, 3)} at n = {n:,}, {corrected / regret:.1f} times below "
             f"{theorem_name} as corrected and {printed / regret:.1f} times below it as printed; below the corrected "
             f"value at {below} of {len(one)} horizons; slope at the end "
             f"{end_slope(one['n'].tail(2), one['pseudo_regret'].tail(2)):.2f}. As printed the theorem says something "

@@ -26,10 +26,12 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from prudent import MVLCB, Bandit, Deterministic
+from prudent.figures import over_runs
 from prudent.paper import grid
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import ALGORITHMS
 from prudent.study import Labelled
+from prudent.text import number
 
 HORIZONS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000)
 FIT_FROM = 100_000
@@ -97,8 +99,10 @@ def draw(tables: Tables) -> dict[str, Figure]:
         guide = regret[-1] * (n / n[-1]) ** (-1.0 / 3.0)
         ax.plot(n, guide, color="black", linestyle=":", linewidth=1.0, label="slope $-1/3$")
         ax.set_title(f"{title}, $\\rho = 0$, $\\Gamma = {MEAN_GAP:g}$", fontsize=10)
-        ax.legend(loc="lower left")
-    figure.axes[0].set_ylabel(f"mean regret over {data['runs'][0]} runs, ± 2 standard errors", fontsize=9)
+        ax.get_legend().remove()
+    figure.axes[0].set_ylabel("regret per round")
+    entries, note = figure.axes[0].get_legend_handles_labels(), over_runs(data["runs"][0])
+    figure.legend(*entries, loc="outside lower center", ncols=4, title=note)
     return {"worst-case": figure}
 
 
@@ -112,13 +116,15 @@ def deterministic_error(data: pl.DataFrame) -> float:
 def findings(tables: Tables) -> str:
     """The identity on deterministic arms, then every curve in words, and what the docstring's formulas give."""
     data = tables["worst-case"]
-    sentences = [f"MV-LCB on deterministic arms: |regret − T₁T₂Γ²/n²| is at most {deterministic_error(data):.1e}."]
+    sentences = [
+        f"MV-LCB on deterministic arms: |regret − T₁T₂Γ²/n²| is at most {number(deterministic_error(data), 2)}."
+    ]
     words = {"deterministic": "deterministic", "gaussian": "worst Gaussian"}
     for kind, name in product(words, ALGORITHMS):
         curve = data.filter(arms=kind, algorithm=name)
         sentences.append(f"{name}, {words[kind]} arms: {grid.describe(curve, FIT_FROM)}.")
     last = HORIZONS[-1]
-    limits = ", ".join(f"{predicted(name, last):.5g} for {name}" for name in ALGORITHMS)
+    limits = ", ".join(f"{number(predicted(name, last), 5)} for {name}" for name in ALGORITHMS)
     sentences.append(f"Γ²/4 = {MEAN_GAP**2 / 4.0:.4f}; for n = {last:,} and Gaussian arms one expects {limits}.")
     return " ".join(sentences)
 

@@ -19,6 +19,7 @@ from prudent.policies.binding import assumed_rewards, bind, check_rewards
 from prudent.policies.fixed_arm import FixedArm
 from prudent.policies.random_arm import RandomArm
 from prudent.policies.round_robin import RoundRobin
+from prudent.policies.units import fitted
 from prudent.study import Study, run
 from prudent.study.toml import to_toml
 
@@ -65,7 +66,8 @@ def check_advice(owner: str, given: Any) -> Advice:
 def suitable(
     risk: MeanVariance | str, horizon: int, options: Sequence[Option], **more: Any
 ) -> tuple[list[Policy], dict[str, str]]:
-    """The registered policies that can run this trial as they come, and why the others cannot; `more` as in `advise`.
+    """The registered policies that can run this trial, told how large its outcomes are (`Trial.units`), and why the
+    others cannot; `more` as in `advise`.
 
     Yardsticks are neither.
     """
@@ -76,14 +78,14 @@ def suitable(
 def _suitable(trial: Trial, horizon: int) -> tuple[list[Policy], dict[str, str]]:
     fit: list[Policy] = []
     left_out: dict[str, str] = {}
-    example = trial.example()
+    example, units = trial.example(), trial.units
     for name in (*registered.names(), *VARIANTS):
-        policy = registered.parse(name)
+        policy = fitted(registered.parse(name), units)
         if isinstance(policy, YARDSTICKS):
             continue
         try:
-            bind(policy, Setting.of(example, trial.risk, horizon))
             _check_values(policy, example)
+            bind(policy, Setting.of(example, trial.risk, horizon, units))
             check_rewards(policy, example.support)
             fit.append(policy)
         except PrudentError as error:
@@ -108,9 +110,12 @@ def _policy(given: Any) -> Policy:
 
 def _check_values(policy: Policy, bandit: Bandit) -> None:
     """Some policies mean nothing on other rewards; confidence widths, by contrast, are used beyond their proofs."""
+    atoms = [law.atoms() for law in bandit.arms]
+    taken = None if None in atoms else {float(x) for each in atoms if each is not None for x in each[0]}
+    if registered.facts_of(policy).get("binary") and (taken is None or len(taken) > 2):
+        raise PrudentError(f"{spec(policy)}: is made for outcomes of two values, such as 0 and 1")
     values = assumed_rewards(policy).values
-    taken = [law.atoms() for law in bandit.arms]
-    if values and not all(atoms is not None and set(atoms[0]) <= set(values) for atoms in taken):
+    if values and (taken is None or not taken <= set(values)):
         raise PrudentError(f"{spec(policy)}: is made for rewards that are {' or '.join(f'{x:g}' for x in values)}")
 
 
@@ -167,7 +172,8 @@ def advise(
     """
     trial = Trial.checked(options, risk, horizon, unit=unit, larger_is_better=larger_is_better, support=support)
     draws, runs, seed, workers = check_settings(policies, out, draws, runs, seed, workers, progress)
-    chosen = [policy for policy in map(_policy, policies) if not isinstance(policy, YARDSTICKS)]
+    given = [fitted(_policy(policy), trial.units) for policy in policies]
+    chosen = [policy for policy in given if not isinstance(policy, YARDSTICKS)]
     if policies and not chosen:
         raise PrudentError(f"plan: policies must hold one that learns, got {shown(list(policies))}; add e.g. 'exp-exp'")
     play = _Player(trial, draws, runs, seed, Path(out), workers, progress or (lambda _: None))
@@ -207,7 +213,7 @@ class _Player(NamedTuple):
         rng = np.random.default_rng(self.seed)
         bandits = {f"draw {i + 1}": self.trial.draw(rng) for i in range(self.draws)}
         names, risk = list(dict.fromkeys(map(spec, policies))), str(self.trial.risk)
-        study = Study(bandits, names, [risk], list(horizons), runs=self.runs, seed=self.seed, keep="runs")
+        study = Study(bandits, names, [risk], list(horizons), self.runs, self.seed, scale=self.trial.units, keep="runs")
         store = run(study, self.out / "study", workers=self.workers, progress=self.progress)
         return study, store.runs([each.cell for each in study.cells])
 
@@ -236,7 +242,7 @@ def _fit(trial: Trial, horizon: int) -> tuple[list[Policy], dict[str, str]]:
 def _fits(trial: Trial, policy: Policy, horizon: int) -> bool:
     """Whether a policy can run for so few rounds."""
     try:
-        bind(policy, Setting.of(trial.example(), trial.risk, horizon))
+        bind(policy, Setting.of(trial.example(), trial.risk, horizon, trial.units))
     except PrudentError:
         return False
     return True

@@ -110,6 +110,13 @@ def check_options(options: Any) -> list[Option]:
     twice = next((name for name, count in Counter(option.name for option in options).items() if count > 1), None)
     if twice is not None:
         raise PrudentError(f"plan: two options are called {twice!r}; give each a name of its own")
+    for option in options:
+        try:
+            _, variance = map(float, option.moments)
+        except (TypeError, ValueError, AttributeError) as error:
+            raise PrudentError(f"plan: option {option.name!r} has no mean and variance: {error}") from None
+        if not 0.0 <= variance < math.inf:
+            raise PrudentError(f"plan: option {option.name!r} must have a finite variance, got {variance:g}")
     return sorted(options, key=lambda option: option.name)
 
 

@@ -274,9 +274,12 @@ def readable(advice: Advice) -> pl.DataFrame:
 
 PLAIN = {
     "serves": "optimises another risk measure than mean-variance",
-    "rewards that are 0 or 1": "needs outcomes that are 0 or 1",
-    "is made for rewards in": "needs outcomes within known limits",
-    "best must be an end": "needs to know the best outcome that is possible",
+    "of two values": "needs outcomes that are 0 or 1",
+    "is made for rewards": "needs outcomes within known limits",
+    "best": "needs to know the best outcome that is possible",
+    "low is not known": "needs outcomes within known limits",
+    "high is not known": "needs outcomes within known limits",
+    "values is not known": "needs outcomes that take few values",
     "horizon": "needs a longer trial",
 }
 

@@ -118,8 +118,8 @@ def reasons(trial: Trial, ranked: pl.DataFrame, yardsticks: pl.DataFrame, draws:
 def _against_yardsticks(trial: Trial, yardsticks: pl.DataFrame) -> list[str]:
     """How far the trivial ways are behind; one that is not behind is said plainly."""
     rows = yardsticks.to_dicts()
-    level = [row for row in rows if row["behind"] <= 2.0 * (row["behind_se"] or 0.0)]
-    behind = [f"{row['yardstick']} {trial.price(row, 'behind')}" for row in rows if row not in level]
+    level = [row for row in rows if row["behind"] <= 0.0]
+    behind = [f"{row['yardstick']} {trial.price(row, 'behind')}" for row in rows if row["behind"] > 0.0]
     said = [f"Without learning it would cost more per round: {'; '.join(behind[:6])}."] if behind else []
     for row in level:
         said.append(

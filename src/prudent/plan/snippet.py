@@ -14,7 +14,7 @@ def lines_to_run(advice: Advice) -> str:
     trial = check_advice("lines_to_run", advice).trial
     outcome = trial.outcome
     minus = "" if outcome.larger_is_better else "-"
-    given = [repr(advice.recommended), "n_arms=len(options)", f"horizon={advice.horizon}", f"risk={str(trial.risk)!r}"]
+    given = [repr(advice.recommended), "options", f"horizon={advice.horizon}", f"risk={str(trial.risk)!r}"]
     if trial.support is not None:
         low, high = sorted(outcome.sign * end + 0.0 for end in trial.support)
         given.append(f"support=({low!r}, {high!r})")
@@ -29,7 +29,7 @@ def lines_to_run(advice: Advice) -> str:
             *gains,
             f"for person in range({advice.horizon}):",
             "    arm = agent.ask()",
-            '    print(f"Person {person + 1} gets {options[arm]}.")',
+            '    print(f"Person {person + 1} gets {arm}.")',
             f"    outcome = float(input({f'Outcome{unit}: '!r}))",
             f"    agent.tell(arm, {minus}outcome)",
             '    agent.save("trial.json")',

@@ -1,5 +1,6 @@
 """The trial that is planned: its options, how outcomes are judged, and the bandits that it may turn out to be."""
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from prudent.errors import check_flag, check_integer, shown
 from prudent.parameters import check_support
 from prudent.plan.elicit import Option, Pilot, check_options
 from prudent.plan.words import Outcome
+from prudent.policies.units import NOTHING, Units, units_of_arms
 from prudent.risk.base import risks
 
 LADDER = (30, 100, 300, 1_000, 3_000, 10_000)
@@ -62,6 +64,20 @@ class Trial(NamedTuple):
     def names(self) -> list[str]:
         return [option.name for option in self.options]
 
+    @property
+    def units(self) -> Units:
+        """How large gains are, as far as options and support tell: policies are told this, and run with it live."""
+        sd = _rounded(math.sqrt(max(option.moments[1] for option in self.options))) or 1.0
+        one, other = self.example(), self.example(1)
+        if one.support == other.support and all(
+            map(math.isfinite, one.support)
+        ):  # whatever is drawn, it has these ends
+            return units_of_arms(one)._replace(sd=sd)
+        if self.support is None:
+            return NOTHING._replace(range=2.0 * sd, sd=sd)
+        low, high = sorted(self.outcome.sign * end + 0.0 for end in self.support)
+        return Units(high - low, sd, low, high, None)
+
     def draw(self, rng: np.random.Generator) -> dict[str, str]:
         """One bandit of the prior, as gains: what each option may turn out to be."""
         drawn = {}
@@ -73,9 +89,9 @@ class Trial(NamedTuple):
             drawn[option.name] = law if self.outcome.larger_is_better else str(mirrored(option.name, arms.parse(law)))
         return drawn
 
-    def example(self) -> Bandit:
+    def example(self, seed: int = 0) -> Bandit:
         """One bandit of the prior."""
-        return Bandit(list(self.draw(np.random.default_rng(0)).values()), self.names)
+        return Bandit(list(self.draw(np.random.default_rng(seed)).values()), self.names)
 
     def worth(self, cost: float) -> tuple[float, int]:
         """A difference in cost as an amount of the outcome, with its power: by ρ a cost σ² − ρ μ becomes a mean."""
@@ -86,6 +102,12 @@ class Trial(NamedTuple):
         """Such a difference in words, with two standard errors."""
         both = {key: None if row[key] is None else self.worth(row[key])[0] for key in (name, f"{name}_se")}
         return self.outcome.about(both, name, power=self.worth(0.0)[1])
+
+
+def _rounded(sd: float) -> float:
+    """To eight binary digits, which are few enough to be read and scale with the unit by powers of two."""
+    mantissa, exponent = math.frexp(sd)
+    return math.ldexp(round(256.0 * mantissa), exponent - 8)
 
 
 def _check_inside(options: Sequence[Option], low: float, high: float) -> None:

@@ -4,6 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 from prudent import MeanVariance
+from prudent.text import minus, number, with_error
 
 
 class Outcome(NamedTuple):
@@ -21,7 +22,7 @@ class Outcome(NamedTuple):
 
     def amount(self, x: float, *, power: int = 1) -> str:
         """`29.9 minutes`; of a variance (`power` 2) `29.9 minutes²`."""
-        return self._with_unit(number(x), power)
+        return self._with_unit(minus(number(x)), power)
 
     def about(self, row: dict[str, Any], name: str, *, power: int = 1, gain: bool = False) -> str:
         """`29.9 ± 0.4 minutes`: a mean with two standard errors; a `gain` is turned back into an outcome."""
@@ -36,28 +37,9 @@ class Outcome(NamedTuple):
         return "ρ = ∞, the mean alone" if math.isinf(risk.rho) else f"ρ = {self.amount(risk.rho)}"
 
 
-def number(x: float, digits: int = 4) -> str:
-    """A number as people read it: thousands separated, − for minus, no more than four digits that matter."""
-    if math.isinf(x):
-        return "∞" if x > 0.0 else "−∞"
-    size = abs(x)
-    if size >= 10.0 ** (digits - 1):
-        text = f"{float(f'{size:.{digits}g}'):,.0f}" if size < 1e15 else f"{size:.{digits}g}"
-    else:
-        text = f"{size:.{digits}g}"
-    return f"−{text}" if x < 0.0 and float(text.replace(",", "")) else text
-
-
 def plus_minus(mean: float | None, se: float | None) -> str:
-    """`38.12 ± 0.42`: the mean with two standard errors, to two digits of these."""
-    if mean is None or math.isnan(mean):
-        return "–"
-    margin = 2.0 * (se or 0.0)
-    if not math.isfinite(margin) or margin <= 1e-12 * abs(mean) or not 1e-9 <= margin < 1e15:
-        return number(mean)
-    places = max(0, 1 - math.floor(math.log10(margin)))
-    text = f"{abs(mean):,.{places}f} ± {margin:,.{places}f}"
-    return f"−{text}" if mean < 0.0 and float(f"{mean:.{places}f}") else text
+    """`38.12 ± 0.42`: the mean with two standard errors."""
+    return minus(with_error(mean, None if se is None else 2.0 * se))
 
 
 def percent(row: dict[str, Any], name: str) -> str:

@@ -19,7 +19,7 @@ class AnytimeMVLCB(NamedTuple):
     rho: float = UNSET
     a: float = 4.0
     c: float = 5.0
-    range: float = 1.0
+    range: float = UNSET
     unbiased: bool = False
 
     def score(self, arm: Arm, t: int) -> float:

@@ -20,7 +20,7 @@ class BCVTS(NamedTuple):
     """
 
     alpha: float = UNSET
-    high: float = 1.0
+    high: float = UNSET
 
     def score(self, arm: Arm, rng: Any, rewards: Array) -> float:
         beyond, total = 1.0, 0.0  # the weight of what is not drawn yet

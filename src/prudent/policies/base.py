@@ -14,8 +14,9 @@ A policy is a `NamedTuple` of parameters with one of two methods, written as pla
 `t` is the round about to be played, from 1; in `identify` arms pulled together make one round. Optional:
 `tuned(self, setting)` returns the policy with what depends on the `Setting` filled in; a field left UNSET takes the
 value of that name from the risk measure the policy serves, a field `risk` the measure itself, `budget` and `delta` what
-`identify` is given, else δ = 1/n²; a field `arm` holds an arm's number. Parameters named in prudent.parameters are
-checked; `check(self)` refuses what is wrong with others.
+`identify` is given, else δ = 1/n². What a policy assumes of rewards is a field `range`, `sd`, `low`, `high`, `best` or
+`values`, in their units (prudent.policies.units). A field `arm` holds an arm's number.
+Parameters named in prudent.parameters are checked; `check(self)` refuses what is wrong with others.
 
 A score of `arm` alone lets runs leap (docs/leaping.md) if the policy also bounds it: `score_bound(self, low, high)`
 returns at least every score of an arm whose pulls, mean and variance lie between those of `low` and `high`. For a score
@@ -29,6 +30,7 @@ from prudent.arrays import Array, Counts, Marks
 from prudent.bandit import Bandit
 from prudent.parameters import UNSET as UNSET  # noqa: PLC0414, since policies take it from here
 from prudent.parameters import checked
+from prudent.policies.units import PUBLISHED, Units
 from prudent.registry import Registry
 from prudent.risk.base import RiskMeasure, risks
 
@@ -74,7 +76,8 @@ class Arms(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What a policy is told before the first round. The `bandit` is known in simulations only."""
+    """What a policy is told before the first round. The `bandit` is known in simulations only, `units` fill in what the
+    policy assumes of rewards."""
 
     n_arms: int
     risk: RiskMeasure
@@ -83,11 +86,12 @@ class Setting(NamedTuple):
     budget: int | None = None
     delta: float | None = None
     bandit: Bandit | None = None
+    units: Units = PUBLISHED
 
     @classmethod
-    def of(cls, bandit: Bandit, risk: RiskMeasure, horizon: int | None = None) -> "Setting":
+    def of(cls, bandit: Bandit, risk: RiskMeasure, horizon: int | None = None, units: Units = PUBLISHED) -> "Setting":
         """That of a simulation."""
-        return cls(len(bandit), risk, horizon, bandit.support, bandit=bandit)
+        return cls(len(bandit), risk, horizon, bandit.support, bandit=bandit, units=units)
 
 
 policies: Registry[Policy] = Registry(

@@ -7,16 +7,18 @@ from prudent.policies.bernoulli_thompson import sampled_probability
 from prudent.risk.mean_variance import mean_variance
 
 
-@policies.add("bernoulli-mvts", serves="mean-variance", values=(0.0, 1.0))
+@policies.add("bernoulli-mvts", serves="mean-variance", binary=True)
 class BernoulliMVTS(NamedTuple):
     """Thompson sampling of a probability for the mean-variance [Zhu20].
 
-    θ ~ Beta(S + 1, F + 1) after S ones and F zeros;  the arm with the smallest θ(1 − θ) − ρ θ is pulled.
-    Assumes rewards 0 or 1.
+    θ ~ Beta(S + 1, F + 1) after S successes and F failures;  the arm with the smallest θ(1 − θ) − ρ θ is pulled.
+    Assumes rewards that are `high`, a success, or `low`, a failure: 1 or 0.
     """
 
     rho: float = UNSET
+    low: float = UNSET
+    high: float = UNSET
 
     def score(self, arm: Arm, rng: Any) -> float:
-        theta = sampled_probability(arm, rng)
-        return mean_variance(theta, theta * (1.0 - theta), self.rho)
+        theta, length = sampled_probability(arm, self.low, self.high, rng), self.high - self.low
+        return mean_variance(self.low + length * theta, length * length * (theta * (1.0 - theta)), self.rho)

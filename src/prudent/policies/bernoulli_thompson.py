@@ -3,24 +3,28 @@
 from typing import Any, NamedTuple
 
 from prudent.compiled import helper
-from prudent.policies.base import MEAN, Arm, policies
+from prudent.policies.base import MEAN, UNSET, Arm, policies
 
 
-@policies.add("bernoulli-thompson", serves=MEAN, values=(0.0, 1.0))
+@policies.add("bernoulli-thompson", serves=MEAN, binary=True)
 class BernoulliThompson(NamedTuple):
-    """θ ~ Beta(S + 1, F + 1) after S ones and F zeros;  the largest is pulled [Thompson33]. Ignores risk.
+    """θ ~ Beta(S + 1, F + 1) after S successes and F failures;  the largest is pulled [Thompson33]. Ignores risk.
 
-    Assumes rewards 0 or 1.
+    Assumes rewards that are `high`, a success, or `low`, a failure: 1 or 0.
     """
 
+    low: float = UNSET
+    high: float = UNSET
+
     def score(self, arm: Arm, rng: Any) -> float:
-        return -sampled_probability(arm, rng)
+        return -self.low - (self.high - self.low) * sampled_probability(arm, self.low, self.high, rng)
 
 
 @helper
-def sampled_probability(arm: Arm, rng: Any) -> float:
+def sampled_probability(arm: Arm, low: float, high: float, rng: Any) -> float:
     """θ ~ Beta(S + 1, F + 1), as the ratio of two gammas."""
-    share = min(1.0, max(0.0, arm.mean))  # other rewards break the model, and must not break the draw
+    # Other rewards break the model, and must not break the draw.
+    share = min(1.0, max(0.0, (arm.mean - low) / (high - low)))
     ones = rng.standard_gamma(1.0 + arm.pulls * share)
     zeros = rng.standard_gamma(1.0 + arm.pulls * (1.0 - share))
     return float(ones / (ones + zeros))

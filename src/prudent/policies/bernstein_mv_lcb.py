@@ -20,7 +20,7 @@ class BernsteinMVLCB(NamedTuple):
 
     rho: float = UNSET
     delta: float = UNSET
-    range: float = 1.0
+    range: float = UNSET
 
     def score(self, arm: Arm) -> float:
         s = arm.pulls

@@ -32,7 +32,7 @@ class BestOfBoth(NamedTuple):
     rho: float = UNSET
     budget: float = 1.0
     delta: float = UNSET
-    range: float = 1.0
+    range: float = UNSET
 
     def tuned(self, setting: Setting) -> "_BudgetThenMostPulled":
         n_arms = setting.n_arms

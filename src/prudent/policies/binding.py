@@ -10,8 +10,22 @@ from prudent.parameters import UNSET, check_fields, type_hints
 from prudent.policies.base import ANY, Policy, Setting, policies, spec, strategies
 from prudent.policies.helpers import enough_rounds, need_horizon
 from prudent.policies.scoring import SCORE_INPUTS, score_inputs
+from prudent.policies.units import fitted
 from prudent.risk.base import RiskMeasure, risks
 from prudent.risk.mean_variance import MeanVariance
+
+UNKNOWN = {
+    name: f"{what}, {name}=…, or of an agent its support=(low, high)"
+    for name, what in {
+        "range": "give the length of the rewards' interval",
+        "sd": "give about the largest standard deviation of an arm's rewards",
+        "low": "give the smallest reward possible",
+        "high": "give the largest reward possible",
+        "best": "give the end of the rewards' interval that makes an arm look best",
+        "values": "list all rewards possible, ascending",
+    }.items()
+}
+"""What to ask for where the size of rewards is not known."""
 
 
 class Rewards(NamedTuple):
@@ -40,38 +54,44 @@ def served_risk(policy: Policy) -> RiskMeasure:
     return measure
 
 
+def known_risk(owner: str, policy: Policy) -> RiskMeasure:
+    """The risk measure a policy serves, if none of it must be guessed: ρ has the unit of rewards, which users know."""
+    measure = served_risk(policy)
+    if serves(policy) == ANY and getattr(policy, "risk", UNSET) is UNSET:
+        fix = "pass risk='mean-variance(rho=…)', or risk='mean' if risk does not matter"
+        raise PrudentError(f"{owner}: {spec(policy)} serves any risk, and none was given; {fix}")
+    own = getattr(policy, "risk", UNSET) is not UNSET
+    for name in () if own else measure.grows or ():
+        if getattr(policy, name, UNSET) is UNSET and 0.0 < getattr(measure, name) < math.inf:
+            fix = f"pass risk='{measure.name}({name}=…)', in your unit (docs/units.md)"
+            raise PrudentError(f"{owner}: {spec(policy)} needs {name}, which has the unit of rewards; {fix}")
+    return measure
+
+
 def assumed_rewards(policy: Policy) -> Rewards:
-    """What the policy's facts and its fields `low`, `high` and `values` say of rewards."""
-    values = tuple(getattr(policy, "values", policies.facts_of(policy).get("values", ())))
-    low, high = policies.facts_of(policy).get("rewards", (-math.inf, math.inf))
-    least, most = (min(values), max(values)) if values else (low, high)
-    return Rewards(max(low, least, getattr(policy, "low", low)), min(high, most, getattr(policy, "high", high)), values)
+    """The rewards that a policy is made for, of which its fields `low`, `high` and `values` tell; see `fitted`."""
+    least, most = (getattr(policy, name, UNSET) for name in ("low", "high"))
+    low, high = -math.inf if least is UNSET else least, math.inf if most is UNSET else most
+    values: Any = (low, high) if policies.facts_of(policy).get("binary") else getattr(policy, "values", UNSET)
+    if values is UNSET:
+        return Rewards(low, high, ())
+    return Rewards(max(low, min(values)), min(high, max(values)), tuple(values))
 
 
-def check_rewards(policy: Policy, support: tuple[float, float], *, live: bool = False) -> None:
-    """Refuse rewards in the support that the policy was not made for, or was not told of.
-
-    Live, a policy left with a default `range` shorter than the support is refused too, because its widths would be too
-    narrow and nothing would show it. A simulation may go beyond a policy's proofs on purpose.
-    """
+def check_rewards(policy: Policy, support: tuple[float, float]) -> None:
+    """Refuse rewards in the support that the policy, as fitted, was not made for."""
     low, high = support
-    if low < getattr(policy, "best", low) < high:
+    best = getattr(policy, "best", UNSET)
+    if best is not UNSET and low < best < high:
         raise PrudentError(
             f"{spec(policy)}: best must be an end of the rewards' interval, [{low:g}, {high:g}]; give best"
         )
     assumed = assumed_rewards(policy)
     if low < assumed.low or high > assumed.high:
         fields = [name for name in ("low", "high", "values") if hasattr(policy, name)]
-        fix = f"give {' and '.join(fields)}" if fields else "rescale the rewards, or take another policy"
         raise PrudentError(
             f"{spec(policy)}: is made for rewards in [{assumed.low:g}, {assumed.high:g}], and these lie in"
-            f" [{low:g}, {high:g}]; {fix}"
-        )
-    default, length = policy._field_defaults.get("range", UNSET), high - low
-    if live and default is not UNSET and policy._asdict()["range"] == default and (1.0 + 1e-9) * default < length:
-        raise PrudentError(
-            f"{spec(policy)}: range is {default:g}, its default, shorter than the agent's support {support};"
-            f" pass range={length:g}"
+            f" [{low:g}, {high:g}]; give {' and '.join(fields)}"
         )
 
 
@@ -106,25 +126,27 @@ def _check_score(given: Policy, ready: Any) -> None:
         )
 
 
-def _informed(owner: str, ready: Any, setting: Setting) -> Any:
+def _informed(owner: str, given: Any, setting: Setting) -> Any:
     """The policy with what it takes from the setting; what it cannot take must have been given."""
-    risk = setting.risk
+    risk, ready = setting.risk, fitted(given, setting.units)
     fitting = serves(ready) in (risk.name, ANY)
     for name, value in ready._asdict().items():
         if name == "risk":
             ready = ready._replace(risk=risks.make(spec(ready), risk if value is UNSET else value).compiled())
         elif name in ("budget", "delta") and getattr(setting, name) is not None:
             if value is not UNSET:
-                raise PrudentError(f"{strategies.spec(ready)}: give {name} to identify, not to the strategy")
+                raise PrudentError(f"{strategies.spec(given)}: give {name} to identify, not to the strategy")
             ready = ready._replace(**{name: getattr(setting, name)})
         elif name == "delta" and value is UNSET:  # at n = 1 it would be 1, yet the single pull is forced anyway
             ready = ready._replace(delta=min(0.5, need_horizon(owner, setting) ** -2.0))
         elif value is UNSET and fitting and hasattr(risk, name):
             ready = ready._replace(**{name: getattr(risk, name)})
+        elif value is UNSET and name in UNKNOWN:
+            raise PrudentError(f"{spec(given)}: {name} is not known here; {UNKNOWN[name]}")
         elif value is UNSET and name in _attitudes():
             wanted = "a risk" if serves(ready) == ANY else serves(ready)
             raise PrudentError(
-                f"{spec(ready)}: serves {wanted}, and {name} cannot be taken from {risk}; give it: {name}=…,"
+                f"{spec(given)}: serves {wanted}, and {name} cannot be taken from {risk}; give it: {name}=…,"
                 " or take a policy for that risk (`prudent policies`)"
             )
     return ready

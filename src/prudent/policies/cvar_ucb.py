@@ -19,7 +19,7 @@ class CVaRUCB(NamedTuple):
     """
 
     alpha: float = UNSET
-    high: float = 1.0
+    high: float = UNSET
     delta: float = UNSET
 
     def score(self, arm: Arm, rewards: Array) -> float:

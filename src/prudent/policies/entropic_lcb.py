@@ -22,8 +22,8 @@ class EntropicLCB(NamedTuple):
     """
 
     lam: float = UNSET
-    low: float = 0.0
-    high: float = 1.0
+    low: float = UNSET
+    high: float = UNSET
     delta: float = UNSET
 
     def score(self, arm: Arm, rewards: Array) -> float:

@@ -6,6 +6,7 @@ from prudent.errors import PrudentError, check_integer
 from prudent.policies.base import UNSET, Policy, Setting, policies, strategies
 from prudent.policies.binding import bind
 from prudent.policies.helpers import exploring_pulls, need_horizon
+from prudent.policies.units import Units, fitted
 from prudent.risk.mean_variance import MeanVariance
 
 RULES = {"theorem": 14.0, "appendix": 4.0}
@@ -37,6 +38,12 @@ class ExpExp(NamedTuple):
         strategy = strategies.parse(self.explore)
         ready: Policy = bind(strategy, setting._replace(budget=each * n_arms, risk=MeanVariance(self.rho)))
         return ready
+
+    def fitted(self, units: Units) -> "ExpExp":
+        """With what its strategy assumes of rewards."""
+        strategy = strategies.parse(self.explore)
+        known = fitted(strategy, units)
+        return self if known == strategy else self._replace(explore=strategies.spec(known))
 
     def check(self) -> None:
         if self.tau is not UNSET:

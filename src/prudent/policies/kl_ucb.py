@@ -5,23 +5,26 @@ from typing import NamedTuple
 
 from prudent.compiled import helper
 from prudent.errors import check_finite
-from prudent.policies.base import MEAN, Arm, policies
+from prudent.policies.base import MEAN, UNSET, Arm, policies
 
 
-@policies.add("kl-ucb", serves=MEAN, rewards=(0.0, 1.0))
+@policies.add("kl-ucb", serves=MEAN)
 class KLUCB(NamedTuple):
     """The largest q with s·kl(μ̂, q) ≤ log t + c log log t;  the arm with the largest q is pulled [Garivier11].
 
     kl is the divergence of Bernoulli laws. The analysis uses c = 3, its paper's experiments c = 0. Ignores risk.
-    Assumes rewards in [0, 1].
+    Assumes rewards in [low, high]; means are counted from low, in units of high − low.
     """
 
     c: float = 0.0
+    low: float = UNSET
+    high: float = UNSET
 
     def score(self, arm: Arm, t: int) -> float:
         log = math.log(t)
         level = log if self.c == 0.0 or t < 2 else max(0.0, log + self.c * math.log(log))
-        return -kl_upper(arm.mean, level / arm.pulls)
+        length = self.high - self.low
+        return -self.low - length * kl_upper((arm.mean - self.low) / length, level / arm.pulls)
 
     def check(self) -> None:
         check_finite("kl-ucb", "c", self.c, low=0.0, hint="0 in practice, 3 in the proof")

@@ -19,7 +19,7 @@ class MCVTS(NamedTuple):
     """
 
     alpha: float = UNSET
-    values: tuple[float, ...] = (0.0, 1.0)
+    values: tuple[float, ...] = UNSET
 
     def tuned(self, setting: Setting) -> Multinomial:
         return Multinomial(np.array(self.values, dtype=float), CVaR(self.alpha).compiled())

@@ -14,18 +14,19 @@ class MaRaB(NamedTuple):
 
     The width is subtracted, so the arm with the best pessimistic CVaR is pulled and arms with few rewards are avoided.
     It has no guarantee, because an arm that started badly may never be tried again; some runs stay with a worse arm to
-    the end. Costs O(α s) per arm and round. Assumes nothing about the rewards.
+    the end. Costs O(α s) per arm and round. Assumes rewards in an interval of length b = `range`; the width is c b √….
     """
 
     alpha: float = UNSET
     c: float = 1.0
+    range: float = UNSET
 
     def score(self, arm: Arm, t: int, rewards: Array) -> float:
         worst = math.ceil(arm.pulls * self.alpha)
         total = 0.0
         for i in range(worst):
             total += rewards[i]
-        return float(self.c * math.sqrt(math.log(math.ceil(t * self.alpha)) / worst) - total / worst)
+        return float(self.range * self.c * math.sqrt(math.log(math.ceil(t * self.alpha)) / worst) - total / worst)
 
     def check(self) -> None:
         check_finite("marab", "c", self.c, low=0.0, hint="0 trusts the estimate")

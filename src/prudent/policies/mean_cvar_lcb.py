@@ -26,7 +26,7 @@ class MeanCVaRLCB(NamedTuple):
     alpha: float = UNSET
     weight: float = UNSET
     delta: float = UNSET
-    range: float = 1.0
+    range: float = UNSET
 
     def score(self, arm: Arm, rewards: Array) -> float:
         tail_mean = lower_tail_mean(rewards, self.alpha, 0.0, 0.0)

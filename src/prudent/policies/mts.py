@@ -13,17 +13,18 @@ class MTS(NamedTuple):
     """Thompson sampling of the mean, the variance as estimated [Zhu20].
 
     θ ~ N(μ̂, 1/s);  the arm with the smallest V̂ − ρ θ is pulled. Made for large ρ, where errors of the mean matter most;
-    for small ρ it may never find the best arm. Assumes Gaussian rewards of variance at most 1, for which 1/s is wide
-    enough.
+    for small ρ it may never find the best arm. Assumes Gaussian rewards whose standard deviation is at most `sd`,
+    which the paper has as 1; then sd²/s is wide enough.
     """
 
     rho: float = UNSET
+    sd: float = UNSET
 
     def score(self, arm: Arm, rng: Any) -> float:
-        return mean_variance(sampled_mean(arm, rng), arm.variance, self.rho)
+        return mean_variance(sampled_mean(arm, self.sd, rng), arm.variance, self.rho)
 
 
 @helper
-def sampled_mean(arm: Arm, rng: Any) -> float:
-    """θ ~ N(μ̂, 1/s)."""
-    return float(arm.mean + rng.standard_normal() / math.sqrt(arm.pulls))
+def sampled_mean(arm: Arm, sd: float, rng: Any) -> float:
+    """θ ~ N(μ̂, sd²/s)."""
+    return float(arm.mean + sd * rng.standard_normal() / math.sqrt(arm.pulls))

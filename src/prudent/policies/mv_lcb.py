@@ -23,7 +23,7 @@ class MVLCB(NamedTuple):
     rho: float = UNSET
     c: float = 5.0
     delta: float = UNSET
-    range: float = 1.0
+    range: float = UNSET
     unbiased: bool = False
 
     def tuned(self, setting: Setting) -> "MVIndex":

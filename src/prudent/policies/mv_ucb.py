@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from prudent.errors import check_positive
 from prudent.policies.base import UNSET, Arm, Setting, policies
+from prudent.policies.mv_lcb import width_factor
 from prudent.risk.mean_variance import mean_variance
 
 
@@ -14,11 +15,13 @@ class MVUCB(NamedTuple):
 
     Unless given, b = √(3/2) (2 + ρ): on [0, 1] the variance errs by more than 2√(3 log t / 2s) or the mean by more than
     √(3 log t / 2s) with probability O(t⁻³). It is MV-LCB with log t in place of log(1/δ):
-    `anytime-mv-lcb` with c = 2 and a = 3. Assumes rewards in [0, 1]; for others pass b.
+    `anytime-mv-lcb` with c = 2 and a = 3. Assumes rewards in an interval of length r = `range`; b is then
+    √(3/2) (2 r² + ρ r).
     """
 
     rho: float = UNSET
     b: float = UNSET
+    range: float = UNSET
 
     def score(self, arm: Arm, t: int) -> float:
         return mean_variance(arm.mean, arm.variance, self.rho) - self.b * math.sqrt(math.log(t) / arm.pulls)
@@ -26,7 +29,7 @@ class MVUCB(NamedTuple):
     def tuned(self, setting: Setting) -> "MVUCB":
         if self.b is not UNSET:
             return self
-        return self._replace(b=math.sqrt(1.5) * (1.0 if math.isinf(self.rho) else 2.0 + self.rho))
+        return self._replace(b=math.sqrt(1.5) * width_factor(self.rho, 2.0, self.range))
 
     def check(self) -> None:
         if self.b is not UNSET:

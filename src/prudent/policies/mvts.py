@@ -14,11 +14,12 @@ class MVTS(NamedTuple):
 
     τ ~ Gamma(α, rate β) as in VTS and θ ~ N(μ̂, 1/s) as in MTS, independent;  the arm with the smallest 1/τ − ρ θ is
     pulled. The posterior of a normal-gamma prior would give θ the variance 1/(s τ); the paper's 1/s is wider for
-    variances below 1. Assumes Gaussian rewards of variance at most 1.
+    variances below 1. Assumes Gaussian rewards whose standard deviation is at most `sd`, which the paper has as 1.
     """
 
     rho: float = UNSET
+    sd: float = UNSET
 
     def score(self, arm: Arm, rng: Any) -> float:
-        variance = sampled_variance(arm, rng)
-        return mean_variance(sampled_mean(arm, rng), variance, self.rho)
+        variance = sampled_variance(arm, self.sd, rng)
+        return mean_variance(sampled_mean(arm, self.sd, rng), variance, self.rho)

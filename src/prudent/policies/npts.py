@@ -21,7 +21,7 @@ class NPTS(NamedTuple):
     """
 
     risk: RiskMeasure = UNSET
-    best: float = 1.0
+    best: float = UNSET
 
     def score(self, arm: Arm, rng: Any, rewards: Array) -> float:
         # A Dirichlet(1, …, 1) weight is an exponential divided by the sum of all.
@@ -36,4 +36,6 @@ class NPTS(NamedTuple):
         return self.risk.weigh(values, weights)
 
     def check(self) -> None:
+        if self.best is UNSET:
+            return
         check_finite("npts", "best", self.best, hint="the end of the rewards' interval that makes an arm look best")

@@ -17,7 +17,7 @@ class QuantileUCB(NamedTuple):
     """
 
     alpha: float = UNSET
-    high: float = 1.0
+    high: float = UNSET
     delta: float = UNSET
 
     def score(self, arm: Arm, rewards: Array) -> float:

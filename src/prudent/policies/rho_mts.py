@@ -19,7 +19,7 @@ class RhoMTS(NamedTuple):
     reward between two of them counts as the larger.
     """
 
-    values: tuple[float, ...] = (0.0, 1.0)
+    values: tuple[float, ...] = UNSET
     risk: RiskMeasure = UNSET
 
     def tuned(self, setting: Setting) -> "Multinomial":

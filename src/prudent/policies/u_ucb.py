@@ -17,7 +17,7 @@ class UUCB(NamedTuple):
     """
 
     alpha: float = UNSET
-    range: float = 1.0
+    range: float = UNSET
 
     def score(self, arm: Arm, t: int, rewards: Array) -> float:
         tail_mean = lower_tail_mean(rewards, self.alpha, 0.0, 0.0)

@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from prudent.policies.base import MEAN, Arm, policies
+from prudent.policies.base import MEAN, UNSET, Arm, policies
 
 
 @policies.add("ucb1", serves=MEAN)
@@ -13,7 +13,7 @@ class UCB1(NamedTuple):
     Assumes rewards in an interval of length b = `range`.
     """
 
-    range: float = 1.0
+    range: float = UNSET
 
     def score(self, arm: Arm, t: int) -> float:
         return -arm.mean - self.range * math.sqrt(2.0 * math.log(t) / arm.pulls)

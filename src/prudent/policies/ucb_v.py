@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from prudent.errors import check_number
-from prudent.policies.base import MEAN, Arm, policies
+from prudent.policies.base import MEAN, UNSET, Arm, policies
 
 
 @policies.add("ucb-v", serves=MEAN)
@@ -15,7 +15,7 @@ class UCBV(NamedTuple):
     """
 
     zeta: float = 1.2
-    range: float = 1.0
+    range: float = UNSET
 
     def score(self, arm: Arm, t: int) -> float:
         exploration = self.zeta * math.log(t) / arm.pulls

@@ -13,16 +13,18 @@ class VTS(NamedTuple):
 
     τ ~ Gamma(α, rate β);  the arm with the smallest 1/τ − ρ μ̂ is pulled. Made for small ρ; for large ρ it may never
     find the best arm. The paper starts with α = β = ½ and a reward x adds ½ to α and s/(s+1)·(x − μ̂)²/2 to β; those
-    squares add up to s V̂, so α = ½ + s/2 and β = ½ + s V̂/2. Assumes Gaussian rewards.
+    squares add up to s V̂, so α = ½ + s/2 and β = ½ + s V̂/2. Assumes Gaussian rewards of a
+    standard deviation about `sd`, which the paper has as 1; β then starts at sd²/2.
     """
 
     rho: float = UNSET
+    sd: float = UNSET
 
     def score(self, arm: Arm, rng: Any) -> float:
-        return mean_variance(arm.mean, sampled_variance(arm, rng), self.rho)
+        return mean_variance(arm.mean, sampled_variance(arm, self.sd, rng), self.rho)
 
 
 @helper
-def sampled_variance(arm: Arm, rng: Any) -> float:
-    """1/τ, τ ~ Gamma(½ + s/2, rate ½ + s V̂/2)."""
-    return float((0.5 + 0.5 * arm.pulls * arm.variance) / rng.standard_gamma(0.5 + 0.5 * arm.pulls))
+def sampled_variance(arm: Arm, sd: float, rng: Any) -> float:
+    """1/τ, τ ~ Gamma(½ + s/2, rate sd²/2 + s V̂/2)."""
+    return float((0.5 * sd * sd + 0.5 * arm.pulls * arm.variance) / rng.standard_gamma(0.5 + 0.5 * arm.pulls))

@@ -80,6 +80,29 @@ class PortfolioBandit:
         """The single arm of smallest cost; a tie goes to the lowest number."""
         return int(np.argmin(MeanVariance(rho).stats_cost(self.law.mean, np.diag(self.law.covariance))))
 
+    def middle_rho(self, *, upper: ArrayLike | None = None) -> float:
+        """The ρ, to three digits, whose best mix has the mean halfway between those of the steadiest mix and of the
+        largest mean, without short selling; 0 where all mixes have one mean.
+
+        A tolerance in the scale of the data: ρ has the unit of rewards, so no fixed number suits daily returns as well
+        as yearly ones.
+        """
+        unit, least = self._unit_of_rho(), LEAST_OF_MANY if len(self) > MANY else TOLERANCES[1]
+        low, high = unit * least, unit * TOLERANCES[-1]
+        ends = [self.optimal(rho, upper=upper).mean for rho in (low if len(self) > MANY else 0.0, math.inf)]
+        if ends[1] - ends[0] <= 1e-12 * max(map(abs, ends)):
+            return 0.0
+        while high > 1.001 * low:
+            middle = math.sqrt(low * high)
+            below = self.optimal(middle, upper=upper).mean < 0.5 * (ends[0] + ends[1])
+            low, high = (middle, high) if below else (low, middle)
+        return float(f"{high:.3g}")
+
+    def _unit_of_rho(self) -> float:
+        """The largest variance over the spread of the means."""
+        spread = float(np.ptp(self.law.mean)) or 1.0
+        return float(np.diag(self.law.covariance).max()) / spread or 1.0
+
     def frontier(
         self, rhos: Sequence[float] | None = None, *, upper: ArrayLike | None = None, short: bool = False
     ) -> Frontier:
@@ -88,8 +111,7 @@ class PortfolioBandit:
         Of more than 200 arms those near the least variance are left out: with fewer rows than arms they take minutes.
         """
         if rhos is None:
-            spread = float(np.ptp(self.law.mean)) or 1.0
-            unit = float(np.diag(self.law.covariance).max()) / spread or 1.0
+            unit = self._unit_of_rho()
             rhos = [unit * tolerance for tolerance in TOLERANCES if len(self) <= MANY or tolerance >= LEAST_OF_MANY]
         given = as_array("frontier", "rhos", rhos)
         if given.ndim != 1:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from prudent.figures import COLOURS, MARKERS
+from prudent.figures import COLOURS, ERRORS, MARKERS, label_points
 from prudent.portfolio.bandit import Frontier, PortfolioBandit
 from prudent.portfolio.runs import PortfolioRuns
 
@@ -25,24 +25,27 @@ def plot_frontier(
     law = bandit.law
     deviations = np.sqrt(np.diag(law.covariance))
     reach = 1.2 * max(deviations.max(), 0.0 if learned is None else np.sqrt(learned.best.variance))
+    curves = []
     for i, (label, frontier) in enumerate(frontiers):
         near = np.sqrt(frontier.variance) <= reach
-        ax.plot(np.sqrt(frontier.variance[near]), frontier.mean[near], color=COLOURS[i], label=label, zorder=2)
+        curves.append(np.column_stack([np.sqrt(frontier.variance[near]), frontier.mean[near]]))
+        ax.plot(*curves[-1].T, color=COLOURS[i], label=label, zorder=2)
     ax.scatter(deviations, law.mean, color="0.5", s=14, zorder=1, label="single arms")
+    points, texts = np.empty((0, 2)), list[str]()
     if len(bandit) <= 12:
-        for name, x, y in zip(bandit.names, deviations, law.mean, strict=True):
-            ax.annotate(name, (x, y), xytext=(4, 2), textcoords="offset points", fontsize=7, color="0.4")
+        points, texts = np.column_stack([deviations, law.mean]), [*bandit.names]
     if learned is not None:
         path = np.array([snapshot.weights[0] for snapshot in learned.history])
         x, y = np.sqrt(np.einsum("ki,ij,kj->k", path, law.covariance, path)), path @ law.mean
         ax.plot(x, y, color=COLOURS[6], linewidth=0.8, marker=".", markersize=4, label="learned, one run", zorder=3)
-        first = f"n = {learned.history[0].horizon:,}"
-        ax.annotate(first, (x[0], y[0]), xytext=(6, -10), textcoords="offset points", fontsize=8)
+        curves.append(np.column_stack([x, y]))
+        points = np.vstack([points, curves[-1][0]])
+        texts.append(f"n = {learned.history[0].horizon:,}")
         best = learned.best
         ax.plot(np.sqrt(best.variance), best.mean, "*", color=COLOURS[1], markersize=12, label="best mix", zorder=4)
     ax.set(xlabel="standard deviation", ylabel="mean")
     ax.legend(**BESIDE)
-    return ax
+    return label_points(ax, points, texts, clear_of=curves, size=7.5, color="0.3") if texts else ax
 
 
 def plot_weights(ax: Axes, runs: PortfolioRuns, most: int = 7) -> Axes:
@@ -78,5 +81,5 @@ def plot_regret(ax: Axes, many: Sequence[PortfolioRuns], since: int = 1) -> Axes
         low = np.maximum(mean - margin, 1e-3 * mean) if positive[-1] else mean - margin
         ax.fill_between(rounds, low, mean + margin, color=colour, alpha=0.2, lw=0)
     ax.set(xscale="log", yscale="log" if all(positive) else "linear", xlabel="rounds n", ylabel="true regret per round")
-    ax.legend(fontsize=8)
+    ax.legend(fontsize=8, title=f"mean, {ERRORS}", alignment="left")
     return ax

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prudent.arrays import Array, as_array
-from prudent.errors import PrudentError, check_number, shown
+from prudent.errors import PrudentError, check_flag, check_number, shown
 from prudent.files import read_columns
+from prudent.portfolio.prices import settled
 from prudent.portfolio.program import LARGE, MANY, check_moments, moments
 
 PIECE = 4096
@@ -143,10 +144,18 @@ class EmpiricalJoint(JointLaw):
             raise PrudentError(f"{self.name}: the variance is not finite in {wild}; give rewards in a larger unit")
 
     @classmethod
-    def from_csv(cls, path: str | Path, columns: Sequence[str] | None = None) -> "EmpiricalJoint":
-        """The named columns of a CSV file with a header line; by default all that have a name and hold numbers."""
-        found = read_columns(path, columns)
-        return cls(np.transpose(list(found.values())), list(found))
+    def from_csv(
+        cls, path: str | Path, columns: Sequence[str] | None = None, prices: bool | None = None
+    ) -> "EmpiricalJoint":
+        """The named columns of a CSV file with a header line; by default all that have a name and hold numbers.
+
+        Columns of `prices`, the oldest in the first row, are turned into simple returns p_t/p_{t−1} − 1. Unless that is
+        said, columns that look like prices are an error (`prudent.portfolio.prices`).
+        """
+        asked = prices if prices is None else check_flag(cls.name, "prices", prices)
+        found = {name: np.array(values) for name, values in read_columns(path, columns).items()}
+        rows = settled(cls.name, found, asked)
+        return cls(np.transpose(list(rows.values())), list(rows))
 
     def _named(self, marked: Any) -> str:
         return ", ".join(itertools.compress(self.names, marked))

@@ -1,8 +1,10 @@
 """What the command `portfolio` and the examples show: a mix being learned, the facts about it, and its figures."""
 
+import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
@@ -43,6 +45,24 @@ def facts(learned: PortfolioRuns, *, upper: ArrayLike | None = None, short: bool
         "learned": summary | {"weights": dict(zip(names, summary["weights"], strict=True))},
         "frontier": {name: values.tolist() for name, values in frontier._asdict().items()},
     }
+
+
+def remarks(learned: PortfolioRuns, *, chosen: bool, from_prices: int = 0) -> list[str]:
+    """What the reader of the answer should know: how prices were read, where ρ comes from, and if it hardly matters.
+
+    `chosen` says that ρ was left to `PortfolioBandit.middle_rho`; `from_prices` counts the returns made from prices.
+    """
+    bandit, rho, said = learned.bandit, learned.risk.rho, []
+    if from_prices:
+        said.append(f"Prices were turned into {from_prices:,} simple returns p_t/p_{{t−1}} − 1, the oldest row first.")
+    if chosen:
+        middle = "halfway between those of the steadiest mix and of the largest mean"
+        said.append(f"ρ = {rho:g}, in the unit of the rewards: its best mix has a mean {middle}. Choose with --rho.")
+    alone = int(np.argmax(learned.best.weights))
+    if math.isfinite(rho) and learned.best.weights[alone] > 1.0 - 1e-9 and alone == np.argmax(bandit.law.mean):
+        only = f"{bandit.names[alone]} alone, the arm of the largest mean"
+        said.append(f"At ρ = {rho:g} the best mix is {only}: the risk would count only at a smaller ρ.")
+    return said
 
 
 def draw(learned: PortfolioRuns, out: Path, *, upper: ArrayLike | None = None, short: bool = False) -> list[Path]:

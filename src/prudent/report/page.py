@@ -7,6 +7,11 @@ from pathlib import Path
 
 import polars as pl
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from prudent.text import count, minus, number, with_error
+
+NO_BREAK = "\N{NO-BREAK SPACE}"
 
 LONG = 60
 """Characters above which a cell of a table is prose: on a narrow screen such a table is read row by row."""
@@ -54,7 +59,7 @@ def environment(*packages: str) -> Environment:
     """Where templates are found: in these packages, and in this one, whose page others extend."""
     loader = ChoiceLoader([PackageLoader(package, ".") for package in (*packages, "prudent.report")])
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    made.filters |= {"picture": picture, "rows": table_rows}
+    made.filters |= {"picture": picture, "rows": table_rows, "merged": merged, "raised": raised}
     made.filters["prose"] = lambda rows: any(len(cell) > LONG for row in rows for cell in row)
     return made
 
@@ -69,10 +74,26 @@ def picture(path: Path, prefix: str) -> str:
     return re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{prefix}-", markup)
 
 
+def raised(text: str) -> Markup:
+    """The text with powers set high, n^(1/3), real minus signs, and numbers that stay with their error or unit."""
+    whole = re.sub(r" (?=[±×%])|(?<=[±×]) ", NO_BREAK, minus(text))
+    return Markup(re.sub(r"\^(?:\(([^()]*)\)|(−?[\d.]*\d))", r"<sup>\1\2</sup>", str(escape(whole))))
+
+
+def merged(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with every standard error, `regret_se`, beside its mean, `regret`, in one column."""
+    errors = [name for name in table.columns if name.endswith("_se") and name.removesuffix("_se") in table.columns]
+    pairs = {name.removesuffix("_se"): (table[name.removesuffix("_se")], table[name]) for name in errors}
+    shown = [pl.Series(name, list(map(with_error, *pair)), pl.String) for name, pair in pairs.items()]
+    return table.with_columns(shown).drop(errors)
+
+
 def table_rows(table: pl.DataFrame) -> list[list[str]]:
-    """Cells as text, numbers to four digits."""
+    """Cells as people read them."""
+    return [[_cell(value) for value in row] for row in table.iter_rows()]
 
-    def text(cell: object) -> str:
-        return "–" if cell is None else f"{cell:.4g}" if isinstance(cell, float) else str(cell)
 
-    return [[text(cell) for cell in row] for row in table.iter_rows()]
+def _cell(value: object) -> str:
+    if isinstance(value, bool) or not (value is None or isinstance(value, int | float)):
+        return minus(str(value))
+    return minus(count(value) if isinstance(value, int) else number(value))

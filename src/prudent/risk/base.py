@@ -15,7 +15,7 @@ may be arrays.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ from prudent.arms.base import Law
 from prudent.arrays import Array, as_array
 from prudent.compiled import helper, tuple_form
 from prudent.errors import PrudentError, shown
-from prudent.parameters import PARAMETERS, Parameter, check_parameter, check_support
+from prudent.parameters import PARAMETERS, Parameter, check_parameter, check_support, grown
 from prudent.registry import Registry, named
 
 INTERPRETED = frozenset({"cost", "sample_cost", "stats_cost", "always_bounds", "interval", "compiled"})
@@ -60,6 +60,9 @@ class RiskMeasure(ABC):
     additive: ClassVar[bool] = False
     """The cost of a sum of independent rewards is the sum of their costs."""
 
+    grows: ClassVar[Mapping[str, int] | None] = None
+    """By which power of the unit of rewards each parameter grows, so that no choice changes; None if nobody knows."""
+
     own_parameters: ClassVar[Mapping[str, Parameter]] = {}
     """The intervals of parameters that prudent.parameters does not have, or has otherwise."""
 
@@ -68,6 +71,10 @@ class RiskMeasure(ABC):
         known = {**PARAMETERS, **self.own_parameters}
         for name in (field.name for field in fields(self) if field.name in known):  # type: ignore[arg-type]
             object.__setattr__(self, name, check_parameter(self.name, name, getattr(self, name), known))
+
+    def times(self, factor: float) -> "RiskMeasure | None":
+        """The measure that orders rewards times a factor above 0 as this one orders rewards; None if none is known."""
+        return None if self.grows is None else replace(self, **grown(self, self.grows, factor))  # type: ignore[type-var]
 
     @staticmethod
     def check_given(owner: str, given: Any) -> None:

@@ -43,6 +43,8 @@ class Distortion(RiskMeasure):
     Intervals: the Dvoretzky–Kiefer–Wolfowitz band. Assumes independent rewards in [low, high].
     """
 
+    grows: ClassVar = {}
+
     @abstractmethod
     def distort(self, p: Array) -> Array:
         """g(p), the weight of the worst p-fraction of rewards; rises from g(0) = 0 to g(1) = 1."""

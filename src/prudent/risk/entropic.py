@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,6 +24,7 @@ class Entropic(RiskMeasure):
     lam: float = 1.0
 
     additive = True
+    grows: ClassVar = {"lam": -1}
 
     def cost(self, law: Law | str) -> float:
         law = arms.make(self.name, law)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from prudent.arms.base import Law, arms
 from prudent.arrays import Array
@@ -31,6 +32,7 @@ class MeanVariance(RiskMeasure):
 
     by_moments = True
     additive = True
+    grows: ClassVar = {"rho": 1}
 
     @property
     def variance_weight(self) -> float:

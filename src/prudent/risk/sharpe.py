@@ -25,6 +25,7 @@ class Sharpe(RiskMeasure):
     epsilon: float = 0.01
 
     by_moments = True
+    grows: ClassVar = {"epsilon": 2}
     own_parameters: ClassVar = {"epsilon": Parameter(*POSITIVE, "it keeps the ratio finite where the variance is 0")}
 
     def cost(self, law: Law | str) -> float:

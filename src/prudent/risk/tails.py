@@ -106,6 +106,7 @@ class Mixed(RiskMeasure):
     alpha: float = 0.05
 
     weight: ClassVar = Parameter(0.0, math.inf, "high", "weights say how much each part counts")
+    grows: ClassVar = {"mean": 1, "tail": 1}
     own_parameters: ClassVar = {"mean": weight, "variance": weight, "tail": weight}
 
     def cost(self, law: Law | str) -> float:

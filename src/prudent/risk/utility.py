@@ -53,6 +53,8 @@ class ExponentialUtility(ExpectedUtility):
 
     lam: float = 1.0
 
+    grows: ClassVar = {"lam": -1}
+
     def utility(self, x: Array) -> Array:
         return -np.expm1(-self.lam * x) / self.lam
 
@@ -78,6 +80,7 @@ class LossAverse(ExpectedUtility):
     aversion: float = 2.25
     reference: float = 0.0
 
+    grows: ClassVar = {"reference": 1}
     own_parameters: ClassVar = {
         "aversion": Parameter(1.0, math.inf, "high", "how much more a loss hurts than a gain pleases"),
         "reference": Parameter(-math.inf, math.inf, "high", ""),
@@ -99,6 +102,7 @@ class Semivariance(ExpectedUtility):
     target: float = 0.0
 
     moment = "second moment below the target"
+    grows: ClassVar = {"target": 1}
     own_parameters: ClassVar = {"target": Parameter(-math.inf, math.inf, "high", "")}
 
     def utility(self, x: Array) -> Array:

@@ -15,6 +15,7 @@ from prudent.bandit import Bandit
 from prudent.errors import PrudentError, as_float, check_integer, shown
 from prudent.fingerprints import foreign_code
 from prudent.policies.base import Policy, spec
+from prudent.policies.units import Scale
 from prudent.risk.base import RiskMeasure
 from prudent.study.schema import COLUMNS, FACTS, LARGEST
 
@@ -53,6 +54,11 @@ def remembered_text() -> Callable[[Any], str]:
     return text
 
 
+def scale_text(scale: Scale) -> str:
+    """Empty for policies as published."""
+    return "" if scale is None else str(scale)
+
+
 class Cell(NamedTuple):
     """One simulation."""
 
@@ -63,6 +69,7 @@ class Cell(NamedTuple):
     runs: int = 500
     seed: int = 0
     engine: str = "auto"
+    scale: Scale = None
 
     def facts(self, text: Callable[[Any], str] = text_of) -> dict[str, Any]:
         """The cell in words and numbers."""
@@ -74,6 +81,7 @@ class Cell(NamedTuple):
             "runs": self.runs,
             "seed": self.seed,
             "engine": self.engine,
+            "scale": scale_text(self.scale),
         }
 
     def kind(self) -> tuple[Any, ...]:
@@ -89,8 +97,9 @@ class Cell(NamedTuple):
         version's.
         """
         codes = code(self.policy), code(self.risk), code(self.bandit.arms)
-        facts = json.dumps([*self.facts(text).values(), "".join(codes)])
-        return hashlib.blake2b(facts.encode(), digest_size=12).hexdigest()
+        *facts, scale = self.facts(text).values()
+        content = json.dumps([*facts, "".join(codes), *([scale] if scale else [])])
+        return hashlib.blake2b(content.encode(), digest_size=12).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -167,6 +176,7 @@ def labels_table(cells: Sequence[Labelled]) -> pl.DataFrame:
         facts[name] = [text(getattr(each.cell, name)) for each in cells]
     for name in ("horizon", "runs", "seed", "engine"):
         facts[name] = [getattr(each.cell, name) for each in cells]
+    facts["scale"] = [scale_text(each.cell.scale) for each in cells]
     return pl.DataFrame(columns | facts, schema_overrides=FACTS)
 
 

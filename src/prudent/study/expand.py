@@ -22,6 +22,7 @@ from prudent.errors import PrudentError, check_integer, near, shown
 from prudent.fingerprints import foreign_code
 from prudent.policies.base import Policy, Setting, policies
 from prudent.policies.binding import bind, check_rewards
+from prudent.policies.units import AUTO, Scale, check_scale, fitted, units_of
 from prudent.registry import Registry
 from prudent.risk.base import RiskMeasure, risks
 from prudent.study.cells import (
@@ -75,7 +76,7 @@ class Expansion:
         self.asked = asked
         self.mistakes: dict[Mistake, None] = {}
         self.ranges: dict[str, list[float]] = {}
-        self.engine = "auto"
+        self.engine, self.scale = "auto", check_scale("study", None)
         # What many cells share: specs read, with what they gave; whether risks cost arms; whether policies fit.
         self.templates: dict[Place, tuple[Template | None, dict[tuple[float, ...], Any]]] = {}
         self.costs: dict[tuple[int, int], tuple[Law, bool]] = {}
@@ -105,6 +106,7 @@ class Expansion:
                 self.wrong((name,), f"{name} must be one of {', '.join(allowed)}, got {shown(value)}; {hint}")
             elif name == "engine":
                 self.engine = value
+        self.scale = self.attempt(("scale",), check_scale, "study", asked["scale"])
         horizons = self.attempt(("horizons",), whole_horizons, asked["horizons"]) or []
         kinds = [self.items(kind) for kind in REGISTRIES]
         if not self.mistakes:
@@ -118,7 +120,8 @@ class Expansion:
         self.try_first(kinds, horizons)
         if self.mistakes and total > ENOUGH:
             return [], list(self.mistakes)
-        cells = self.product(kinds, horizons, (runs or 1, seed or 0, self.engine), lambda n: progress(n, total))
+        settings = runs or 1, seed or 0, self.engine, self.scale
+        cells = self.product(kinds, horizons, settings, lambda n: progress(n, total))
         return cells, list(self.mistakes)
 
     def read_ranges(self, given: Any) -> None:
@@ -186,7 +189,7 @@ class Expansion:
         self,
         kinds: Sequence[Sequence[Item]],
         horizons: Sequence[int],
-        settings: tuple[int, int, str],
+        settings: tuple[int, int, str, Scale],
         progress: Callable[[int], Any],
     ) -> list[Labelled]:
         """The cells of every combination of a bandit, a risk and a policy that can be simulated."""
@@ -218,7 +221,7 @@ class Expansion:
         items: Sequence[Item],
         values: dict[str, Any],
         horizons: Sequence[int],
-        settings: tuple[int, int, str],
+        settings: tuple[int, int, str, Scale],
         labelled: Callable[[Cell, dict[str, Any]], Labelled],
     ) -> Iterator[Labelled]:
         """The cells that differ in the horizon alone."""
@@ -298,19 +301,20 @@ class Expansion:
         """Whether the policy can run here; asked once for all bandits `alike`."""
         which = (id(policy), id(risk), horizon, alike)
         if which not in self.fitting:
-            fit = self.attempt(place, check_fit, policy, risk, horizon, bandit, self.engine)
+            fit = self.attempt(place, check_fit, policy, risk, horizon, bandit, self.engine, self.scale)
             self.fitting[which] = fit is True
         return self.fitting[which]
 
     def likeness(self, bandit: Bandit) -> tuple[Any, ...]:
         """What of a bandit decides whether a policy fits."""
-        return (id(bandit),) if self.engine == "leaping" else (len(bandit), *bandit.support)
+        return (id(bandit),) if self.engine == "leaping" or self.scale == AUTO else (len(bandit), *bandit.support)
 
 
-def check_fit(policy: Policy, risk: RiskMeasure, horizon: int, bandit: Bandit, engine: str) -> bool:
+def check_fit(policy: Policy, risk: RiskMeasure, horizon: int, bandit: Bandit, engine: str, scale: Scale) -> bool:
     """True, or an error that says why the policy cannot run here."""
-    bound = bind(policy, Setting.of(bandit, risk, horizon))
-    check_rewards(policy, bandit.support)
+    units = units_of(scale, bandit)
+    bound = bind(policy, Setting.of(bandit, risk, horizon, units))
+    check_rewards(fitted(policy, units), bandit.support)
     if engine == "leaping":
         choose_engine("leaping", bandit, policy, bound)
     return True
@@ -336,11 +340,11 @@ def checked_cells(owner: str, given: Any) -> list[Labelled]:
         each = item if isinstance(item, Labelled) else Labelled(item)
         try:
             ready = checked_cell(each)
-            bandit, risk, policy, horizon, _, _, engine = ready.cell
-            which = (id(bandit), id(risk), id(policy), horizon, engine)
+            bandit, risk, policy, horizon, _, _, engine, scale = ready.cell
+            which = (id(bandit), id(risk), id(policy), horizon, engine, scale)
             if which not in fitting:
                 bandit.costs(risk)
-                check_fit(policy, risk, horizon, bandit, engine)
+                check_fit(policy, risk, horizon, bandit, engine, scale)
                 fitting.add(which)
         except PrudentError as error:
             raise PrudentError(f"{owner}: cell {i + 1} of {len(given)}: {error}") from None
@@ -367,6 +371,7 @@ def checked_cell(each: Labelled) -> Labelled:
         check_count("cell", "runs", cell.runs, low=1),
         check_count("cell", "seed", cell.seed, low=0),
         cell.engine,
+        check_scale("cell", cell.scale),
     )
     same = all(was is now for was, now in zip(cell, ready, strict=True))
     return each if same else Labelled(ready, labels)

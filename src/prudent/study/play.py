@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 import prudent
-from prudent.engine.simulation import simulate
+from prudent.engine.simulation import play as simulate
 from prudent.errors import PrudentError
 from prudent.fingerprints import kernels_digest
 from prudent.runs import Runs

@@ -2,49 +2,101 @@
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
+from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from prudent import figures
-from prudent.errors import PrudentError, near
+from prudent.arrays import Array
+from prudent.bandit import Bandit
+from prudent.errors import PrudentError, check_number, near
 from prudent.study.compare import check_measure
 from prudent.study.select import varying
 
+SIZES = (1.0, 50.0)
+"""The least and the largest side of a picture, in inches."""
 
-def draw(kind: str, table: pl.DataFrame, path: Path, *, measure: str = "regret", x: str | None, y: str | None) -> Path:
-    """A picture as a file, PNG or SVG by its ending."""
+BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "alignment": "left"}
+"""A legend on the right of its axes, where it covers no curve."""
+
+PER_ROUND = {"regret": "regret", "gap_regret": "gap regret", "pseudo_regret": "pseudo-regret"}
+"""Measures that are divided by the number of rounds, as axes name them."""
+
+
+def draw(
+    kind: str,
+    table: pl.DataFrame,
+    path: Path,
+    *,
+    measure: str = "regret",
+    axes: tuple[str | None, str | None] = (None, None),
+    title: str = "",
+    size: tuple[float, float] | None = None,
+) -> Path:
+    """A picture as a file, PNG, SVG or PDF by its ending; `size` is width and height in inches, and `axes` are the
+    ranges of a heat map."""
     check_measure("plot", measure)
-    if path.suffix not in (".png", ".svg"):
-        raise PrudentError(f"plot: out must end in .png or .svg, got {path}")
+    if path.suffix[1:] not in figures.OPTIONS:
+        raise PrudentError(f"plot: out must end in {', '.join(f'.{each}' for each in figures.OPTIONS)}, got {path}")
+    for side in size or ():
+        check_number("plot", "size", side, low=SIZES[0], high=SIZES[1], hint="width and height in inches")
     if kind in ("regret", "heatmap") and table.get_column(measure).null_count() == len(table):
         raise PrudentError(f"plot: {measure} is not defined for these risks; take --measure gap_regret")
     with figures.style():
-        if kind == "heatmap":
-            figure = heat_maps(table, measure, *_axes(table, x, y))
-        else:
-            figure = Figure(figsize=(6.4, 4.2))
+        mapped = kind == "heatmap"
+        figure = heat_maps(table, measure, *_axes(table, *axes)) if mapped else Figure(figsize=(6.4, 4.2))
+        if size is not None:  # before anything is drawn, since labels are placed for the size
+            figure.set_layout_engine("constrained")
+            figure.set_size_inches(*size)
+        if not mapped:
             kinds = {"frontier": plot_frontier, "pulls": plot_pulls, "distribution": plot_distribution}
             kinds.get(kind, partial(plot_horizons, measure=measure))(figure.add_subplot(), table)
-        return figures.save(figure, path, [path.suffix[1:]])[0]
+        if title:
+            (figure.suptitle if mapped else figure.axes[0].set_title)(title, fontsize=11, parse_math=False)
+        return figures.save(figure, path, [path.suffix[1:]], exact=size is not None)[0]
+
+
+def named(measure: str) -> str:
+    """A measure as axes name it."""
+    return f"{PER_ROUND[measure]} per round" if measure in PER_ROUND else measure.replace("_", " ")
 
 
 def plot_horizons(ax: Axes, table: pl.DataFrame, measure: str = "regret") -> Axes:
-    """The measure against the horizon, a line per policy, averaged over the bandits and risks shown."""
+    """The measure against the horizon, a line per policy, averaged over the bandits and risks shown.
+
+    With a single horizon it is a dot per policy.
+    """
     mean = pl.col(measure).mean()
     error = (pl.col(f"{measure}_se").fill_null(0.0) ** 2).sum().sqrt() / pl.len()
-    means = table.group_by("policy", "horizon", maintain_order=True).agg(mean, error).sort("horizon")
+    means = (
+        table.group_by("policy", "horizon", maintain_order=True).agg(mean, error).sort("horizon", maintain_order=True)
+    )
+    problems = table.select("arms", "risk").n_unique()
+    label = named(measure) + (f", mean of {problems} problems" if problems > 1 else "")
+    positive = bool((means[measure] > 0.0).all())
     x = np.unique(table.get_column("horizon").to_numpy())
+    if len(x) == 1:
+        rows = means.drop_nulls(measure).select("policy", measure, f"{measure}_se").rows()
+        figures.plot_dots(ax, rows)
+        if positive and len(rows) > 1:
+            ax.set_xscale("log")
+            figures.label_log_axis(ax, "x")
+        ax.set(xlabel=f"{label}, horizon {x[0]:,}, {figures.ERRORS}")
+        return ax
     curves = []
     for policy in table.get_column("policy").unique(maintain_order=True):
         line = pl.DataFrame({"horizon": x}).join(means.filter(policy=policy), on="horizon", how="left")
         curves.append((policy, line[measure].to_numpy(), line[f"{measure}_se"].to_numpy()))
-    figures.plot_curves(ax, x, curves, log=bool((means[measure] > 0.0).all()))
-    problems = table.select("arms", "risk").n_unique()
-    over = f", mean of {problems} problems" if problems > 1 else ""
-    ax.set(xlabel="horizon", ylabel=measure.replace("_", " ") + over)
+    figures.plot_curves(ax, x, curves, log=False)
+    ax.set(xlabel="horizon", ylabel=label, xscale="log")
+    if positive:
+        ax.set_yscale("log")
+        figures.label_log_axis(ax, "y")
+    ax.legend(title=figures.ERRORS if (means[f"{measure}_se"] > 0.0).any() else None, **BESIDE)
     return ax
 
 
@@ -58,32 +110,63 @@ def heat_maps(table: pl.DataFrame, measure: str, x: str, y: str) -> Figure:
         plot_heat_map(ax, longest.filter(policy=policy), measure, x, y)
         ax.collections[0].set_clim(longest[measure].min(), longest[measure].max())
         ax.set_title(policy)
-    label = f"{measure.replace('_', ' ')}, horizon {longest['horizon'][0]:,}"
+    label = f"{named(measure)}, horizon {longest['horizon'][0]:,}"
     figure.colorbar(panels[-1].collections[0], ax=list(panels), label=label)
     return figure
 
 
 def plot_heat_map(ax: Axes, table: pl.DataFrame, measure: str, x: str, y: str) -> Axes:
-    """The measure over two ranges, the mean over what else varies."""
+    """The measure over two ranges, the mean over what else varies; ranges in equal ratios have logarithmic axes."""
     grid = table.drop_nulls([x, y]).pivot(x, index=y, values=measure, aggregate_function="mean").sort(y)
     columns = sorted((name for name in grid.columns if name != y), key=float)
-    ax.pcolormesh(list(map(float, columns)), grid[y], grid.select(columns), shading="nearest", rasterized=True)
+    sides = np.array([float(name) for name in columns]), grid[y].to_numpy()
+    logs = [figures.in_ratios(side) for side in sides]
+    edges = [_edges(side, log) for side, log in zip(sides, logs, strict=True)]
+    ax.pcolormesh(*edges, grid.select(columns), rasterized=True)
     ax.grid(False)
-    ax.set(xlabel=x, ylabel=y)
+    scales = ["log" if log else "linear" for log in logs]
+    ax.set(xlabel=x, ylabel=y, xscale=scales[0], yscale=scales[1])
     return ax
+
+
+def _edges(centres: Array, log: bool) -> Array:
+    """Where the cells around the centres meet: halfway, on the scale of the axis."""
+    x = np.log(centres) if log else np.asarray(centres, dtype=float)
+    if len(x) == 1:
+        return np.array([x[0] - 0.5, x[0] + 0.5])
+    half = 0.5 * np.diff(x)
+    edges = np.concatenate([[x[0] - half[0]], x[:-1] + half, [x[-1] + half[-1]]])
+    return np.exp(edges) if log else edges
 
 
 def plot_frontier(ax: Axes, table: pl.DataFrame) -> Axes:
-    """Mean of the rewards against their standard deviation, a point per risk and a line per policy; of one bandit at
-    its longest horizon."""
+    """Mean of the rewards against their standard deviation, a point per risk and a line per policy, and the arms; of
+    one bandit at its longest horizon."""
     cells = _one(table, "frontier", "bandit")
+    single = np.array(_moments(cells["arms"][0]))
+    if len(single):
+        ax.plot(*single.T, "x", color="0.5", label="single arms")
+    paths = []
     for i, ((policy,), line) in enumerate(cells.group_by("policy", maintain_order=True)):
         colour, marker = figures.COLOURS[i % len(figures.COLOURS)], figures.MARKERS[i % len(figures.MARKERS)]
-        ax.plot(line["reward_variance"].sqrt(), line["reward_mean"], color=colour, marker=marker, label=policy)
-    ax.legend()
-    horizon = f"horizon {cells['horizon'][0]:,}"
-    ax.set(xlabel=f"standard deviation of the rewards in a run, {horizon}", ylabel="mean reward")
+        paths.append(np.column_stack([line["reward_variance"].sqrt(), line["reward_mean"]]))
+        join = "-" if len(line) > 1 else "none"  # the legend shows a line where there is one
+        ax.plot(*paths[-1].T, color=colour, marker=marker, linestyle=join, label=policy)
+    ax.legend(title=f"horizon {cells['horizon'][0]:,}", **BESIDE)
+    ax.set(xlabel="standard deviation of a run's rewards", ylabel="mean reward")
+    if len(single):
+        names = [f"arm {i + 1}" for i in range(len(single))]
+        figures.label_points(ax, single, names, clear_of=paths, color="0.4")
     return ax
+
+
+def _moments(arms: str) -> list[tuple[float, float]]:
+    """Standard deviation and mean of each arm; none if one of them has no spec, as a long sample, or no variance."""
+    try:
+        laws = Bandit(arms.split("; "))
+        return list(zip(np.sqrt(laws.variances).tolist(), laws.means.tolist(), strict=True))
+    except PrudentError:
+        return []
 
 
 def plot_pulls(ax: Axes, table: pl.DataFrame) -> Axes:
@@ -96,6 +179,7 @@ def plot_pulls(ax: Axes, table: pl.DataFrame) -> Axes:
         ax.barh(cells["policy"].to_list(), share, left=left, label=cells["arms"][0].split("; ")[arm], color=colour)
         left += share
     ax.invert_yaxis()
+    ax.grid(visible=False, axis="y")
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=2)
     ax.set(xlabel=f"share of {cells['horizon'][0]:,} pulls", xlim=(0, 1))
     return ax
@@ -106,10 +190,18 @@ def plot_distribution(ax: Axes, table: pl.DataFrame) -> Axes:
     if "regret_by_run" not in table.columns:
         raise PrudentError('plot: the study keeps summaries only; set keep = "runs" and run it into another folder')
     cells = _one(table, "distribution", "problem").unique("policy", keep="first", maintain_order=True)
-    for i, (policy, regret) in enumerate(cells.select("policy", "regret_by_run").iter_rows()):
-        ax.ecdf(regret, label=policy, color=figures.COLOURS[i % len(figures.COLOURS)])
-    ax.legend()
-    ax.set(xlabel=f"regret of a run, horizon {cells['horizon'][0]:,}", ylabel="share of runs at or below")
+    known = [(policy, np.sort(regret)) for policy, regret in cells.select("policy", "regret_by_run").iter_rows()]
+    halo = [patheffects.withStroke(linewidth=3.0, foreground="white")]
+    order = np.argsort([float(np.median(regret)) for _, regret in known], kind="stable").tolist()
+    for i, (policy, regret) in enumerate(known):
+        colour, marker = figures.COLOURS[i % len(figures.COLOURS)], figures.MARKERS[i % len(figures.MARKERS)]
+        ax.ecdf(regret, label=policy, color=colour, marker=marker, markevery=max(1, len(regret) // 8))
+        # Labels stand at different heights, those of lower curves higher, where there is room beside them.
+        share = 0.9 - 0.8 * (order.index(i) + 0.5) / len(known)
+        at = (regret[min(int(share * len(regret)), len(regret) - 1)], share)
+        look: dict[str, Any] = {"color": colour, "fontsize": 9, "va": "center", "path_effects": halo, "zorder": 5}
+        ax.annotate(policy, at, (7, 0), textcoords="offset points", **look)
+    ax.set(xlabel=f"regret per round of a run, horizon {cells['horizon'][0]:,}", ylabel="share of runs at or below")
     return ax
 
 

@@ -13,7 +13,7 @@ LARGEST = 2**63 - 1
 """The largest whole number that a column holds."""
 
 FACTS: dict[str, Any] = {"cell": pl.String, "arms": pl.String, "risk": pl.String, "policy": pl.String}
-FACTS |= {"horizon": pl.Int64, "runs": pl.Int64, "seed": pl.Int64, "engine": pl.String}
+FACTS |= {"horizon": pl.Int64, "runs": pl.Int64, "seed": pl.Int64, "engine": pl.String, "scale": pl.String}
 
 SUMMARY: dict[str, Any] = {name: pl.Float64 for measure in MEASURES for name in (measure, f"{measure}_se")}
 SUMMARY |= {"across_variance": pl.Float64, "pulls": pl.List(pl.Float64), "pulls_se": pl.List(pl.Float64)}

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 import polars as pl
 
 from prudent.errors import PrudentError, near
+from prudent.text import risk_name
 
 
 def select(
@@ -23,7 +24,7 @@ def select(
         known = table[column].unique(maintain_order=True).to_list() if column in table.columns else []
         kept: list[str] = []
         for pattern in patterns:
-            found = [name for name in known if matches(pattern, name)]
+            found = [name for name in known if matches(pattern, name) or _is_shown_as(column, name, pattern)]
             if not found:
                 raise PrudentError(f"no {column} here is called {pattern!r}; {near(pattern, known)}")
             kept += found
@@ -60,6 +61,11 @@ def _at(table: pl.DataFrame, column: str, number: float, *, exact: bool = False)
 def matches(pattern: str, name: str) -> bool:
     """Whether a spec fits a pattern; spaces do not matter."""
     return fnmatchcase(name.replace(" ", ""), pattern.replace(" ", ""))
+
+
+def _is_shown_as(column: str, name: str, pattern: str) -> bool:
+    """Risks are shown by another text than that of their cells."""
+    return column == "risk" and matches(pattern, risk_name(name))
 
 
 def labels_of(table: pl.DataFrame) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from prudent.bandit import Bandit
 from prudent.policies.base import Policy, spec
+from prudent.policies.units import Units, check_scale
 from prudent.risk.base import RiskMeasure
 from prudent.study.cells import Labelled, StudyError
 from prudent.study.expand import Expansion, Progress, whole_horizons
@@ -27,7 +28,7 @@ class Study:
         Objects or specs. Specs may hold the name of a range in braces, as in `"gaussian({mu}, 0.25)"`.
     horizons
         A list, or `{"from": …, "to": …, "steps": …, "scale": "log"}`.
-    runs, seed, engine
+    runs, seed, engine, scale
         As for `simulate`.
     keep
         What is stored of each cell: its "summary", or its "runs" as well.
@@ -51,6 +52,7 @@ class Study:
     runs: int
     seed: int = 0
     engine: str = "auto"
+    scale: Any = None
     keep: str = "summary"
     ranges: Mapping[str, Any] = field(default_factory=dict)
 
@@ -83,6 +85,7 @@ class Study:
             "risks": list(map(str, self.risks)),
             "horizons": whole_horizons(self.horizons),
             **settings,
+            **({} if self.scale is None else {"scale": _scale_as_data(self.scale)}),
             "ranges": {name: values_of(name, given) for name, given in self.ranges.items()},
         }
 
@@ -97,6 +100,14 @@ def no_collection() -> Iterator[None]:
     finally:
         if searching:
             gc.enable()
+
+
+def _scale_as_data(given: Any) -> Any:
+    scale = check_scale("study", given)
+    if not isinstance(scale, Units):
+        return scale
+    known = {name: value for name, value in scale._asdict().items() if value is not None}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in known.items()}
 
 
 def _arms_as_text(given: Any) -> Any:

@@ -33,7 +33,8 @@ from prudent.engine.simulation import choose_engine
 from prudent.errors import PrudentError, shown
 from prudent.policies.base import Setting
 from prudent.policies.binding import bind
-from prudent.runs import Runs
+from prudent.policies.units import fitted, units_of
+from prudent.runs import Runs, as_pandas
 from prudent.study.cells import Cell, Labelled, labels_table
 from prudent.study.expand import checked_cells
 from prudent.study.play import code_version, to_bytes
@@ -166,6 +167,10 @@ class Store:
         results = self._rows(cells["cell"], complain).drop(set(cells.columns) - {"cell"}, strict=False)
         return cells.join(results, on="cell", how="inner", maintain_order="left")
 
+    def to_pandas(self) -> Any:
+        """`table()` as a pandas data frame."""
+        return as_pandas(self.table())
+
     def runs(self, cells: Sequence[Cell]) -> list[Runs]:
         """The runs of finished cells, array by array as `simulate` left them; how long they took is not kept."""
         if self.manifest()["keep"] != "runs":
@@ -231,9 +236,12 @@ class Store:
 
 
 def _as_runs(cell: Cell, row: pl.DataFrame) -> Runs:
-    ready = bind(cell.policy, Setting.of(cell.bandit, cell.risk, cell.horizon))
-    engine = choose_engine(cell.engine, cell.bandit, cell.policy, ready)
-    facts = {**cell._asdict(), "engine": engine, "seconds": math.nan}
+    units = units_of(cell.scale, cell.bandit)
+    policy = cell.policy if cell.scale is None else fitted(cell.policy, units)
+    ready = bind(policy, Setting.of(cell.bandit, cell.risk, cell.horizon))
+    engine = choose_engine(cell.engine, cell.bandit, policy, ready)
+    facts = {**cell._asdict(), "policy": policy, "engine": engine, "seconds": math.nan}
+    facts.pop("scale")
     shape = (facts.pop("runs"), len(cell.bandit))
     for name in STATISTICS:
         facts[name] = row[f"{name}_by_run"].explode().explode().to_numpy().reshape(shape)

@@ -5,14 +5,16 @@ interpolated, a straight line on log scales; beyond them it grows as the horizon
 """
 
 import math
-from collections import defaultdict
+import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from prudent.compiling import NotCompiledError, nothing_compiled
 from prudent.engine.threads import count_workers
 from prudent.errors import PrudentError, shown
 from prudent.study.cells import Cell, Labelled
@@ -29,6 +31,9 @@ CELLS_IN_A_TASK, VALUES_IN_A_TASK = 2_000, 1_000_000
 
 PROBES, PROBE, LONGEST_PROBE = 40, 0.01, 0.25
 """Cells tried of each kind; seconds to spend on each; seconds above which a run is not tried but extrapolated."""
+
+SMALL, PULL = 1_000_000, 1e-7
+"""Pulls times arms that no policy takes long for; seconds of a pull where nothing better is known."""
 
 RUNGS = [10_000 * 8**i for i in range(15)]
 """Shorter horizons on the way to a long one, so that a run of hours is not tried unawares."""
@@ -79,40 +84,74 @@ def tasks(cells: Sequence[Labelled], times: Times, keep: str) -> Iterator[Task]:
 
 
 class Forecast(NamedTuple):
-    """What a study will take."""
+    """What a study will take, roughly, but for `uncompiled` kinds of cells, which are not counted in the seconds."""
 
     cells: int
     pulls: int
     seconds: float
+    uncompiled: int = 0
 
 
-def forecast(cells: Sequence[Labelled], workers: int, *, threads: bool = True) -> Forecast:
-    """The time for cells, from trying some of each kind with few runs. Leave out those that are finished."""
+def forecast(
+    cells: Sequence[Labelled], workers: int, *, threads: bool = True, patience: float = math.inf, compiles: bool = True
+) -> Forecast:
+    """The time for cells, from trying some of each kind with few runs. Leave out those that are finished.
+
+    After `patience` seconds no more is tried: kinds that were not are taken to be as fast as the others. Without
+    `compiles` kinds whose machine code is not on disk are only counted. Small studies are not worth a try.
+    """
     if not isinstance(cells, Sequence) or not all(isinstance(each, Labelled) for each in cells):
         raise PrudentError(
             f"forecast: cells must be a list of cells with labels, such as Study.cells, got {shown(cells)}"
         )
     workers = count_workers("forecast", workers)
-    times, kinds = Times(), defaultdict[Any, dict[int, list[Labelled]]](lambda: defaultdict(list))
-    for each in cells:
-        kinds[each.cell.kind()][each.cell.horizon].append(each)
-    with ThreadPoolExecutor(workers) as pool:
-        for by_horizon in kinds.values():
-            alike = [each.cell for n in sorted(by_horizon) for each in sorted(by_horizon[n], key=lambda each: each.key)]
-            longest = alike[-1]
-            for horizon in [n for n in RUNGS if n < longest.horizon]:
-                with suppress(PrudentError):  # a policy may be made for long horizons only
-                    _probe(longest._replace(horizon=horizon), times, pool, workers)
-            for i in np.unique(np.linspace(0, len(alike) - 1, PROBES).astype(int)):
-                _probe(alike[i], times, pool, workers)
-    simulating, pulls = 0.0, 0
-    for horizon, some in (item for by_horizon in kinds.values() for item in by_horizon.items()):
-        runs = sum(each.cell.runs for each in some)
-        simulating += runs * (times.each(some[0].cell) or 0.0)
-        pulls += runs * horizon
-    overhead = OVERHEAD * len(cells)
+    until, times = time.monotonic() + patience, Times()
+    kinds: dict[Any, list[Cell]] = defaultdict(list)
+    for each in sorted(cells, key=lambda each: (each.cell.horizon, each.key)):
+        kinds[each.cell.kind()].append(each.cell)
+    uncompiled: set[Any] = set()
+    with nullcontext() if compiles else nothing_compiled(), ThreadPoolExecutor(workers) as pool:
+        for kind in sorted(kinds, key=lambda kind: -_pulls(kinds[kind])):
+            try:
+                if time.monotonic() < until or uncompiled:  # then all are counted, which is quick
+                    _try(kinds[kind], times, pool, workers, until)
+            except NotCompiledError:
+                uncompiled.add(kind)
+    counted = [alike for kind, alike in kinds.items() if kind not in uncompiled]
+    known = [(_pulls(alike), seconds) for alike in counted if (seconds := _seconds(alike, times))]
+    rate = sum(seconds for _, seconds in known) / max(sum(pulls for pulls, _ in known), 1) or PULL
+    simulating = sum(_seconds(alike, times) or rate * _pulls(alike) for alike in counted)
+    overhead = OVERHEAD * sum(map(len, counted))
     seconds = simulating / min(workers, max(len(cells), 1)) + (overhead if threads else overhead / workers)
-    return Forecast(len(cells), pulls, seconds)
+    return Forecast(len(cells), sum(map(_pulls, kinds.values())), seconds, len(uncompiled))
+
+
+def _pulls(cells: list[Cell]) -> int:
+    return sum(cell.runs * cell.horizon for cell in cells)
+
+
+def _seconds(alike: list[Cell], times: Times) -> float | None:
+    """Seconds that cells of a kind take one after another; None if none was tried."""
+    if times.each(alike[0]) is None:
+        return None
+    runs = Counter[int]()
+    for cell in alike:
+        runs[cell.horizon] += cell.runs
+    return sum(count * (times.each(alike[0]._replace(horizon=horizon)) or 0.0) for horizon, count in runs.items())
+
+
+def _try(alike: list[Cell], times: Times, pool: ThreadPoolExecutor, workers: int, until: float) -> None:
+    """Learn how long cells of a kind take, which come by their horizons."""
+    shortest, longest = alike[0], alike[-1]
+    if _pulls(alike) * len(longest.bandit) < SMALL:
+        play(Task({(few := shortest._replace(runs=1)).key(): few}, "summary", code_version()))  # is it compiled?
+        return
+    for horizon in [n for n in RUNGS if n < longest.horizon]:
+        with suppress(PrudentError):  # a policy may be made for long horizons only
+            _probe(longest._replace(horizon=horizon), times, pool, workers)
+    for i in np.unique(np.linspace(0, len(alike) - 1, PROBES).astype(int)):
+        if time.monotonic() < until or times.each(longest) is None:
+            _probe(alike[i], times, pool, workers)
 
 
 def _probe(cell: Cell, times: Times, pool: ThreadPoolExecutor, workers: int) -> None:

@@ -24,11 +24,12 @@ LEVELS = np.concatenate([_TAIL, np.arange(1, 256) / 256, 1.0 - _TAIL[::-1]])
 MISFIT = "do its `parameters` suit the kernel of its `kind`?"
 
 
-def check_arm(law: Law, *, printable: bool = True) -> None:
+def check_arm(law: Law | str, *, printable: bool = True) -> None:
     """A law's mean, variance, distribution function, quantiles, tail means and draws must tell one story.
 
     `printable=False` is for a law whose text is a digest and no spec, such as a long `Empirical`.
     """
+    law = registered.parse(law) if isinstance(law, str) else law
     require(isinstance(law, Law), repr(law), "an arm must be a Law", "subclass prudent.arms.Law")
     check_value(law, registered if printable else None)
     with answers(law, "must know its distribution function, quantiles and tail means"):

@@ -22,6 +22,7 @@ from prudent.policies.base import Arm, Arms, Policy, Setting, policies, strategi
 from prudent.policies.binding import bind
 from prudent.policies.scoring import costs_need_rewards, needs_no_clock, rewards_of, score_inputs, score_of
 from prudent.registry import Registry
+from prudent.risk.base import risks
 from prudent.testing.rules import SEED, answers, check_parameters, check_spec, close, compiles, require
 
 MOST_PULLS = 400
@@ -29,9 +30,9 @@ MOST_PULLS = 400
 
 
 def check_policy(
-    policy: Policy,
+    policy: Policy | str,
     *,
-    risk: RiskMeasure | None = None,
+    risk: RiskMeasure | str | None = None,
     arms: Sequence[int] = (2, 3, 5),
     horizon: int = 60,
     rewards: tuple[float, float] = (-math.inf, math.inf),
@@ -41,7 +42,7 @@ def check_policy(
     Parameters
     ----------
     policy
-        An instance of the class to be checked.
+        An instance of the class to be checked, or a spec.
     risk
         What the policy takes its parameters from; mean-variance with ρ = 1 by default.
     arms, horizon
@@ -56,7 +57,8 @@ def check_policy(
     >>> from prudent.testing import check_policy
     >>> check_policy(UCB1(), arms=(2,), horizon=20)
     """
-    risk = MeanVariance(1.0) if risk is None else risk
+    risk = MeanVariance(1.0) if risk is None else risks.make("check_policy", risk)
+    policy = policies.parse(policy) if isinstance(policy, str) else policy
     name = _check_value(policy, policies)
     with answers(name, "must bind to a bandit"):
         ready: Any = bind(policy, Setting(max(arms), risk, horizon))
@@ -74,9 +76,9 @@ def check_policy(
 
 
 def check_strategy(
-    strategy: Policy,
+    strategy: Policy | str,
     *,
-    risk: RiskMeasure | None = None,
+    risk: RiskMeasure | str | None = None,
     arms: Sequence[int] = (2, 3, 5),
     budget: int = 60,
     delta: float = 0.1,
@@ -87,7 +89,8 @@ def check_strategy(
     confidence, any other is given the `budget`. The risk is the mean unless given. Whether a confidence is kept is for
     a test of the strategy's own; here the answer must be right where every reward is sure.
     """
-    risk = MeanVariance(math.inf) if risk is None else risk
+    risk = MeanVariance(math.inf) if risk is None else risks.make("check_strategy", risk)
+    strategy = strategies.parse(strategy) if isinstance(strategy, str) else strategy
     name = _check_value(strategy, strategies)
     asked = {"delta": delta} if hasattr(strategy, DELTA) else {"budget": budget}
     for laws in _games(arms, (0.0, 1.0)):
@@ -144,13 +147,13 @@ def _bounded(rewards: tuple[float, float]) -> tuple[float, float]:
     return low, rewards[1] if math.isfinite(rewards[1]) else low + 1.0
 
 
-def _check_thrice(name: str, ready: Any, deed: str, rule: str, run: Callable[[bool], Any]) -> Any:
+def _check_thrice(name: str, deed: str, rule: str, run: Callable[[bool], Any]) -> Any:
     """What `run(interpreted)` records must be the same twice interpreted, which is the `rule`, and then compiled."""
     with answers(name, f"must {deed} interpreted"):
         # First, since an arm out of range is an IndexError here and a crash compiled.
         plain, again = run(True), run(True)
     require(_same(plain, again), name, rule)
-    with compiles(name, ready):
+    with compiles(name):
         compiled = run(False)
     told = f"pulls {plain.pulls.tolist()} interpreted, but {compiled.pulls.tolist()} compiled"
     fix = "compiled integers wrap around at 2**63; `math` gives the same digits both ways, NumPy's functions may not"
@@ -179,7 +182,7 @@ def _check_scores(name: str, ready: Any, rewards: tuple[float, float]) -> None:
     require(tables[0] == tables[1], name, "score must depend on its arguments alone", "keep nothing between calls")
     statistics = Statistics(*(np.array(column) for column in zip(*(arm for arm, _ in points), strict=True)))
     compiled = np.empty(len(points))
-    with compiles(name, ready):
+    with compiles(name):
         clocks, rng = np.array([t for _, t in points]), np.random.default_rng(SEED)
         _score_table(ready, statistics, clocks, kept, compiled, rng)
     for (arm, t), plain, other in zip(points, tables[0], compiled, strict=True):
@@ -239,7 +242,7 @@ def _check_play(name: str, ready: Any, bandit: Bandit, best: int, rounds: int) -
     """Play is the same interpreted and compiled, with the same stream."""
     clock_free = hasattr(ready, "score") and needs_no_clock(type(ready))
     rule = "equal streams must give equal games; draw from `rng` alone, keep no state"
-    _check_thrice(name, ready, "play", rule, partial(_play, name, ready, bandit, best, rounds, clock_free))
+    _check_thrice(name, "play", rule, partial(_play, name, ready, bandit, best, rounds, clock_free))
 
 
 def _play(name: str, ready: Any, bandit: Bandit, best: int, rounds: int, clock_free: bool, interpreted: bool) -> Record:
@@ -262,7 +265,7 @@ def _play(name: str, ready: Any, bandit: Bandit, best: int, rounds: int, clock_f
 def _check_search(name: str, strategy: Any, ready: Any, bandit: Bandit, setting: Setting) -> None:
     """Every search ends within the budget, with an arm that was pulled, and with the best where rewards are sure."""
     rule = "equal streams must give equal searches; keep nothing between calls"
-    found: Found = _check_thrice(name, ready, "search", rule, partial(_search, name, ready, bandit, setting))
+    found: Found = _check_thrice(name, "search", rule, partial(_search, name, ready, bandit, setting))
     if setting.budget is not None:
         within = f"may pull {setting.budget} times, its budget, and asks for more"
         require(found.decided.all(), name, within, "return 0 when it is spent")

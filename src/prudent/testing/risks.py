@@ -19,12 +19,13 @@ from prudent.risk.utility import ExpectedUtility
 from prudent.testing.rules import SEED, answers, check_value, close, refuses, require
 
 
-def check_risk(risk: RiskMeasure) -> None:
+def check_risk(risk: RiskMeasure | str) -> None:
     """A risk measure must be a cost of the law alone, price samples as it prices laws, and compile.
 
     Where it has `bounds`, they must hold the estimate and shrink with more rewards; whether they hold the cost as often
     as they say is for a test of the measure's own.
     """
+    risk = registered.parse(risk) if isinstance(risk, str) else risk
     require(isinstance(risk, RiskMeasure), repr(risk), "must be a RiskMeasure", "subclass prudent.risk.RiskMeasure")
     check_value(risk, registered)
     with answers(risk, "must price ordinary laws and samples"):

@@ -1,13 +1,14 @@
 """How a broken rule is told, and the rules that laws, risk measures, policies and strategies share."""
 
-import inspect
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
+from numba.core.errors import NumbaError
+
 from prudent import Law, PrudentError, RiskMeasure
+from prudent.compiling import refusal
 from prudent.parameters import check_fields
 from prudent.policies.base import policies, strategies
 from prudent.registry import Registry
@@ -85,23 +86,10 @@ def check_parameters(name: str, subject: Any) -> None:
 
 
 @contextmanager
-def compiles(name: str, ready: Any) -> Iterator[None]:
-    """Numba's long report cut down to the line it refuses."""
+def compiles(name: str) -> Iterator[None]:
+    """It must run compiled; where Numba refuses it, one line says why."""
     with answers(name, "must run compiled"):
         try:
             yield
-        except Exception as error:
-            if not type(error).__module__.startswith("numba"):
-                raise
-            fix = "keep to numbers, arrays, math and NumPy, and mark functions of your own with prudent.compiled.helper"
-            rule = f"must compile, but Numba refuses {_refused(error, ready)}"
-            raise ConformanceError(f"{name}: {rule}; {fix}") from None
-
-
-def _refused(error: Exception, ready: Any) -> str:
-    report = [line.strip() for line in str(error).splitlines() if line.strip()]
-    home = Path(inspect.getfile(type(ready))).name
-    for at, line in enumerate(report):
-        if line.startswith("File ") and f'{home}"' in line and "^" in report[at:]:
-            return f"{line.removesuffix(':')}: {report[report.index('^', at) - 1]}"
-    return report[0] if report else type(error).__name__
+        except NumbaError as error:
+            raise ConformanceError(f"{name}: {refusal(error)}") from error

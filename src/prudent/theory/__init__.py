@@ -24,12 +24,14 @@ from prudent.theory.mv_lcb import theorem1_sharp as theorem1_sharp
 from prudent.theory.mv_lcb import worst_case as worst_case
 
 
-def bounds(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> list[Bound]:
+def bounds(bandit: Bandit, risk: MeanVariance | str, horizon: int, delta: float | None = None) -> list[Bound]:
     """Every result at this bandit, in the paper's order; `delta` (1/n² by default) is for those that name a δ."""
     return [result(bandit, risk, horizon) for result in _results(delta)] + [*lower_bound_rates(bandit, risk, horizon)]
 
 
-def horizons(bandit: Bandit, risk: MeanVariance, delta: float | None = None) -> dict[str, tuple[Horizons | None, ...]]:
+def horizons(
+    bandit: Bandit, risk: MeanVariance | str, delta: float | None = None
+) -> dict[str, tuple[Horizons | None, ...]]:
     """From which n on each result says something, by the name of its bound: as printed, and as corrected."""
     found = {}
     for result in _results(delta):

@@ -16,6 +16,7 @@ from prudent.errors import PrudentError, as_float, check_integer, check_number, 
 from prudent.parameters import check_parameter
 from prudent.risk.base import risks
 from prudent.risk.mean_variance import MeanVariance
+from prudent.text import number
 
 PSEUDO = "the pseudo-regret of these arms"
 
@@ -79,7 +80,7 @@ class Bound:
         limit, what = self.limit
         if what and (self.vacuous or (self.printed is not None and self.printed >= limit)):
             start = "" if self.vacuous else "vacuous as printed: "
-            remarks.insert(0, f"{start}{what} never exceeds {limit:.4g}")
+            remarks.insert(0, f"{start}{what} never exceeds {number(limit)}")
         if self.applies and not all(condition.holds for condition in self.needs_as_printed):
             remarks.append("only the corrected form applies")
         return "; ".join(remarks)
@@ -107,7 +108,9 @@ class Instance:
     delta: float
 
     @classmethod
-    def of(cls, owner: str, bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> "Instance":
+    def of(
+        cls, owner: str, bandit: Bandit, risk: MeanVariance | str, horizon: int, delta: float | None = None
+    ) -> "Instance":
         """The numbers the theorems need, or an error for what they cannot treat; δ is Theorem 1's 1/n² by default."""
         bandit, risk = check_bandit(owner, bandit), check_risk(owner, risk)
         hint = "the theorems fix ρ; when only the mean counts, UCB1's own regret bound applies"
@@ -157,7 +160,7 @@ class Instance:
 
     @property
     def informative(self) -> Condition:
-        return Condition(f"6nKδ < 1, else the probability is 0: {self.failure:.3g}", self.failure < 1.0)
+        return Condition(f"6nKδ < 1, else the probability is 0: {number(self.failure, 3)}", self.failure < 1.0)
 
 
 def check_risk(owner: str, risk: Any) -> MeanVariance:
@@ -168,7 +171,7 @@ def check_risk(owner: str, risk: Any) -> MeanVariance:
     return made
 
 
-def largest_pseudo_regret(bandit: Bandit, risk: MeanVariance) -> float:
+def largest_pseudo_regret(bandit: Bandit, risk: MeanVariance | str) -> float:
     """The largest pseudo-regret (Definition 3) that any allocation of pulls to these arms can have."""
     return Instance.of("largest_pseudo_regret", bandit, risk, 1).largest_pseudo_regret
 

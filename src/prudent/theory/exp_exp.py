@@ -19,7 +19,7 @@ EXPLORING = 4.25
 """A gap is at most 1/4 + ρ, and Definition 3 counts the variance of the means, which is at most 1, four times."""
 
 
-def theorem2(bandit: Bandit, risk: MeanVariance, horizon: int, rule: str = "theorem") -> Bound:
+def theorem2(bandit: Bandit, risk: MeanVariance | str, horizon: int, rule: str = "theorem") -> Bound:
     """E[pseudo-regret] of ExpExp, whatever the arms: 2K/n^{1/3}, or 3K/n^{1/3} with the appendix's τ."""
     if not isinstance(rule, str) or rule not in PRINTED:
         raise PrudentError(f"theorem2: rule must be one of {', '.join(PRINTED)}, got {shown(rule)}")

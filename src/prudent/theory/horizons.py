@@ -21,7 +21,7 @@ from prudent.theory.exp_exp import EXPLORING, PRINTED, wrong_arm
 SETTLED = 3
 """log n/n falls from here on."""
 
-Result = Callable[[Bandit, MeanVariance, int], Bound]
+Result = Callable[[Bandit, MeanVariance | str, int], Bound]
 Test = Callable[[int], bool]
 
 
@@ -33,7 +33,7 @@ class Horizons(NamedTuple):
 
 
 def informative_horizons(
-    result: Result, bandit: Bandit, risk: MeanVariance, *, printed: bool = False
+    result: Result, bandit: Bandit, risk: MeanVariance | str, *, printed: bool = False
 ) -> Horizons | None:
     """The n at which a result's value (as `printed`, or as corrected) is below its limit and n meets its conditions.
 

@@ -7,7 +7,7 @@ from prudent.risk.mean_variance import MeanVariance
 from prudent.theory.bound import Bound, Condition, Instance
 
 
-def lower_bound_rates(bandit: Bandit, risk: MeanVariance, horizon: int) -> tuple[Bound, Bound]:
+def lower_bound_rates(bandit: Bandit, risk: MeanVariance | str, horizon: int) -> tuple[Bound, Bound]:
     """log n/n for any one bandit and n^{−1/3} in the worst case, constants left out; no policy improves on them.
 
     [Vakili16] counts regret over all rounds, Ω(log n) and Ω(n^{2/3}); here regret is per round, as in [Sani12].

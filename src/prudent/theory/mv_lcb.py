@@ -8,12 +8,13 @@ from prudent.arrays import Array
 from prudent.bandit import Bandit
 from prudent.errors import check_integer
 from prudent.risk.mean_variance import MeanVariance
+from prudent.text import number
 from prudent.theory.bound import PSEUDO, Bound, Condition, Instance, largest_regret, over
 
 REGRET = "the regret of rewards in this interval"
 
 
-def lemma2(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> Bound:
+def lemma2(bandit: Bandit, risk: MeanVariance | str, horizon: int, delta: float | None = None) -> Bound:
     """P(some arm's MV̂ after some s ≤ n samples is off by (5+ρ)√(log(1/δ)/2s) or more) ≤ 6nKδ."""
     instance = Instance.of("lemma2", bandit, risk, horizon, delta)
     events = instance.horizon * instance.n_arms * instance.delta
@@ -30,7 +31,7 @@ def lemma2(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None
 
 
 def pulls_bound(
-    bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None, arm: int | None = None
+    bandit: Bandit, risk: MeanVariance | str, horizon: int, delta: float | None = None, arm: int | None = None
 ) -> Bound:
     """T_i ≤ b² log(1/δ)/(2Δ_i²) + 1 with b = 2(5+ρ), for one arm (from 0) or for all but the best together."""
     instance = Instance.of("pulls_bound", bandit, risk, horizon, delta)
@@ -46,7 +47,7 @@ def pulls_bound(
         printed, corrected = (np.insert(pulls, best, n)[[arm]] for pulls in (printed, corrected))
     return Bound(
         "Pulls bound",
-        f"{who}, except with probability {instance.failure:.3g}",
+        f"{who}, except with probability {number(instance.failure, 3)}",
         "[Sani12], proof of Theorem 1 (App. B) and the lemma commented out in sec. 3.2 (l:expected)",
         float(printed.sum()),
         min(float(corrected.sum()), float(instance.horizon)),
@@ -58,13 +59,15 @@ def pulls_bound(
     )
 
 
-def theorem1_high_probability(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> Bound:
+def theorem1_high_probability(
+    bandit: Bandit, risk: MeanVariance | str, horizon: int, delta: float | None = None
+) -> Bound:
     """Pseudo-regret of MV-LCB run with δ, except with probability 6nKδ (Theorem 1, first half)."""
     instance = Instance.of("theorem1_high_probability", bandit, risk, horizon, delta)
     log_term = math.log(1.0 / instance.delta)
     return Bound(
         "Theorem 1, high probability",
-        f"pseudo-regret of MV-LCB, except with probability {instance.failure:.3g}",
+        f"pseudo-regret of MV-LCB, except with probability {number(instance.failure, 3)}",
         "[Sani12], Theorem 1 (thm:mvlcb.regret)",
         _printed(instance, log_term),
         pseudo_regret_at(instance, most_pulls(instance, log_term)),
@@ -76,7 +79,7 @@ def theorem1_high_probability(bandit: Bandit, risk: MeanVariance, horizon: int, 
     )
 
 
-def theorem1_expectation(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
+def theorem1_expectation(bandit: Bandit, risk: MeanVariance | str, horizon: int) -> Bound:
     """E[pseudo-regret] of MV-LCB run with δ = 1/n² (Theorem 1, second half)."""
     instance = Instance.of("theorem1_expectation", bandit, risk, horizon)
     n, log_term = instance.horizon, 2.0 * math.log(instance.horizon)
@@ -97,7 +100,7 @@ def theorem1_expectation(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bo
     )
 
 
-def theorem1_sharp(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
+def theorem1_sharp(bandit: Bandit, risk: MeanVariance | str, horizon: int) -> Bound:
     """Theorem 1 in expectation for MVLCB.sharp(): width (1+ρ)√(log(1/δ)/2s) around the unbiased variance, δ = 1/n²."""
     instance = Instance.of("theorem1_sharp", bandit, risk, horizon)
     n, k = instance.horizon, instance.n_arms
@@ -116,7 +119,7 @@ def theorem1_sharp(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
     )
 
 
-def corollary(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
+def corollary(bandit: Bandit, risk: MeanVariance | str, horizon: int) -> Bound:
     """E[regret] of MV-LCB run with δ = 1/n²: Theorem 1 and Lemma 1 on one event, else the largest regret."""
     instance = Instance.of("corollary", bandit, risk, horizon)
     n, k, rho = instance.horizon, instance.n_arms, instance.rho
@@ -138,24 +141,24 @@ def corollary(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
     )
 
 
-def lemma1(bandit: Bandit, risk: MeanVariance, horizon: int, delta: float | None = None) -> Bound:
+def lemma1(bandit: Bandit, risk: MeanVariance | str, horizon: int, delta: float | None = None) -> Bound:
     """regret − pseudo-regret of any policy, except with probability δ (δ is here the whole probability of failure)."""
     instance = Instance.of("lemma1", bandit, risk, horizon, delta)
     n, k, level = instance.horizon, instance.n_arms, instance.delta
     return Bound(
         "Lemma 1",
-        f"regret − pseudo-regret of any policy, except with probability {level:.3g}",
+        f"regret − pseudo-regret of any policy, except with probability {number(level, 3)}",
         "[Sani12], Lemma 1 (l:psuedo.regret)",
         excess(instance, math.log(6.0 * n * k / level), printed=True),
         excess(instance, math.log((4.0 * n * k + 2.0 * (k - 1)) / level)),
         "true as printed, though the proof leaves out the twins; 4(K−1) for 4√2 K, K−1 for K under the root",
         needs=(instance.bounded,),
-        needs_of_horizon=(Condition(f"0 < δ < 1: {level:.3g}", level < 1.0),),
+        needs_of_horizon=(Condition(f"0 < δ < 1: {number(level, 3)}", level < 1.0),),
         limit=(largest_regret(instance.rho, instance.span), REGRET),
     )
 
 
-def remark1_rate(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
+def remark1_rate(bandit: Bandit, risk: MeanVariance | str, horizon: int) -> Bound:
     """Theorem 1 without constants and b: K/Δ log n/n + K² Γ²/Δ⁴ log²n/n, with the largest Γ and the smallest Δ."""
     instance = Instance.of("remark1_rate", bandit, risk, horizon)
     n, widest, arms_log = instance.horizon, instance.widest, instance.n_arms * math.log(instance.horizon)
@@ -175,7 +178,7 @@ def remark1_rate(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
     )
 
 
-def worst_case(bandit: Bandit, risk: MeanVariance, horizon: int) -> Bound:
+def worst_case(bandit: Bandit, risk: MeanVariance | str, horizon: int) -> Bound:
     """Remark 2: on two deterministic arms, ρ = 0, MV-LCB's indices depend only on the pulls; it alternates, and its
     regret is exactly T₁T₂Γ²/n², with Γ here the largest difference of two means."""
     instance = Instance.of("worst_case", bandit, risk, horizon)

@@ -28,6 +28,7 @@ from prudent.paper.making import point
 from prudent.paper.problems import FIGURE_2, ZERO_ONE
 from prudent.rates import end_slope
 from prudent.risk.base import RiskMeasure
+from prudent.text import number
 
 IN_TURN = point(ZERO_ONE, RoundRobin(), 0.0, 1_000)
 PAIRS = 100
@@ -170,8 +171,8 @@ def cvar_coherent() -> Evidence:
     worst = [axioms(CVaR(alpha)) for alpha in (0.05, 0.25, 0.6)]
     largest = {name: max(found[name] for found in worst) for name in worst[0]}
     other = max(axioms(VaR(0.25)).values())
-    text = ", ".join(f"{name} {value:.1g}" for name, value in largest.items())
-    return judged(max(largest.values()) < 1e-12, f"{text}; the value at risk up to {other:.2g}")
+    text = ", ".join(f"{name} {number(value, 1)}" for name, value in largest.items())
+    return judged(max(largest.values()) < 1e-12, f"{text}; the value at risk up to {number(other, 2)}")
 
 
 @claim("section 7", "Over n rounds the variance of the sum is n times one round's; the value at risk is not.")
@@ -187,7 +188,7 @@ def multi_period() -> Evidence:
         whole, single = (risk.weigh(np.arange(len(law), dtype=float), law) for law in (many, one))
         ratios.append(whole / single)
     ok = abs(ratios[0] - n) < 1e-9 and abs(ratios[1] - n) > 1.0
-    return judged(ok, f"variance × {ratios[0]:.6g}, value at risk × {ratios[1]:.6g}")
+    return judged(ok, f"variance × {number(ratios[0], 6)}, value at risk × {number(ratios[1], 6)}")
 
 
 @claim("section 7", "The arm of smallest one-round risk may not be the best over n rounds.")

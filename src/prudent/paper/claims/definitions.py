@@ -17,6 +17,7 @@ from prudent.arrays import Array, Counts
 from prudent.paper.claims.ledger import Evidence, claim, judged, listed, mean_se, on
 from prudent.paper.making import point
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATIONS, FIGURE_2, ZERO_ONE
+from prudent.text import number, with_error
 
 Shape = tuple[Array, Array]
 BOTH = CONFIGURATIONS.values()
@@ -75,7 +76,7 @@ def rho_infinite() -> Evidence:
     far = max(float(np.abs(b.costs(MeanVariance(1e6)) / 1e6 + b.means).max()) for b in BOTH)
     ok = all(len(set(three)) == 1 for three in names) and far < 1e-6
     shown = "; ".join(", ".join(three) for three in names)
-    return judged(ok, f"best at ρ = 10⁶, at ρ = ∞, of largest mean: {shown}; |cost/ρ + μ| ≤ {far:.1e}")
+    return judged(ok, f"best at ρ = 10⁶, at ρ = ∞, of largest mean: {shown}; |cost/ρ + μ| ≤ {number(far, 2)}")
 
 
 @claim("eq. regret2", "The regret is exactly gap + exploration − twins.")
@@ -84,7 +85,7 @@ def decomposition(*found: Runs) -> Evidence:
     """The largest difference over runs of MV-LCB on Figure 2's arms and of round robin on configuration 1, ρ = 0.7,
     n = 10,000."""
     worst = max(float(np.abs(sum(runs.regret_parts()) - runs.regret()).max()) for runs in found)
-    return judged(worst < 1e-12, f"largest difference {worst:.1e} over {sum(map(len, found)):,} runs")
+    return judged(worst < 1e-12, f"largest difference {number(worst, 2)} over {sum(map(len, found)):,} runs")
 
 
 @claim("section 2", "The last term of eq. regret2 is always negative.")
@@ -92,7 +93,9 @@ def decomposition(*found: Runs) -> Evidence:
 def twins_negative(runs: Runs) -> Evidence:
     """The largest value of the term over runs of MV-LCB on configuration 1, ρ = 1, n = 5,000."""
     twins = runs.regret_parts().twins
-    return judged(bool(twins.max() < 0.0), f"between {twins.min():.1e} and {twins.max():.1e} in {len(runs):,} runs")
+    return judged(
+        bool(twins.max() < 0.0), f"between {number(twins.min(), 2)} and {number(twins.max(), 2)} in {len(runs):,} runs"
+    )
 
 
 @claim("section 2, footnote", "The last term of eq. regret2 decreases like K log(1/δ)/n with probability 1 − δ.")
@@ -124,7 +127,7 @@ def exploration_is_variance() -> Evidence:
         float(np.abs(found - weighted).max())
         for found in (regret.exploration_risk(pulls, means), pair_form(pulls, means))
     )
-    return judged(far < 1e-12, f"largest difference {far:.1e}, that of the sum over pairs included")
+    return judged(far < 1e-12, f"largest difference {number(far, 2)}, that of the sum over pairs included")
 
 
 @claim("section 2", "An algorithm that pulls a single arm suffers no exploration risk.")
@@ -133,7 +136,8 @@ def single_arm(runs: Runs) -> Evidence:
     """The exploration risk of runs that take one arm for good, n = 1,000, and how many arms were taken."""
     risk, arms = runs.exploration_risk().max(), int((runs.pulls > 0).any(0).sum())
     return judged(
-        bool(risk < 1e-15) and arms > 1, f"largest {risk:.1g} in {len(runs):,} runs, which took {arms} different arms"
+        bool(risk < 1e-15) and arms > 1,
+        f"largest {number(risk, 1)} in {len(runs):,} runs, which took {arms} different arms",
     )
 
 
@@ -159,9 +163,8 @@ def regret3(runs: Runs) -> Evidence:
     exploration term there against the exact one."""
     excess = float((runs.regret() - runs.regret_bound()).max())
     ratio = float((runs.exploration_risk("eq-regret3") / runs.exploration_risk()).mean())
-    text = (
-        f"regret minus bound is at most {excess:.2g}; the bound's exploration term is {ratio:.3g} times the exact one"
-    )
+    text = f"regret minus bound is at most {number(excess, 2)}; the bound's exploration term is "
+    text += f"{number(ratio, 3)} times the exact one"
     return judged(excess <= 0.0, text)
 
 
@@ -186,8 +189,9 @@ def lemma_1(runs: Runs) -> Evidence:
     bound = theory.lemma1(FAIR_COINS, MeanVariance(100.0), 100_000, 0.05)
     excess = runs.regret() - runs.pseudo_regret()
     rate = float((excess > (bound.printed or 0.0)).mean())
-    text = f"{rate:.1%} of {len(runs):,} runs; the terms are {bound.printed:.3g}, the largest excess {excess.max():.3g}"
-    return judged(not bound.vacuous and rate <= 0.05, f"{text}, no regret exceeds {bound.limit[0]:g}")
+    text = f"{rate:.1%} of {len(runs):,} runs; the terms are {number(bound.printed, 3)}, the largest excess "
+    text += f"{number(excess.max(), 3)}, no regret exceeds {bound.limit[0]:g}"
+    return judged(not bound.vacuous and rate <= 0.05, text)
 
 
 @claim("section 2", "The pseudo-regret is not an unbiased estimate of the regret.")
@@ -195,7 +199,7 @@ def lemma_1(runs: Runs) -> Evidence:
 def biased(runs: Runs) -> Evidence:
     """Mean difference over runs of MV-LCB on Figure 2's arms, n = 10,000, in standard errors."""
     mean, error = mean_se(runs.pseudo_regret() - runs.regret())
-    return judged(abs(mean) > 5 * error, f"difference {mean:.4g} ± {error:.1g}")
+    return judged(abs(mean) > 5 * error, f"difference {with_error(mean, error)}")
 
 
 @claim("appendix A.2", "Regret and pseudo-regret differ by amounts that tend to zero with high probability.")

@@ -15,6 +15,7 @@ from prudent.paper.problems import ALGORITHMS, CONFIGURATION_1, FIGURE_2, ZERO_O
 from prudent.policies.exp_exp import RULES
 from prudent.policies.helpers import exploring_pulls
 from prudent.rates import end_slope
+from prudent.text import number
 
 RISK = MeanVariance(0.0)
 WAYS = ("uniform", "successive-rejects", "ucb-e")
@@ -40,7 +41,7 @@ def below_theorem(rule: str, found: tuple[Runs, ...]) -> Evidence:
     closest = int(np.argmax(shares))
     runs, bound = found[closest], bounds[closest]
     shown = f"closest is {pm(runs.pseudo_regret())} with {len(runs.bandit)} arms"
-    text = f"{shown}, {shares[closest]:.0%} of {bound.printed:.3f}; {bound.limit[0]:.3g} is possible"
+    text = f"{shown}, {shares[closest]:.0%} of {bound.printed:.3f}; {number(bound.limit[0], 3)} is possible"
     return judged(telling(*bounds) and shares[closest] <= 1.0, text)
 
 
@@ -59,9 +60,8 @@ def theorem_2_any_rho(runs: Runs) -> Evidence:
     measured = float(runs.pseudo_regret().mean())
     bound = theory.theorem2(runs.bandit, MeanVariance(20.0), 10_000)
     above, corrected = bound.printed or 0.0, bound.corrected or 0.0
-    text = (
-        f"pseudo-regret {measured:.4f}; printed {above:.4f}, corrected {corrected:.4f}, possible {bound.limit[0]:.3g}"
-    )
+    text = f"pseudo-regret {measured:.4f}; printed {above:.4f}, corrected {corrected:.4f}, possible "
+    text += number(bound.limit[0], 3)
     return judged(measured <= above, text, corrected=measured <= corrected < bound.limit[0])
 
 
@@ -166,7 +166,7 @@ def worst_gap() -> Evidence:
             options={"xatol": 1e-9},
         )
         far = max(far, abs(found.x / said - 1.0))
-    return judged(far < 1e-4, f"relative difference at most {far:.1e}")
+    return judged(far < 1e-4, f"relative difference at most {number(far, 2)}")
 
 
 @claim("appendix C", "The worst-case regret of ExpExp is then at most 2τ/n + K^(3/2)/√τ.")

@@ -15,6 +15,7 @@ from prudent.paper.making import point
 from prudent.paper.problems import ALGORITHMS, CONFIGURATION_1, CONFIGURATION_2, CONFIGURATIONS, FIGURE_2, grid_bandit
 from prudent.rates import end_slope
 from prudent.study import Labelled
+from prudent.text import number
 
 RHOS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 7.0, 10.0)
 SHOWN = (5_000, 25_000, 250_000)
@@ -72,7 +73,9 @@ def figure_2_arms(runs: Runs) -> Evidence:
     allowed = printed.failure(1, 1, 1.0)
     bound = theory.theorem1_expectation(FIGURE_2, MeanVariance(0.0), runs.horizon)
     measured, above = float(runs.pseudo_regret().mean()), bound.printed or 0.0
-    text = f"{units:.2g} nδ; pseudo-regret {measured:.2g} at n = {runs.horizon:,}, bound {above:.2g}"
+    text = (
+        f"{number(units, 2)} nδ; pseudo-regret {number(measured, 2)} at n = {runs.horizon:,}, bound {number(above, 2)}"
+    )
     return judged(units <= allowed and not bound.vacuous and measured <= above, text)
 
 
@@ -86,7 +89,9 @@ def sub_gaussian() -> Evidence:
     as_is = stray(largest, width, 5.0 * width, COUNTS) / (HORIZON * DELTA)
     scaled = stray(largest, b * width, 5.0 * b * b * width, COUNTS) / (HORIZON * DELTA)
     laplace = math.exp(-float(printed.event_width(DELTA, 1.0)) / math.sqrt(0.25 / 2.0)) / DELTA
-    text = f"variance {largest:g}: {as_is:,.0f} nδ as it is, {scaled:.2g} nδ with b; a Laplace arm {laplace:,.0f} δ"
+    text = (
+        f"variance {largest:g}: {as_is:,.0f} nδ as it is, {number(scaled, 2)} nδ with b; a Laplace arm {laplace:,.0f} δ"
+    )
     return judged(as_is <= allowed, f"{text}; allowed {allowed:g}", corrected=scaled <= allowed < laplace)
 
 
@@ -96,7 +101,9 @@ def equal_means(runs: Runs) -> Evidence:
     """Two arms of mean 1.5, variances 0.05 and 0.25, n = 10,000: the mean difference, as a share of the regret."""
     rest = np.abs(runs.regret() - runs.regret_parts().gap)
     share = float(rest.mean() / runs.regret().mean())
-    return judged(share < 0.01, f"they differ by {rest.mean():.1e}, {share:.2%} of the regret {pm(runs.regret())}")
+    return judged(
+        share < 0.01, f"they differ by {number(rest.mean(), 2)}, {share:.2%} of the regret {pm(runs.regret())}"
+    )
 
 
 @claim("Figure 2, right", "The worst-case regret of MV-LCB stabilises to a constant.")

@@ -6,7 +6,6 @@ claims are one grid, so that a cell that several claims need is simulated once. 
 and yet no claim of the paper: sentences that its source keeps as comments, and steps that it leaves to the reader.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -20,6 +19,7 @@ from prudent.arrays import Array
 from prudent.paper.making import Settings, simulate_cells
 from prudent.runs import averages
 from prudent.study import Labelled
+from prudent.text import count, minus, number, with_error
 
 HOLDS = "holds"
 LATER = "holds for larger n"
@@ -123,7 +123,7 @@ def judged(holds: bool, text: str, *, later: bool = False, part: bool = False, c
     """The verdict is the first of these that is true, and "does not hold" if none is."""
     cases = {HOLDS: holds, LATER: later, PART: part, CORRECTED: corrected}
     verdict = next((verdict for verdict, case in cases.items() if case), FAILS)
-    return Evidence(verdict, re.sub(r"(?<![\w.])-(?=\d)", "−", text))
+    return Evidence(verdict, minus(text))
 
 
 def judged_over(horizons: Sequence[int], true_at: Sequence[bool], text: str) -> Evidence:
@@ -142,8 +142,7 @@ def mean_se(values: Array) -> tuple[float, float]:
 
 def pm(values: Array) -> str:
     """`0.0698 ± 0.0001`, or the mean alone where runs do not differ."""
-    mean, error = mean_se(values)
-    return f"{mean:.4g} ± {error:.1g}" if error > 1e-12 * abs(mean) else f"{mean:.4g}"
+    return with_error(*mean_se(values))
 
 
 def regrets(found: Sequence[Runs]) -> Array:
@@ -153,7 +152,7 @@ def regrets(found: Sequence[Runs]) -> Array:
 
 def listed(values: Sequence[float] | Array, digits: int = 3) -> str:
     """`0.07, 0.0032 and 0.00043`, or `5,000 and 250,000`."""
-    shown = [f"{value:,}" if isinstance(value, int) else f"{value:.{digits}g}" for value in values]
+    shown = [count(value) if isinstance(value, int) else number(value, digits) for value in values]
     return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
 
 

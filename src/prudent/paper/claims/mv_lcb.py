@@ -13,8 +13,10 @@ from prudent.paper.claims.ledger import Evidence, claim, judged, listed, on, pm,
 from prudent.paper.making import point
 from prudent.paper.problems import FIGURE_2, ZERO_ONE, grid_bandit
 from prudent.policies.base import Arm, Setting
+from prudent.policies.binding import bind
 from prudent.rates import end_slope
 from prudent.study import Labelled
+from prudent.text import number
 from prudent.theory import Bound
 
 SAMPLES, ALLOWED = 200, 0.1
@@ -66,7 +68,7 @@ def lemma_2() -> Evidence:
     worst = max(leaving(law, rho) for law in LAWS for rho in (0.0, 1.0, 100.0))
     narrow = max(leaving(law, 100.0, 0.5) for law in LAWS)
     allowed = printed.failure(SAMPLES, 1, DELTA)
-    text = f"probability {worst:.1e}, allowed {allowed:.2g}; with half the width {narrow:.2g}"
+    text = f"probability {number(worst, 2)}, allowed {number(allowed, 2)}; with half the width {number(narrow, 2)}"
     return judged(worst <= allowed, text)
 
 
@@ -82,7 +84,8 @@ def event() -> Evidence:
         return crossing(law.success, (np.abs(mean - law.mean) > width) | off), crossing(law.success, off)
 
     (either, alone), (_, narrow) = (np.max([leaving(law, factor) for law in LAWS], axis=0) for factor in (5.0, 0.5))
-    text = f"probability {either:.1e}, allowed {allowed:.2g}; of the variance {abs(alone):.1g}, and {narrow:.2g}"
+    text = f"probability {number(either, 2)}, allowed {number(allowed, 2)}; of the variance "
+    text += f"{number(abs(alone), 1)}, and {number(narrow, 2)}"
     return judged(bool(either <= allowed), text)
 
 
@@ -90,14 +93,15 @@ def event() -> Evidence:
 def variance_bound() -> Evidence:
     """How much its index at ρ = 0 changes with the mean, and the exact probability that it exceeds the variance within
     200 rewards of a Bernoulli arm, 6nδ = 0.1."""
-    index = MVLCB(rho=0.0, delta=DELTA).tuned(Setting(1, MeanVariance(0.0)))
+    index = bind(MVLCB(rho=0.0, delta=DELTA), Setting(1, MeanVariance(0.0)))
     far = max(abs(index.score(Arm(s, 0.9, 0.1)) - index.score(Arm(s, 0.1, 0.1))) for s in (1, 10, 200))
     s, _, variance = counts()
     width = np.array([-index.score(Arm(int(own), 0.0, 0.0)) for own in s.ravel()])[:, None]
     worst = max(crossing(law.success, variance - width > law.variance) for law in LAWS)
     allowed, below = printed.failure(SAMPLES, 1, DELTA), bool((width > 0.0).all())
     return judged(
-        below and far == 0.0 and worst <= allowed, f"change {far:g}; probability {worst:.1e}, allowed {allowed:.2g}"
+        below and far == 0.0 and worst <= allowed,
+        f"change {far:g}; probability {number(worst, 2)}, allowed {number(allowed, 2)}",
     )
 
 
@@ -106,11 +110,11 @@ def becomes_ucb1() -> Evidence:
     """The indices divided by ρ = 10⁹ against UCB1's at t = 10, 100 and 500: of MV-LCB with δ = 1/n², n = 500, and of
     its anytime version with ε_t = 4 log t."""
     rho, arms = 1e9, [Arm(s, m, v) for s in (1, 7, 400) for m in (0.1, 0.9) for v in (0.0, 0.2)]
-    fixed = MVLCB(rho=rho, delta=500.0**-2).tuned(Setting(2, MeanVariance(rho)))
-    asked = [(arm, t, UCB1().score(arm, t)) for arm in arms for t in (10, 100, 500)]
+    fixed = bind(MVLCB(rho=rho, delta=500.0**-2), Setting(2, MeanVariance(rho)))
+    asked = [(arm, t, UCB1(range=1.0).score(arm, t)) for arm in arms for t in (10, 100, 500)]
     off = max(abs(fixed.score(arm) / rho - ucb) for arm, _, ucb in asked)
-    anytime = max(abs(AnytimeMVLCB(rho=rho, a=4.0).score(arm, t) / rho - ucb) for arm, t, ucb in asked)
-    text = f"largest difference {anytime:.1e} for the anytime version, {off:.2g} with a fixed δ"
+    anytime = max(abs(AnytimeMVLCB(rho=rho, a=4.0, range=1.0).score(arm, t) / rho - ucb) for arm, t, ucb in asked)
+    text = f"largest difference {number(anytime, 2)} for the anytime version, {number(off, 2)} with a fixed δ"
     same = [far < 1e-7 for far in (anytime, off)]
     return judged(all(same), text, part=same[0])
 
@@ -124,8 +128,8 @@ def against(bounds: list[Bound], values: list[float], shown: list[str]) -> Evide
     """Measured values, as they are shown, beside their bounds: they hold if both say something and none is exceeded."""
     ok = telling(*bounds) and all(value <= (b.printed or 0.0) for value, b in zip(values, bounds, strict=True))
     cases = [
-        f"{own} below {b.printed:.3g} ({b.corrected:.3g} as corrected, {b.limit[0]:.3g} possible)"
-        if value <= (b.printed or 0.0) else f"{own} above {b.printed:.3g}"
+        f"{own} below {number(b.printed, 3)} ({number(b.corrected, 3)} as corrected, {number(b.limit[0], 3)} possible)"
+        if value <= (b.printed or 0.0) else f"{own} above {number(b.printed, 3)}"
         for value, own, b in zip(values, shown, bounds, strict=True)
     ]  # fmt: skip
     return judged(ok, "; ".join(cases))
@@ -154,7 +158,7 @@ def theorem_1_probability(*found: Runs) -> Evidence:
     """The largest pseudo-regret over runs against the bound: n = 10⁷, two [0, 1] arms, ρ = 0, and three, ρ = 1."""
     bounds = [theory.theorem1_high_probability(*place, HORIZON) for place in PLACES]
     tops = [float(runs.pseudo_regret().max()) for runs in found]
-    return against(bounds, tops, [f"largest {top:.2g}" for top in tops])
+    return against(bounds, tops, [f"largest {number(top, 2)}" for top in tops])
 
 
 @claim("Theorem 1, expectation", "The expected pseudo-regret of MV-LCB with δ = 1/n² stays below the bound.")
@@ -187,7 +191,7 @@ def pseudo_regret_range() -> Evidence:
                 parts = definitions.pseudo_regret_parts(allocations, bandit.means, bandit.gaps(risk), risk)
                 largest = max(largest, float((parts.gap + parts.exploration).max()) - risk.rho)
     allowed = printed.largest_pseudo_regret(0.0)
-    return judged(largest <= allowed, f"the largest is {largest:.3g} + ρ, allowed {allowed:g} + ρ")
+    return judged(largest <= allowed, f"the largest is {number(largest, 3)} + ρ, allowed {allowed:g} + ρ")
 
 
 @claim("appendix B", "On [0, 1] the regret lies between −1/4 − ρ and 1/4 + ρ.")
@@ -198,7 +202,7 @@ def regret_range() -> Evidence:
     for rho in (0.0, 0.5, 1.0, 5.0):
         largest = float(np.ptp(MeanVariance(rho).stats_cost(share, share * (1.0 - share))))
         ok = ok and largest <= printed.largest_regret(rho)
-        shown.append(f"{largest:.3g} of {printed.largest_regret(rho):g} at ρ = {rho:g}")
+        shown.append(f"{number(largest, 3)} of {printed.largest_regret(rho):g} at ρ = {rho:g}")
     return judged(ok, f"largest {', '.join(shown)}")
 
 
@@ -224,7 +228,8 @@ def equal_means_bound() -> Evidence:
     left = (2.0 * 10.0**2 * math.log(HORIZON) / 0.25 + 17.0 * 2) / HORIZON
     rest, other = bounds[0] / left - 1.0, bounds[1] / left - 1.0
     return judged(
-        abs(rest) < 1e-12 < other, f"the term adds {rest:.1g} to the rest, and {other:.3g} times it if they differ"
+        abs(rest) < 1e-12 < other,
+        f"the term adds {number(rest, 1)} to the rest, and {number(other, 3)} times it if they differ",
     )
 
 
@@ -234,14 +239,14 @@ def remark_2(*found: Runs) -> Evidence:
     """Arms 0 and 1, ρ = 0, n = 100, 10,001 and 10⁶: the difference of their pulls, and regret minus T₁T₂/n²."""
     apart = [int(np.abs(np.diff(runs.pulls, axis=1)).max()) for runs in found]
     off = max(float(np.abs(runs.regret() - runs.pulls.prod(1) / runs.horizon**2).max()) for runs in found)
-    text = f"pulls differ by {listed(apart)}; regret {listed(regrets(found), 9)}, off by at most {off:.1g}"
+    text = f"pulls differ by {listed(apart)}; regret {listed(regrets(found), 9)}, off by at most {number(off, 1)}"
     return judged(apart == [runs.horizon % 2 for runs in found] and off < 1e-15, text)
 
 
 @claim("section 3, Remark 2", "There the index is √(log(1/δ)/s).")
 def remark_2_index() -> Evidence:
     """The index of Figure 1 with a variance of 0, ρ = 0, δ = 0.01, s = 10, and (5+ρ)√(log(1/δ)/2s)."""
-    index = MVLCB(rho=0.0, delta=0.01).tuned(Setting(2, MeanVariance(0.0))).score(Arm(10, 0.0, 0.0))
+    index = bind(MVLCB(rho=0.0, delta=0.01), Setting(2, MeanVariance(0.0))).score(Arm(10, 0.0, 0.0))
     said, width = printed.worst_case_index(0.01, 10), float(printed.lemma_2_width(0.0, 0.01, 10))
     text = f"the index is {index:.3f}, printed is {said:.3f}; minus the width is {-width:.3f}"
     as_printed, corrected = (abs(index - other) < 1e-12 for other in (said, -width))

@@ -22,6 +22,7 @@ from prudent.paper.claims.ledger import Evidence, judged, listed, on, remark
 from prudent.paper.claims.mv_lcb import HORIZON, LONG, PLACES, telling
 from prudent.policies.base import Arm
 from prudent.policies.exp_exp import RULES
+from prudent.text import number
 
 
 @remark("section 3, commented out", "An index with (σ̂ + √(log(1/δ)/2s))² is a lower bound on the mean-variance.")
@@ -36,7 +37,7 @@ def commented_bernstein() -> Evidence:
     index = BernsteinMVLCB(rho=0.0, delta=delta)
     ours = np.array([index.score(Arm(s, m, v)) for m, v in zip(mean, variance, strict=True)])
     above, mended = (float(mass[scores > cost].sum()) for scores in (said, ours))
-    text = f"above it with probability {above:.2g}, allowed {2.0 * delta:g}; corrected {mended:.1g}"
+    text = f"above it with probability {number(above, 2)}, allowed {2.0 * delta:g}; corrected {number(mended, 1)}"
     return judged(above <= 2.0 * delta, text, corrected=False)
 
 
@@ -89,6 +90,6 @@ def best_sequences() -> Evidence:
     for risk in (*map(MeanVariance, (0.0, 1.0, 10.0)), CVaR(0.05)):
         costs = [sequence_cost(arms, risk, (k, 4 - k)) for k in range(5)]
         lost.append(min(costs[0], costs[4]) - min(costs))
-        shown.append(f"{lost[-1]:.3g}")
+        shown.append(number(lost[-1], 3))
     together = f"the best arm alone costs {', '.join(shown[:-1])} more by the mean-variance, {shown[-1]} by the CVaR"
     return judged(max(lost[:-1]) < 1e-9 and lost[-1] > 1.0, together)

@@ -16,7 +16,7 @@ from prudent.portfolio.program import MANY
 @portfolio_policies.add("mc-ucb")
 @dataclass(frozen=True)
 class MCUCB(Learner):
-    """Optimism in means and covariances, after MC-UCB of [Du21] (semi-bandit feedback).
+    """Optimism in means and covariances (after MC-UCB of [Du21], semi-bandit feedback).
 
     Minimises xᵀ(Ĉ − θ w wᵀ)x − ρ xᵀ(μ̂ + b) with b_i = c √(2 V̂_i log t / N_i) and w_i² = 2c V̂_i √(t log t) / N_i', where
     N_i counts the rounds that showed arm i and N_i' those that showed it beside each arm of the mix just played.

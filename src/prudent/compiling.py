@@ -1,0 +1,110 @@
+"""What a user notices of compiling: a line on stderr where it takes long, and one line where Numba writes pages.
+
+The machine code of every policy is kept on disk, so a policy is compiled once on a machine. PRUDENT_QUIET=1 in the
+environment silences the line.
+"""
+
+import os
+import re
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.errors import NumbaError
+from numba.core.event import Listener, register
+
+from prudent.errors import PrudentError
+
+PATIENCE = 2.0
+"""Seconds after which it is said what takes so long."""
+
+SECONDS = 10.0
+"""What a policy takes to be compiled with nothing kept, about; `benchmarks/compiling.py` measures it."""
+
+PLACE = re.compile(r'^File "(.+)", line (\d+):?$')
+"""How Numba names a line of source."""
+
+_subject: ContextVar[str] = ContextVar("subject", default="")
+
+
+class NotCompiledError(PrudentError):
+    """Machine code that is not there yet was asked for where nothing is to be compiled."""
+
+
+@contextmanager
+def compiling(subject: str) -> Iterator[None]:
+    """What is compiled in here is compiled for the `subject`; if Numba refuses its code, one line says which."""
+    token = _subject.set(subject)
+    try:
+        yield
+    except NumbaError as error:
+        raise PrudentError(f"{subject}: {refusal(error)}") from error
+    finally:
+        _subject.reset(token)
+
+
+def refusal(error: NumbaError) -> str:
+    """Numba's long report cut down to the line it refuses, and the likely fix."""
+    fix = "keep to numbers, arrays, math and NumPy, and mark functions of your own with prudent.compiled.helper"
+    return f"must compile, but Numba refuses {_refused_line(str(error))}; {fix}"
+
+
+def _refused_line(text: str) -> str:
+    """The last line of source in the report that is neither Numba's nor this package's."""
+    report = [line.strip() for line in text.splitlines() if line.strip()]
+    libraries = [Path(numba.__file__).parent, Path(__file__).parent]
+    for at in reversed(range(len(report))):
+        place = PLACE.match(report[at])
+        ours = place and any(Path(place[1]).absolute().is_relative_to(library) for library in libraries)
+        if place and not ours and "^" in report[at:]:
+            return f'File "{Path(place[1]).name}", line {place[2]}: {report[report.index("^", at) - 1]}'
+    return "what its methods take or return"
+
+
+@contextmanager
+def nothing_compiled() -> Iterator[None]:
+    """In here, in all threads, only machine code that is kept is run; where there is none, it is NotCompiledError."""
+    _watch.forbidden += 1
+    try:
+        yield
+    finally:
+        _watch.forbidden -= 1
+
+
+class _Watch(Listener):  # type: ignore[misc]
+    """Told by Numba when it begins and ends to compile a function; one inside another, but never two at once."""
+
+    def __init__(self) -> None:
+        self.forbidden, self._depth = 0, 0
+        self._timer: threading.Timer | None = None
+
+    def on_start(self, event: Any) -> None:
+        self._depth += 1  # first, because the end is told even where this raises
+        function = event.data["dispatcher"].py_func
+        if self._depth == 1 and function.__module__.startswith("prudent."):
+            if self.forbidden:
+                raise NotCompiledError(f"{_subject.get() or function.__name__}: is not compiled yet")
+            self._timer = threading.Timer(PATIENCE, say, [_subject.get() or function.__name__])
+            self._timer.daemon = True
+            self._timer.start()
+
+    def on_end(self, event: Any) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+def say(subject: str) -> None:
+    """One line on stderr, unless silence is asked for."""
+    if not os.environ.get("PRUDENT_QUIET"):
+        print(f"prudent: compiling {subject}, once; about {SECONDS:.0f} s", file=sys.stderr, flush=True)
+
+
+_watch = _Watch()
+register("numba:compile", _watch)

@@ -1,0 +1,264 @@
+"""What a user notices of compiling: a line on stderr, a refusal in one line, and nothing twice."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import prudent
+from prudent import Bandit, PrudentError, identify, simulate
+from prudent.compiled import MachineCode
+from prudent.compiling import NotCompiledError, nothing_compiled
+from prudent.study import Cell, run
+from prudent.testing import check_policy
+
+BANDIT = Bandit(["gaussian(1, 0.05)", "gaussian(0.5, 0.25)"])
+RISK = "mean-variance(rho=1)"
+
+
+@pytest.fixture
+def fresh(monkeypatch):
+    """A policy that was never compiled before and leaves nothing on disk."""
+    monkeypatch.setattr(MachineCode, "save", lambda *_: None)
+    number = random.SystemRandom().random()
+
+    class Fresh(NamedTuple):
+        rho: float = 1.0
+
+        def score(self, arm, t):
+            return number - arm.mean
+
+    return Fresh()
+
+
+def play(policy):
+    return simulate(BANDIT, policy, risk=RISK, horizon=20, runs=2)
+
+
+# The line on stderr
+
+
+def test_what_takes_long_to_compile_is_said_once_on_stderr(fresh, monkeypatch, capfd):
+    monkeypatch.setattr("prudent.compiling.PATIENCE", 0.0)
+    monkeypatch.delenv("PRUDENT_QUIET", raising=False)
+    play(fresh)
+    play(fresh)
+    out, err = capfd.readouterr()
+    assert (out, err) == ("", "prudent: compiling Fresh, once; about 10 s\n")
+
+
+def test_what_is_compiled_quickly_needs_no_line(fresh, monkeypatch, capfd):
+    monkeypatch.setattr("prudent.compiling.PATIENCE", 3600.0)
+    play(fresh)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_line_can_be_silenced(fresh, monkeypatch, capfd):
+    monkeypatch.setattr("prudent.compiling.PATIENCE", 0.0)
+    monkeypatch.setenv("PRUDENT_QUIET", "1")
+    play(fresh)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_where_nothing_is_to_be_compiled_only_what_is_there_runs(fresh):
+    play("thompson")
+    with nothing_compiled():
+        assert len(play("thompson")) == 2
+        for _ in range(2):
+            with pytest.raises(NotCompiledError, match="Fresh: is not compiled yet"):
+                play(fresh)
+    assert len(play(fresh)) == 2
+
+
+# Refusals
+
+
+class Typo(NamedTuple):
+    rho: float = 1.0
+
+    def score(self, arm):
+        return arm.maen
+
+
+class ListInside(NamedTuple):
+    def phase(self, arms, t, chosen, rng):
+        return beyond(arms)
+
+
+def beyond(arms):
+    return sorted(arms, key=str)
+
+
+class Text(NamedTuple):
+    rho: float = 1.0
+
+    def score(self, arm):
+        return "low"
+
+
+REFUSED = r"; keep to numbers, arrays, math and NumPy, and mark functions of your own with prudent.compiled.helper$"
+
+
+def test_a_policy_that_does_not_compile_is_refused_in_one_line():
+    line = r'^Typo: must compile, but Numba refuses File "test_compiling.py", line \d+: return arm.maen' + REFUSED
+    with pytest.raises(PrudentError, match=line) as caught:
+        play(Typo())
+    assert "During: resolving callee" in str(caught.value.__cause__), "Numba's whole text"
+    with pytest.raises(PrudentError, match=r"^Text: must compile, but Numba refuses what its methods take or return"):
+        play(Text())
+
+
+def test_so_is_a_strategy_and_a_cell_of_a_study(tmp_path):
+    with pytest.raises(PrudentError, match=r"^ListInside: must compile.*: return beyond\(arms\)" + REFUSED):
+        identify(BANDIT, ListInside(), risk="mean", budget=20, runs=2)
+    with pytest.raises(PrudentError, match=r"Typo: must compile.*: return arm.maen" + REFUSED):
+        run([Cell(BANDIT, prudent.MeanVariance(1.0), Typo(), 20, runs=2)], tmp_path / "out", workers=1)
+
+
+class Memory(NamedTuple):
+    memory: list = []  # noqa: RUF012
+
+    def score(self, arm):
+        self.memory.append(arm.mean)
+        return -arm.mean
+
+
+@pytest.mark.parametrize("value", [[], [1.0], {}, {1: 2.0}, {3.0}, object()])
+def test_a_field_that_cannot_be_compiled_is_refused_with_what_to_do(value):
+    line = "^Memory: memory must be a number, a text, an array or a tuple of these, .* write constants as a tuple"
+    with pytest.raises(PrudentError, match=line):
+        play(Memory(value))
+    with pytest.raises(AssertionError, match="Memory: memory must be a number"):
+        check_policy(Memory(value))
+
+
+# Edits of the package itself
+
+STATE = """
+import json, sys
+from prudent.compiled import Kernel
+from prudent.fingerprints import fingerprint
+from prudent.policies.base import policies, strategies
+import prudent.engine.simulation, prudent.identification.simulation
+
+found = {e.name: fingerprint(e.factory) for registry in (policies, strategies) for e in registry.entries()}
+kernels = {value for module in [*sys.modules.values()] for value in vars(module).values() if isinstance(value, Kernel)}
+found |= {f"{k.__module__}.{k.__name__}": k.alone._cache._cache_file._begins.split(".")[-1] for k in kernels}
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """A copy of the package, and what `script` prints in it after an edit of one file, which is then undone."""
+    folder = tmp_path_factory.mktemp("package")
+    home = Path(prudent.__file__).parent
+    shutil.copytree(home, folder / "prudent", ignore=shutil.ignore_patterns("__pycache__"))
+    environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
+
+    def printed(script, file="", old="", new=""):
+        path = folder / "prudent" / (file or "__init__.py")
+        before = path.read_text(encoding="utf-8")
+        assert old in before
+        path.write_text(before.replace(old, new), encoding="utf-8")
+        command = [sys.executable, "-B", "-c", script]
+        done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=True)
+        path.write_text(before, encoding="utf-8")
+        return json.loads(done.stdout.splitlines()[-1])
+
+    return printed
+
+
+def changed(package, file, old, new):
+    before, after = package(STATE), package(STATE, file, old, new)
+    assert before.keys() == after.keys()
+    return {name for name in before if before[name] != after[name]}
+
+
+def test_an_edit_of_one_policy_changes_that_policy_alone(package):
+    assert changed(package, "policies/thompson.py", '"""', '"""\n') == {"thompson"}
+
+
+def test_an_edit_of_a_helper_changes_the_policies_that_use_it_and_no_other(package):
+    found = changed(package, "policies/mv_lcb.py", "math.isinf(rho)", "not math.isfinite(rho)")
+    assert {"mv-lcb", "anytime-mv-lcb"} <= found
+    assert not {"thompson", "ucb1", "exp-exp", "prudent.engine.stepping.step_scores"} & found
+
+
+def test_an_edit_of_what_all_kernels_are_made_of_changes_all_that_use_it(package):
+    found = changed(package, "policies/ties.py", "CLEAR = 1e-6", "CLEAR = 1e-7")
+    assert {"prudent.engine.leaping.leap_scores", "prudent.engine.stepping.step_phases"} <= found
+    assert "prudent.arms.sampling.draw" not in found
+    assert {"thompson", "prudent.arms.sampling.draw"} <= changed(
+        package, "compiled.py", "import glob\n", "import glob \n"
+    )
+
+
+PLAYED = """
+import json
+from numba.core.event import RecordingListener, register
+heard = RecordingListener()
+register("numba:compile", heard)
+from prudent import Bandit, simulate
+for policy in ("thompson", "mts"):
+    simulate(Bandit(["gaussian(1, 1)"] * 2), policy, risk="mean-variance(rho=1)", horizon=20, runs=1, workers=1)
+starts = [event.data for _, event in heard.buffer if event.is_start]
+names = [(data["dispatcher"].py_func.__name__, str(data["args"])) for data in starts]
+print(json.dumps([args for name, args in names if name == "step_scores"]))
+"""
+
+
+@pytest.mark.slow
+def test_only_the_edited_policy_is_compiled_again(package):
+    first, again = package(PLAYED), package(PLAYED)
+    edited = package(PLAYED, "policies/thompson.py", '"""', '"""\n')
+    assert (len(first), again) == (2, [])
+    assert len(edited) == 1
+    assert "thompson" in edited[0]
+    assert len(package(PLAYED, "policies/scoring.py", '"""', '"""\n')) == 2
+
+
+def test_every_import_within_the_package_is_seen(package):
+    """By a pattern, for speed; here by Python's own parser."""
+    script = """
+import ast, json
+from prudent import fingerprints as f
+missed = []
+for path in f.HERE.rglob("*.py"):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        assert not isinstance(node, ast.ImportFrom) or node.level == 0, f"{path} has a relative import"
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("prudent."):
+            wanted = {f._file(node.module), *(f._file(f"{node.module}.{item.name}") for item in node.names)}
+            missed += [str(file) for file in wanted if file.is_file() and file not in f._imported(path)]
+        if isinstance(node, ast.Import):
+            missed += [item.name for item in node.names if item.name.startswith("prudent.")]
+print(json.dumps(missed))
+"""
+    assert package(script) == []
+
+
+SNIPPET = """
+import os, sys
+from prudent import Bandit, Gaussian, MVLCB, MeanVariance, simulate
+bandit = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
+simulate(bandit, MVLCB(), risk=MeanVariance(rho=0.0), horizon=10_000, runs=500, seed=7, snapshots=[100, 1_000])
+print(sum(os.times()[:2]))
+"""
+
+
+@pytest.mark.slow
+def test_the_first_result_takes_little_processor_time(tmp_path):
+    """README's first snippet with nothing compiled: 8 s where 12 are allowed; the second time it is loaded."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(Path(prudent.__file__).parents[1])}
+    command = [sys.executable, "-c", SNIPPET]
+    options = {"env": environment, "capture_output": True, "text": True}
+    first, again = (subprocess.run(command, check=True, **options) for _ in range(2))
+    assert float(first.stdout) < 12.0
+    assert float(again.stdout) < 3.0
+    assert again.stderr == ""
