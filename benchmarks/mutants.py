@@ -52,7 +52,8 @@ TESTS = {
     "cli": "unit/test_tables unit/test_cli unit/test_cli_trouble unit/test_cli_estimate unit/test_horizons "
     "unit/test_cli_study unit/test_catalogue unit/test_plan unit/test_errors figures/test_portfolio_figures "
     "figures/test_paper fuzz/test_widths",
-    "compiled": "unit/test_compiled unit/test_engine unit/test_risk unit/test_policies",
+    "compiled": "unit/test_compiled unit/test_compiling unit/test_engine unit/test_risk unit/test_policies",
+    "compiling": "unit/test_compiling unit/test_testing_policies",
     "confidence": "properties/test_confidence_* unit/test_agent_intervals statistical/test_confidence_* "
     "unit/test_risk unit/test_identification",
     "engine": "unit/test_threads unit/test_blocks unit/test_levels unit/test_engine unit/test_ties "
@@ -62,7 +63,7 @@ TESTS = {
     "figures": "unit/test_figures figures/test_drawn unit/test_report figures/test_labels "
     "figures/test_portfolio_figures figures/test_grid_figures",
     "files": "unit/test_files unit/test_study_store unit/test_anywhere unit/test_plan",
-    "fingerprints": "unit/test_compiled unit/test_engine unit/test_study",
+    "fingerprints": "unit/test_compiled unit/test_compiling unit/test_engine unit/test_study",
     "json_text": "unit/test_json_text unit/test_cli_trouble",
     "identification": "unit/test_threads unit/test_identification unit/test_registered unit/test_testing_strategies "
     "statistical/test_enumeration statistical/test_identification_laws",
@@ -72,6 +73,7 @@ TESTS = {
     "plan": "unit/test_plan unit/test_plan_rho unit/test_plan_page figures/test_drawn unit/test_files "
     "statistical/test_plan_actg175",
     "policies": "unit/test_formulas unit/test_registered unit/test_ties unit/test_best_of_both unit/test_policies "
+    "properties/test_units "
     "unit/test_identification statistical/test_enumeration statistical/test_mean_cvar_lcb statistical/test_learning "
     "unit/test_leaping_engine statistical/test_theorems statistical/test_reference",
     "portfolio": "unit/test_portfolio_[lp]* unit/test_portfolio_hostile unit/test_registered figures/test_drawn "

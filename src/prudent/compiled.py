@@ -1,4 +1,4 @@
-"""How plain Python becomes compiled code: the only file that knows Numba's internals.
+"""How plain Python becomes compiled code; this file and prudent.compiling alone know Numba's internals.
 
 `kernel` compiles an engine loop and caches it on disk; `helper` marks a function that kernels and policies may
 call. A policy is a `NamedTuple` class whose methods Numba compiles as they stand, so the same source runs

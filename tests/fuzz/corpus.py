@@ -252,7 +252,7 @@ SIZES = {
         small=False,
     ),
     "an agent of ten million arms is made in seconds or refused": right(
-        "Agent('mv-lcb', 10**7, horizon=10**8, scale=1).ask()"
+        "Agent('mv-lcb', 10**7, horizon=10**8, scale=1, risk='mean-variance(rho=1)').ask()"
     ),
     "a portfolio with infinite tolerance prints strict JSON": answered(f"{PORTFOLIO} --rho inf --json", "weights"),
     "the paper without a name of a figure is refused": refused("paper ''", "figure|name"),

@@ -85,9 +85,8 @@ def agent(**changes: Any) -> Any:
     """An agent with rewards in [0, 1], loaded from its saved state with changes to its first arm or to the whole."""
     from prudent import Agent
 
-    made = Agent(
-        changes.pop("policy", "mv-lcb"), 2, horizon=100, support=(0, 1), remember=changes.pop("remember", False)
-    )
+    policy, keep = changes.pop("policy", "mv-lcb"), changes.pop("remember", False)
+    made = Agent(policy, 2, horizon=100, support=(0, 1), remember=keep, risk="mean-variance(rho=1)")
     for reward in (0.25, 0.75, 0.5, 0.5):
         made.tell(made.ask(), reward)
     state = json.loads(made.to_json())

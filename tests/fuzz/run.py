@@ -69,7 +69,7 @@ def seeds_of(box: Sandbox) -> Seeds:
     code = f"""
 from prudent import Agent
 for name, more in {POLICIES!r}.items():
-    agent = Agent(name, 3, horizon=50, **more, scale=1)
+    agent = Agent(name, 3, horizon=50, **more, scale=1, risk=risk_of(name))
     for i in range(8):
         agent.tell(agent.ask(), (i * 0.37) % 1)
     agent.ask()

@@ -135,3 +135,27 @@ def test_a_policy_that_needs_rewards_does_not_go_on_without():
     state["arms"][0]["rewards"] = None
     with pytest.raises(PrudentError, match="agent state: arm 0: rewards must be there"):
         Agent.from_json(json.dumps(state), policy=Worst())
+
+
+def test_waiting_times_are_told_and_shown_as_they_are():
+    """As rewards they are their negatives, which the agent would choose by."""
+    settings = {"arms": 2, "horizon": 50, "seed": 3, "risk": "mean-variance(rho=10)", "remember": True}
+    minutes = Agent("mvts", support=(0, 60), larger_is_better=False, **settings)
+    gains = Agent("mvts", support=(-60, 0), **settings)
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        arm, time = minutes.ask(), rng.integers(5, 55)
+        assert gains.ask() == arm
+        minutes.tell(arm, time)
+        gains.tell(arm, -time)
+    assert minutes.support == (0.0, 60.0)
+    for time, gain in zip(minutes.estimates(), gains.estimates(), strict=True):
+        assert time == gain._replace(mean=-gain.mean)
+    for time, gain in zip(minutes.intervals(quantile=0.9), gains.intervals(quantile=0.1), strict=True):
+        assert time.mean == (-gain.mean.high, -gain.mean.low)
+        assert time.quantile == (-gain.quantile.high, -gain.quantile.low)
+        assert (time.variance, time.cost) == (gain.variance, gain.cost)
+    assert minutes.leader() == gains.leader()
+    assert Agent.from_json(minutes.to_json()).estimates() == minutes.estimates()
+    with pytest.raises(PrudentError, match=r"reward must lie in \[0, 60\], got -5"):
+        minutes.tell(0, -5, asked=False)

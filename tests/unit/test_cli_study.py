@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from prudent.cli import main
 from prudent.cli.estimate import duration
+from prudent.compiling import NotCompiledError
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "study.toml"
 
@@ -48,9 +49,22 @@ def test_a_dry_run_says_how_much_and_simulates_nothing(tmp_path, folder):
     study = folder.parent / "study.toml"
     result = prudent("run", study, "--out", tmp_path / "none", "--dry-run")
     assert "24 cells, 0 finished, 24 to run" in result.stdout
-    assert f"{12 * 20 * 250:,} pulls, about " in result.stdout
+    assert f"{12 * 20 * 250:,} pulls, roughly " in result.stdout
     assert not (tmp_path / "none").exists()
     assert "24 finished, 0 to run" in prudent("run", study, "--out", folder, "--dry-run").stdout
+
+
+def test_a_dry_run_compiles_nothing_and_says_what_compiling_adds(folder, tmp_path, monkeypatch):
+    def refuse(**_):
+        raise NotCompiledError("is not compiled yet")
+
+    monkeypatch.setattr("prudent.study.play.simulate", refuse)
+    monkeypatch.setattr("prudent.study.play._warm", set())
+    printed = prudent("run", folder.parent / "study.toml", "--out", tmp_path / "none", "--dry-run").stdout
+    assert printed.splitlines()[1:] == [
+        f"{12 * 20 * 250:,} pulls",
+        "compiling 2 kinds of cells adds about 20 s, once; how long they take to run is not known before",
+    ]
 
 
 def test_show_prints_all_or_some_cells(folder):

@@ -37,7 +37,7 @@ from prudent.policies.units import (
     times,
     units_of_support,
 )
-from prudent.risk.base import RiskMeasure, risks
+from prudent.risk.base import Interval, RiskMeasure, risks
 
 _include = inspect.unwrap(include)  # interpreted: a service starts without waiting for the compiler
 
@@ -68,6 +68,9 @@ class Agent:
         was not given is taken from here (docs/units.md); if that is not enough, an error asks for it.
     scale
         In place of the support, a number: the policy runs as published on rewards divided by it.
+    larger_is_better
+        False for waiting times, costs and losses: they are told, and come back, as they are, and the agent takes their
+        negatives for rewards. Costs and variances are those of either.
     remember
         Whether to keep single rewards, even if neither the policy nor the risk needs them.
 
@@ -93,6 +96,7 @@ class Agent:
         risk: RiskMeasure | str | None = None,
         support: Sequence[float] | None = None,
         scale: float | None = None,
+        larger_is_better: bool = True,
         remember: bool = False,
     ) -> None:
         policy = policies.make("Agent", policy)
@@ -101,19 +105,22 @@ class Agent:
         made = [ArmState(name, rewards=[] if keep else None) for name in names_of(arms)]
         sequence = np.random.SeedSequence(check_integer("Agent", "seed", seed, low=0))
         ends = (-math.inf, math.inf) if support is None else check_support("Agent", support)
+        ends = ends if check_flag("Agent", "larger_is_better", larger_is_better) else (-ends[1], -ends[0])
         policy = fitted(policy, _units(ends, scale)) if hasattr(policy, "_fields") else policy
-        self._settle(State(policy, risk, horizon, ends, made, np.random.Generator(np.random.PCG64(sequence))))
+        rng = np.random.Generator(np.random.PCG64(sequence))
+        self._settle(State(policy, risk, horizon, ends, larger_is_better, made, rng))
 
     def _settle(self, state: State) -> None:
         """Become the agent of this state, new or restored."""
-        self.policy, risk, horizon, support, self._arms, self._rng = state
+        self.policy, risk, horizon, support, larger_is_better, self._arms, self._rng = state
         self.risk: RiskMeasure = risks.make("Agent", risk)
         self.horizon = None if horizon is None else check_integer("Agent", "horizon", horizon, low=1, high=2**53)
-        self.support = check_support("Agent", support)
+        self._ends = check_support("Agent", support)
+        self.larger_is_better = check_flag("Agent", "larger_is_better", larger_is_better)
         self._labels = Labels(self._arms)
         self._ready = self._bound(self._labels.in_play())
-        if all(map(math.isfinite, self.support)):
-            check_rewards(self.policy, self.support)
+        if all(map(math.isfinite, self._ends)):
+            check_rewards(self.policy, self._ends)
         for i, arm in enumerate(self._arms):
             if arm.rewards is None and (self._ready.needs_rewards or not self.risk.by_moments):
                 if arm.pulls > 0:
@@ -129,6 +136,12 @@ class Agent:
         """The arms in play, those not retired: their names, or their numbers if they have none."""
         return [self._labels[i] for i in self._labels.in_play()]
 
+    @property
+    def support(self) -> tuple[float, float]:
+        """Where outcomes lie, as they are told."""
+        low, high = self._ends
+        return (low, high) if self.larger_is_better else (-high, -low)
+
     def ask(self, among: Iterable[Any] | None = None) -> Any:
         """The arm to pull now, of those in play, or of those in `among`: its name, or its number if it has none."""
         available = self._labels.in_play() if among is None else self._labels.among(among)
@@ -140,14 +153,14 @@ class Agent:
     def tell(self, arm: Any, reward: float, *, asked: bool = True) -> None:
         """The reward of an open ask of `arm`; with `asked=False` a reward from elsewhere, such as old data.
 
-        A reward asked for or not counts as a round. True is the reward 1 and False is 0. Late rewards of a retired arm
-        are still recorded.
+        Either counts as a round. True is the reward 1, False is 0. Late rewards of a retired arm are still recorded.
         """
         known, asked = self._arms[self._labels.number("tell", arm)], check_flag("tell", "asked", asked)
         reward = float(reward) if is_flag(reward) else reward
-        low, high = self.support
-        hint = "" if low == -math.inf and high == math.inf else "the agent's support is this interval"
-        reward = check_number("tell", "reward", reward, low=low, high=high, open_high=high == math.inf, hint=hint)
+        least, most = self.support
+        hint = "" if least == -math.inf and most == math.inf else "the agent's support is this interval"
+        reward = check_number("tell", "reward", reward, low=least, high=most, open_high=most == math.inf, hint=hint)
+        reward, (low, high) = reward if self.larger_is_better else -reward, self._ends
         if asked and known.open_asks == 0:
             raise PrudentError(f"tell: arm {arm!r} has no open ask; for a reward from elsewhere pass asked=False")
         mean, variance = _include(known.pulls + 1, known.mean, known.variance, reward)
@@ -173,7 +186,7 @@ class Agent:
 
     def estimates(self) -> list[Estimate]:
         """What is known about every arm, retired ones too, in the order they were given. Uses no random numbers."""
-        return [estimate(self._labels[i], arm, self.risk) for i, arm in enumerate(self._arms)]
+        return [self._shown(estimate(self._labels[i], arm, self.risk)) for i, arm in enumerate(self._arms)]
 
     def intervals(self, level: float = 0.95, quantile: float | None = None) -> list[Intervals]:
         """Confidence sequences (`prudent.confidence`) of every arm's mean, variance, cost, and a quantile if asked.
@@ -189,8 +202,10 @@ class Agent:
             raise PrudentError("intervals: a quantile needs every reward; pass Agent(…, remember=True) from the start")
         if quantile is not None:
             always.quantile_ranks(1, quantile, 1.0 - level)  # checks it before the first reward too
-        asked = quantile, 1.0 - level, self.support
-        return [intervals(self._labels[i], arm, self.risk, *asked) for i, arm in enumerate(self._arms)]
+        if quantile is not None and not self.larger_is_better:
+            quantile = 1.0 - quantile
+        asked = quantile, 1.0 - level, self._ends
+        return [self._shown(intervals(self._labels[i], arm, self.risk, *asked)) for i, arm in enumerate(self._arms)]
 
     def leader(self, level: float = 0.95) -> Leader:
         """Which arm is ahead, which arms are excluded, whether one is left, and how long that would likely take.
@@ -206,7 +221,7 @@ class Agent:
         """
         level = self._checked_level("leader", level)
         costs = [known.cost for known in self.estimates()]
-        return leader(self._labels.all(), self._arms, costs, self.risk, level, self.support)
+        return leader(self._labels.all(), self._arms, costs, self.risk, level, self._ends)
 
     def posterior(self) -> Posterior:
         """The probability of each arm in play to have the smallest cost, under a model, given the rewards so far.
@@ -241,7 +256,9 @@ class Agent:
 
     def to_json(self) -> str:
         """The whole state; `Agent.from_json` goes on from it as this agent would, bit for bit."""
-        return write(State(self.policy, self.risk, self.horizon, self.support, self._arms, self._rng))
+        return write(
+            State(self.policy, self.risk, self.horizon, self._ends, self.larger_is_better, self._arms, self._rng)
+        )
 
     @classmethod
     def from_json(cls, text: str | bytes, policy: Policy | None = None) -> "Agent":
@@ -277,13 +294,13 @@ class Agent:
             if arm not in numbers:
                 raise PrudentError(f"{spec(policy)}: arm {arm} must be there to be pulled; there are {numbers}")
             policy = policy._replace(arm=numbers.index(arm))
-        setting = Setting(len(numbers), self.risk, self.horizon, self.support, units=NOTHING)
+        setting = Setting(len(numbers), self.risk, self.horizon, self._ends, units=NOTHING)
         ready = bind(policy, setting)  # in the user's unit first, for errors that speak of it
-        unit = power_of_two(size_of(policy, self.risk, self.support))
+        unit = power_of_two(size_of(policy, self.risk, self._ends))
         other, risk = times(policy, 1.0 / unit), self.risk.times(1.0 / unit)
         if unit == 1.0 or other is None or risk is None:
             return Ready(ready, spec(policy), 1.0)
-        support = (self.support[0] / unit, self.support[1] / unit)
+        support = (self._ends[0] / unit, self._ends[1] / unit)
         return Ready(bind(other, setting._replace(risk=risk, support=support)), spec(policy), unit)
 
     def _restart(self, numbers: list[int]) -> None:
@@ -292,10 +309,23 @@ class Agent:
         for arm in self._arms:
             arm.chosen, arm.alive, arm.due = True, True, 0
 
+    def _shown(self, known: Any) -> Any:
+        """Means and quantiles in the sign in which outcomes are told."""
+        if self.larger_is_better:
+            return known
+        parts = {name: getattr(known, name, None) for name in ("mean", "quantile")}
+        return known._replace(
+            **{
+                name: Interval(-part.high, -part.low) if isinstance(part, Interval) else 0.0 - part
+                for name, part in parts.items()
+                if part is not None
+            }
+        )
+
     def _checked_level(self, owner: str, level: float) -> float:
         """A level of intervals, which need a bounded support."""
         level = check_parameter(owner, "level", level)
-        if not all(map(math.isfinite, self.support)):
+        if not all(map(math.isfinite, self._ends)):
             fix = "pass Agent(…, support=(low, high))"
             raise PrudentError(f"{owner}: the agent's support must be bounded, got {self.support}; {fix}")
         return level

@@ -46,8 +46,10 @@ class Leader(NamedTuple):
         if self.decided:
             return f"{name} is best: every other arm in play is excluded with {sure}. You may stop."
         ahead = f"{name} is ahead with an estimated cost of {_plain(self.cost or 0.0)}, but nothing is decided."
-        out = f"Excluded with {sure}: {_listed(self.excluded)}" if self.excluded else f"No arm is excluded with {sure}"
-        return f"{ahead} {out}. Still possible: {_listed(self.left)}. {self._forecast()}"
+        out = f"No arm is excluded with {sure}."
+        if self.excluded:
+            out = f"Excluded with {sure}: {_listed(self.excluded)}. Still possible: {_listed(self.left)}."
+        return f"{ahead} {out} {self._forecast()}"
 
     def _forecast(self) -> str:
         if self.rounds is None:
@@ -89,7 +91,8 @@ def leader(
     playing = [i for i, arm in enumerate(arms) if not arm.retired]
 
     def bounds(numbers: list[int], times: float = 1.0) -> dict[int, tuple[float, float]]:
-        return {i: _bounds(arms[i], risk, share, support, times) for i in numbers}
+        found = cost_bounds([arms[i] for i in numbers], risk, share, support, times)
+        return {i: ends or (-math.inf, math.inf) for i, ends in zip(numbers, found, strict=True)}
 
     known = bounds(playing)
     possible = _left(known)
@@ -138,14 +141,6 @@ def posterior(labels: Sequence[Any], arms: Sequence[ArmState], risk: RiskMeasure
     winners = np.argmin(risk.stats_cost(means, variances), axis=0)
     shares = np.bincount(winners, minlength=len(playing)) / DRAWS
     return Posterior({label: float(share) for (label, _), share in zip(playing, shares, strict=True)}, model)
-
-
-def _bounds(
-    arm: ArmState, risk: RiskMeasure, failure: float, support: tuple[float, float], times: float
-) -> tuple[float, float]:
-    """Of the cost; infinite where nothing is known."""
-    found = cost_bounds(arm, risk, failure, support, times) if arm.pulls > 0 else None
-    return (-math.inf, math.inf) if found is None else found
 
 
 def _left(bounds: dict[int, tuple[float, float]]) -> list[int]:

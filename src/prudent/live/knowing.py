@@ -1,5 +1,6 @@
 """What is known of an arm: estimates, and intervals that hold at all times at once."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,23 +63,30 @@ def intervals(
             mean = betting.mean_bounds(arm.ledger, arm.pulls, arm.mean, *within)
             variance = betting.variance_bounds(arm.ledger, arm.pulls, arm.mean, *within)
         asked = None if quantile is None else always.quantile_bounds(ordered(arm), quantile, *within)
-    cost = cost_bounds(arm, risk, failure, support)
+    (cost,) = cost_bounds([arm], risk, failure, support)
     found = (bounds and Interval(*map(float, bounds)) for bounds in (mean, variance, cost, asked))
     return Intervals(label, arm.pulls, *found)
 
 
 def cost_bounds(
-    arm: ArmState, risk: RiskMeasure, failure: float, support: tuple[float, float], times: float = 1.0
-) -> tuple[float, float] | None:
-    """Where the cost lies, at all times; None if no bounds are known.
+    arms: Sequence[ArmState], risk: RiskMeasure, failure: float, support: tuple[float, float], times: float = 1.0
+) -> list[tuple[float, float] | None]:
+    """Where the cost of each arm lies, at all times; None where nothing is known.
 
-    With `times` they are the bounds that so many times the rewards would give, if they went on as they have been; only
-    for the mean-variance, of which mean and variance are all that counts.
+    With `times` they are the bounds that so many times the rewards would give if they went on as they have been; only
+    for measures of which mean and variance are all that counts.
     """
-    pulls: Any = times * arm.pulls if times > 1.0 else arm.pulls
-    within = failure, *support
+    bets = [i for i, arm in enumerate(arms) if arm.ledger is not None and isinstance(risk, MeanVariance)]
+    found: list[tuple[float, float] | None] = [None] * len(arms)
     with np.errstate(over="ignore"):
-        if isinstance(risk, MeanVariance) and arm.ledger is not None:
-            least, most = betting.mean_variance_bounds(times * arm.ledger, pulls, arm.mean, risk.rho, *within)
-            return float(least), float(most)
-        return risk.always_bounds(pulls, arm.mean, arm.variance, ordered(arm), *within)
+        for i, arm in enumerate(arms):
+            if arm.pulls > 0 and i not in bets:
+                pulls: Any = arm.pulls if times == 1.0 else times * arm.pulls
+                found[i] = risk.always_bounds(pulls, arm.mean, arm.variance, ordered(arm), failure, *support)
+        if bets and isinstance(risk, MeanVariance):  # all at once: the search takes its time
+            ledgers, pulls = (times * np.array([getattr(arms[i], part) for i in bets]) for part in ("ledger", "pulls"))
+            means = [arms[i].mean for i in bets]
+            lows, highs = betting.mean_variance_bounds(ledgers, pulls, means, risk.rho, failure, *support)
+            for i, low, high in zip(bets, lows, highs, strict=True):
+                found[i] = float(low), float(high)
+    return found

@@ -32,6 +32,7 @@ class State(NamedTuple):
     risk: RiskMeasure | str
     horizon: int | None
     support: tuple[float, float]
+    larger_is_better: bool
     arms: list[ArmState]
     rng: np.random.Generator
 
@@ -48,6 +49,7 @@ def write(state: State) -> str:
         "risk": str(state.risk),
         "horizon": state.horizon,
         "support": _plain(state.support),
+        "larger_is_better": state.larger_is_better,
         "arms": [{**asdict(arm), "ledger": None if arm.ledger is None else arm.ledger.tolist()} for arm in state.arms],
         "generator": {**large, "has_uint32": bits["has_uint32"], "uinteger": bits["uinteger"]},
     }
@@ -65,14 +67,14 @@ def read(text: str | bytes, policy: Policy | None) -> State:
     if not (isinstance(parts, dict) and parts.pop("format", None) == FORMAT):
         raise PrudentError("not written by an agent; pass what to_json or save gave")
     version = parts.pop("version", None)
-    if version == 2 and isinstance(parts.get("arms"), list):  # which knew neither names nor ledgers
-        unknown = {"name": None, "ledger": None}
+    if version == 2 and isinstance(parts.get("arms"), list):  # which knew neither names, nor ledgers, nor losses
+        unknown, parts["larger_is_better"] = {"name": None, "ledger": None}, True
         parts["arms"] = [{**unknown, **arm} if isinstance(arm, dict) else arm for arm in parts["arms"]]
     elif version != VERSION:
         raise PrudentError(f"version must be {VERSION}, got {version!r}; another version wrote it")
-    described, risk, horizon, support, arms, generator = _entries("state", parts, _STATE)
+    described, risk, horizon, support, larger, arms, generator = _entries("state", parts, _STATE)
     ends = check_support("state", _unplain(support))
-    return State(_policy(described, policy), risk, horizon, ends, _arms(arms, ends), _generator(generator))
+    return State(_policy(described, policy), risk, horizon, ends, larger, _arms(arms, ends), _generator(generator))
 
 
 def describe(policy: Any) -> dict[str, Any]:
@@ -82,7 +84,8 @@ def describe(policy: Any) -> dict[str, Any]:
 
 
 Shape: TypeAlias = dict[str, Any]
-_STATE: Shape = {"policy": dict, "risk": str, "horizon": int | None, "support": list, "arms": list, "generator": dict}
+_STATE: Shape = {"policy": dict, "risk": str, "horizon": int | None, "support": list}
+_STATE |= {"larger_is_better": bool, "arms": list, "generator": dict}
 _POLICY: Shape = {"name": str, "parameters": dict}
 _AS_JSON: dict[Any, Any] = {
     float: int | float,
