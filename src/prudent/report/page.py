@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from prudent.text import count, minus, number, with_error
@@ -50,14 +50,18 @@ def render(
 
     `marks` colours the cells of tables that hold these words: "good", "fair", "weak" or "bad".
     """
-    environment = Environment(
-        loader=PackageLoader("prudent.report", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    environment.filters |= {"picture": picture, "rows": table_rows, "merged": merged, "raised": raised}
-    environment.filters["prose"] = lambda rows: any(len(cell) > LONG for row in rows for cell in row)
     shown = {"title": title, "subtitle": subtitle, "facts": facts, "sections": sections, "folder": folder}
-    page: str = environment.get_template("page.html.j2").render(shown, marks=marks or {})
+    page: str = environment().get_template("page.html.j2").render(shown, marks=marks or {})
     return page
+
+
+def environment(*packages: str) -> Environment:
+    """Where templates are found: in these packages, and in this one, whose page others extend."""
+    loader = ChoiceLoader([PackageLoader(package, ".") for package in (*packages, "prudent.report")])
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    made.filters |= {"picture": picture, "rows": table_rows, "merged": merged, "raised": raised}
+    made.filters["prose"] = lambda rows: any(len(cell) > LONG for row in rows for cell in row)
+    return made
 
 
 def picture(path: Path, prefix: str) -> str:
