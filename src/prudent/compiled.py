@@ -223,6 +223,8 @@ def as_compiled(policy: Any) -> Any:
 
 def _check_field(owner: str, name: str, value: Any) -> None:
     """Refuse what Numba cannot take as an argument, and what would change between rounds."""
+    if isinstance(value, (bool, int, float, str)) or hasattr(value, "_fields"):  # a part was checked when it was made
+        return
     try:
         fits = not isinstance(value, (list, set, dict)) and typeof(value) is not None
     except (ValueError, TypeError, NumbaError):
