@@ -1,4 +1,4 @@
-"""A trial from beginning to end: past revenues in a file → a plan → the trial itself, with late outcomes → when to stop.
+"""A trial from beginning to end: past revenues in a file → a plan → the trial, with late outcomes → when to stop.
 
 All numbers are euros, as the shop counts them: nothing is converted by hand. The customers of the trial are made up, so
 that the truth is known; in a shop of your own, put the outcome where `revenue` is called.
