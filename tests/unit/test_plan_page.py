@@ -135,6 +135,11 @@ def test_the_page_is_for_the_person_who_decides(advice):
     assert page.count("<svg") == page.count('role="img"') == 5
 
 
+def test_cells_carry_their_headings_for_narrow_screens(advice):
+    _, page = advice
+    assert re.search(r'<td data-label="mean"[^>]*>[−\d.]+ EUR</td>', page)
+
+
 def test_technical_tables_are_folded(advice):
     _, page = advice
     folded = re.findall(r"<details><summary>(.*?)</summary>", page)
