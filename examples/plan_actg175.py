@@ -48,7 +48,8 @@ def plan_and_check(
     advice = advise(treatments, RISK, PATIENTS, out / "plan", policies=policies, draws=draws, seed=seed)
     others = Bandit([Empirical(each[IN_PILOT:]) for each in shuffled], ARMS)
     names = [*advice.policies["policy"].to_list(), "round-robin"]
-    table = run(Study({"others": others}, names, [RISK], [PATIENTS], runs, seed=seed), out / "others").table()
+    study = Study({"others": others}, names, [RISK], [PATIENTS], runs, seed=seed, scale=advice.trial.units)
+    table = run(study, out / "others").table()
     level = 1.0 - (1.0 - LEVEL) / (len(names) - 1)
     rivals = [compare(table, names[0], name, level=level).with_columns(policy=pl.lit(name)) for name in names[1:]]
     return advice, pl.concat(rivals)

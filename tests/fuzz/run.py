@@ -68,8 +68,10 @@ def seeds_of(box: Sandbox) -> Seeds:
     study = {name[5:]: data for name, data in ran.after.items() if name.startswith("here/made/") and data[:1] != b"<"}
     code = f"""
 from prudent import Agent
+from prudent.policies.base import policies
+from prudent.policies.binding import served_risk
 for name, more in {POLICIES!r}.items():
-    agent = Agent(name, 3, horizon=50, **more, scale=1, risk=risk_of(name))
+    agent = Agent(name, 3, horizon=50, **more, scale=1, risk=served_risk(policies.make('Agent', name)))
     for i in range(8):
         agent.tell(agent.ask(), (i * 0.37) % 1)
     agent.ask()

@@ -103,7 +103,7 @@ def test_several_lengths_and_minutes_on_the_command_line(tmp_path):
     assert len(re.findall(r"^ *(?:30|100|300)  +[\d.]+(?: ± [\d.]+)? %", found.stdout, re.MULTILINE)) == 3
     assert "percentage points more often." in " ".join(found.stdout.split())
     assert "ρ = 4.5 minutes" in found.stdout
-    assert "support=(-90.0, 10.0)" in found.stdout
+    assert "support=(-10.0, 90.0), larger_is_better=False)" in found.stdout
     assert not re.search(r"−\d[\d.]* ± [\d.]+ minutes", found.stdout.partition("Take ")[2])
 
 
@@ -133,6 +133,11 @@ def test_the_page_is_for_the_person_who_decides(advice):
     assert lines_to_run(found).splitlines()[3] in text
     assert all(line in text for line in lengths_in_words(found))
     assert page.count("<svg") == page.count('role="img"') == 5
+
+
+def test_cells_carry_their_headings_for_narrow_screens(advice):
+    _, page = advice
+    assert re.search(r'<td data-label="mean"[^>]*>[−\d.]+ EUR</td>', page)
 
 
 def test_technical_tables_are_folded(advice):

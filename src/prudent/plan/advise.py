@@ -168,7 +168,7 @@ def advise(
     >>> options = guesses(["old: bernoulli(0.3..0.4)", "new: bernoulli(0.2..0.5)"])
     >>> advice = advise(options, MeanVariance(1.0), 100, Path("plan"), policies=["mv-lcb", "exp-exp"], draws=10)
     >>> sorted(advice.policies["policy"])
-    ['exp-exp', 'mv-lcb']
+    ['exp-exp', 'mv-lcb(range=1.0)']
     """
     trial = Trial.checked(options, risk, horizon, unit=unit, larger_is_better=larger_is_better, support=support)
     draws, runs, seed, workers = check_settings(policies, out, draws, runs, seed, workers, progress)

@@ -143,7 +143,7 @@ def _lengths(advice: Advice, out: Path) -> list[Part]:
     labels = {advice.lengths_of: advice.lengths_of, "round-robin": "all in turn"}
     given = (advice.lengths, labels, advice.horizon)
     shown = [
-        (_draw(out, "found", 3.0, pictures.plot_found, *given), "How often the best option is found, ± two errors."),
+        (_draw(out, "found", 3.0, pictures.plot_found, *given), "How often the best option is found."),
         (_draw(out, "loss", 3.0, pictures.plot_loss, *given, advice.trial), "What is lost per round if the option that"
          " looks best at the end is taken from then on."),
     ]  # fmt: skip
