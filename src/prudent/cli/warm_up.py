@@ -23,7 +23,7 @@ def warm_up(names: tuple[str, ...]) -> None:
     """Compile policies and strategies ahead, so that no later command on this machine has to wait for it.
 
     Each is compiled for Gaussian arms, for coins and for other arms, with the risk that it serves, and kept on disk
-    beside the package or in NUMBA_CACHE_DIR. All take some minutes, and a second or two once they are there.
+    beside the package or in NUMBA_CACHE_DIR. All together take some minutes; what is there already is left as it is.
     """
     from prudent.policies.base import policies, strategies
 
