@@ -54,7 +54,7 @@ def paper_figure(name: str) -> Sections:
     found |= {f"{name}: table {key}": column_lines(table) for key, table in own.items()}
     found |= {f"{name}: shown table {key}": row_lines(table) for key, table in shown.items()}
     settings = f"runs: one in {figure.share_of_runs}; a page: {figure.page}"
-    found[f"{name}: texts"] = [settings, *sentences(figure.caption), *sentences(figure.settings), *sentences(says)]
+    found[f"{name}: texts"] = [settings, *sentences(figure.caption), *sentences(figure.settings), *says]
     return found
 
 

@@ -115,8 +115,8 @@ def label_points(
     size: float = 8.0,
     **text: Any,
 ) -> Axes:
-    """Write each text beside its point (x, y), where it covers least of the points, of the curves it has to stay
-    `clear_of` (rows of x and y), and of texts written before.
+    """Write each text beside its point (x, y), nearer to it than to others, where it covers least of the points, of the
+    curves it has to stay `clear_of` (rows of x and y), and of texts written before.
 
     To be called last, since places are chosen for the axes as they are; letters count as 0.55 of their size wide.
     """
@@ -126,13 +126,15 @@ def label_points(
     curves = [ax.transData.transform(np.asarray(curve, dtype=float)) * scale for curve in clear_of]
     ink = np.concatenate([at, *map(_along, curves)])
     frame, taken = np.array(ax.bbox.extents) * scale, np.empty((0, 4))
-    for point, xy, label in zip(np.asarray(points), at, texts, strict=True):
+    for i, (point, xy, label) in enumerate(zip(np.asarray(points), at, texts, strict=True)):
         boxes = _beside(0.55 * size * len(label), 1.2 * size)
         placed = boxes + np.tile(xy, 2)
         over = [((ink > box[:2] - MARGIN) & (ink < box[2:] + MARGIN)).all(1).sum() for box in placed]
         hits = [((taken[:, :2] < box[2:]) & (taken[:, 2:] > box[:2])).all(1).sum() for box in placed]
         outside = (placed[:, :2] < frame[:2]).any(1) | (placed[:, 2:] > frame[2:]).any(1)
-        best = int(np.argmin(np.array(over) + 100.0 * np.array(hits) + 100.0 * outside))
+        far = np.linalg.norm(np.maximum(np.maximum(placed[:, None, :2] - at, at - placed[:, None, 2:]), 0.0), axis=2)
+        stray = (far < far[:, [i]]).any(1)  # nearer to another point than to its own
+        best = int(np.argmin(np.array(over) + 100.0 * np.array(hits) + 100.0 * outside + 100.0 * stray))
         taken = np.vstack([taken, placed[best]])
         ax.annotate(
             label, point, tuple(boxes[best, :2]), textcoords="offset points", fontsize=size, va="bottom", **text

@@ -60,8 +60,9 @@ def test_the_section_says_what_was_found(tmp_path, monkeypatch):
     monkeypatch.setattr(periods, "RUNS", 400)
     section = make(periods.FIGURE, Settings(tmp_path))
     assert {path.suffix for path in section.files()} == {".parquet", ".svg", ".png"}
-    assert "2 times of 4 and costs 5.02. The best single arm costs 7.29" in section.notes["Measured"]
-    assert "no mix saves more than 0.00007 per period" in section.notes["Measured"]
+    said = " ".join(section.notes["Measured"])
+    assert "2 times of 4 and costs 5.02. The best single arm costs 7.29" in said
+    assert "no mix saves more than 0.00007 per period" in said
     assert "rare large: −10 with probability 0.1, 7 with probability 0.9" in section.notes["Settings"]
     assert figure("periods") is periods.FIGURE
     assert "periods" in FIGURES

@@ -49,7 +49,7 @@ def test_weights_come_with_the_best_mix_as_dashes(learned):
 def test_the_regret_picture_names_the_slope(learned):
     ax = plot_regret(Figure().subplots(), [learned])
     slope = learned.regret_slope().value
-    assert f"slope {slope:.2f}" in ax.get_legend().get_texts()[0].get_text()
+    assert f"slope {slope:.2f}".replace("-", "−") in ax.get_legend().get_texts()[0].get_text()
 
 
 def test_from_a_csv_to_pictures_and_json(returns, tmp_path):

@@ -104,3 +104,20 @@ def test_replay_of_one_ad_is_the_record_of_that_ad(script):
     rate, _, size = ads["judged"](kept.astype(float), clicks)
     assert size == pytest.approx(kept.sum(), rel=1e-12)
     assert rate == pytest.approx(100.0 * clicks[shown == 5].mean(), rel=1e-12)
+
+
+@pytest.mark.slow
+def test_a_trial_in_euros_from_the_file_to_the_end(script, tmp_path, capsys):
+    """No number is converted by hand: the plan, the policy that runs and what it finds are in euros."""
+    script("trial_shop")["main"](tmp_path, runs=2, horizon=20_000)
+    said = capsys.readouterr().out
+    assert "revenue: 3 of 240 missing" in said
+    assert "C wins from ρ = 0 € to 172 €." in said
+    assert "is ρ = 55 €." in said
+    assert re.search(r"Take \S*mv-lcb\(.*range=450.0.*\) for 20,000 customers", said)
+    stopped = int(re.search(r"After ([\d,]+) customers:", said)[1].replace(",", ""))
+    assert 1_000 < stopped < 20_000, "C is found to be best long before customers are used up"
+    assert "C is best: every other arm in play is excluded with 95 % confidence. You may stop." in said
+    means = {name: float(mean) for name, mean in re.findall(r"(\w): [\d,]+ customers, on average ([\d.]+) €", said)}
+    assert means == pytest.approx({"A": 40.0, "B": 55.0, "C": 38.0}, abs=7.0)
+    assert (tmp_path / "plan" / "plan.html").exists()

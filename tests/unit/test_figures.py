@@ -83,6 +83,20 @@ def test_a_short_logarithmic_axis_is_labelled_between_the_decades():
     assert {"0.02", "0.05", "0.1", "0.2"} <= shown
 
 
+def test_a_label_is_nearest_to_its_own_point():
+    ax = Figure(figsize=(6.4, 4.2)).subplots()
+    ax.set(xlim=(-70, 95), ylim=(-215, -150))
+    points = np.array([(19.0, -167.0), (27.0, -167.5), (27.5, -170.0), (21.0, -183.0), (20.5, -183.4)])
+    label_points(ax, points, ["the first of them", "B-CVTS, worst 10 %", "MVTS, mean-variance", "even", "sharp MV-LCB"])
+    ax.figure.draw_without_rendering()
+    pixels = ax.transData.transform(points)
+    for i, text in enumerate(ax.texts):
+        box = text.get_window_extent()
+        low, high = np.array(box.min), np.array(box.max)
+        away = np.linalg.norm(np.maximum(np.maximum(low - pixels, pixels - high), 0.0), axis=1)
+        assert away[i] <= away.min() + 3.0  # the true letters are a little narrower or wider
+
+
 def test_labels_keep_off_curves_and_each_other():
     with style():
         ax = Figure(figsize=(6.4, 4.2)).subplots()

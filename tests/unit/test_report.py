@@ -14,6 +14,7 @@ from prudent.paper import EXTRAS, FIGURES, figure, write_report
 from prudent.paper.claims.ledger import SCHEMA, VERDICTS, Ledger
 from prudent.paper.making import Settings
 from prudent.report import Section, render
+from prudent.report.page import typeset
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -25,7 +26,7 @@ def report(tmp_path) -> Path:
     section = Section(
         name="a-figure",
         title="A <figure>",
-        notes={"Settings": "Some.", "The paper says": "It says."},
+        notes={"Settings": "Some.", "The paper says": "It says.", "Measured": ["In short.", "One.", "Two, n^(-1/3)."]},
         figures=save(drawing, tmp_path / "a-figure"),
         tables={"Numbers": pl.DataFrame({"x": [1.23456, None], "name": ["a & b", "c"]})},
         again="make it again",
@@ -84,6 +85,45 @@ def test_notes_and_verdicts_are_shown(report):
     assert "5: 1 holds, 1 holds for larger n" in page
     assert "<h3>The verdicts</h3><p>“Holds”: it is true" in page
     assert page.index("5 claims of the paper") < page.index("Remarks: what is not a claim of the paper")
+
+
+def test_measurements_are_a_sentence_and_a_list(report):
+    page = report.read_text()
+    listed = "<ul><li>One.</li><li>Two, n<sup>−1/3</sup>.</li></ul>"
+    assert f'<div class="wide"><h3>Measured</h3><p>In short.</p>{listed}</div>' in page
+
+
+def test_pictures_have_a_role_a_title_and_a_link_to_themselves(report):
+    page = report.read_text()
+    for tag in re.findall(r"<svg[^>]*>\s*<title[^>]*>[^<]*</title>", page):
+        name = re.search(r'aria-labelledby="([^"]+)"', tag)[1]
+        assert 'role="img"' in tag
+        assert f'<title id="{name}">A &lt;figure&gt;: a-figure</title>' in tag
+    assert len(re.findall(r'<svg role="img"', page)) == page.count("<svg") == 2
+    assert '<a href="a-figure.svg">Open this picture alone</a>' in page
+    assert "<!--" not in page.partition("<svg")[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("2K/n^{1/3} and n^(-1/3)", "2K/n<sup>1/3</sup> and n<sup>−1/3</sup>"),
+        ("n^−0.93, τ^1.00 and 2^63", "n<sup>−0.93</sup>, τ<sup>1.00</sup> and 2<sup>63</sup>"),
+        ("-0.3326 ± 0.0011, 2.5 × 10^(-7)", "−0.3326_±_0.0011, 2.5_×_10<sup>−7</sup>"),
+        ("[-0.5, -∞] and 5 %", "[−0.5, −∞] and 5_%"),
+        ("mv-lcb(c=1), n - 1, 2024-05-01, e-2", "mv-lcb(c=1), n - 1, 2024-05-01, e-2"),
+        ("a < b & c", "a &lt; b &amp; c"),
+        ("mv-lcb(delta=1e-05)", "mv-lcb(delta=1e-05)"),
+    ],
+)
+def test_powers_and_minus_signs_are_typeset(text, shown):
+    assert typeset(text) == shown.replace("_", "\N{NO-BREAK SPACE}")
+
+
+def test_in_print_headings_stay_with_their_figures_and_the_contents_are_there(report):
+    style = report.read_text().partition("@media print {")[2].partition("</style>")[0]
+    assert "h2, h3, summary { break-after: avoid; }" in style
+    assert "nav { display: none" not in style
 
 
 def test_a_report_without_anything_special_says_nothing_of_the_paper(tmp_path):

@@ -37,7 +37,7 @@ CALLS = {
     "sequence_regret": lambda: prudent.sequence_regret([1.0, 2.0] * 100, COINS, "cvar(0.1)", 3),
     "simulate": lambda: prudent.simulate(COINS, "npts(risk=cvar(0.1))", risk="cvar(0.1)", horizon=9, runs=2),
     "identify": lambda: prudent.identify(COINS, "uniform", risk="cvar(0.1)", budget=20, runs=2),
-    "Agent": lambda: prudent.Agent("npts", n_arms=2, risk="cvar(0.1)", support=(0, 1)),
+    "Agent": lambda: prudent.Agent("npts", arms=2, risk="cvar(0.1)", support=(0, 1)),
     "simulate_portfolio": lambda: prudent.simulate_portfolio(
         prudent.PortfolioBandit(MultivariateGaussian([0.1, 0.2], np.eye(2))), "mc-ucb", horizon=30, runs=2
     ),

@@ -57,19 +57,21 @@ def draw(tables: Tables) -> dict[str, Figure]:
     return {"configurations": figure}
 
 
-def findings(_: Tables) -> str:
+def findings(_: Tables) -> list[str]:
     """Which arms are dominated, where configuration 1 is the harder one, and the ties."""
     (one, two), intervals = CONFIGURATIONS.values(), first_more_complex()
     share = sum(high - low for low, high in intervals) / (HIGH - LOW)
     where = ", ".join(f"{low:.3f}–{high:.3f}" for low, high in intervals)
     losers = [", ".join(bandit.names[i] for i in dominated(bandit)) for bandit in (one, two)]
     medians = [float(np.median(complexity(bandit, np.linspace(LOW, HIGH, STEPS + 1)))) for bandit in (one, two)]
-    return (
-        f"Dominated are {losers[0]} in configuration 1 and {losers[1]} in configuration 2. “Always” is false on "
-        f"{share:.1%} of the range: configuration 1 is the more complex for ρ in {where}, around its own ties at "
-        f"{ties(one)}, where its complexity is infinite. Elsewhere configuration 2 is the harder one, with a median "
-        f"over ρ of {medians[1]:,.0f} against {medians[0]:,.0f}. It ties at {ties(two)}."
-    )
+    return [
+        f"“Always” is false on {share:.1%} of the range; elsewhere configuration 2 is the harder one, with a median "
+        f"over ρ of {medians[1]:,.0f} against {medians[0]:,.0f}.",
+        f"Dominated are {losers[0]} in configuration 1 and {losers[1]} in configuration 2.",
+        f"Configuration 1 is the more complex for ρ in {where}, around its own ties, where its complexity is infinite: "
+        f"{ties(one)}.",
+        f"Configuration 2 ties at {ties(two)}.",
+    ]
 
 
 def pieces(bandit: Bandit) -> list[Piece]:

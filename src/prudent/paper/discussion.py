@@ -26,17 +26,19 @@ def draw(tables: Tables) -> dict[str, Figure]:
     return {"discussion": figure}
 
 
-def findings(tables: Tables) -> str:
+def findings(tables: Tables) -> list[str]:
     """Both risks and both regrets of the two algorithms."""
     one, two = tables["discussion"].rows(named=True)
     other = with_error(two["standard regret"], two["standard regret_se"])
-    return (
-        f"Within a run {one['within']:.4f} for A₁ and {two['within']:.4f} for A₂; across runs "
-        f"{one['across']:.4f} and {two['across']:.4f}; mean-variance regret {one['regret']:.4f} and "
-        f"{two['regret']:.4f}: all as the paper says. But the standard regret n(1 − mean reward) of A₁ is "
-        f"{one['standard regret']:.0f}, n times {one['standard regret'] / HORIZON:g}, not small, and that of A₂ "
-        f"{other}: on average the same, since each of A₂'s runs has 0 or n. The two differ in their risks only."
-    )
+    return [
+        f"Within a run the variance is {one['within']:.4f} for A₁ and {two['within']:.4f} for A₂, across runs "
+        f"{one['across']:.4f} and {two['across']:.4f}; the mean-variance regret is {one['regret']:.4f} and "
+        f"{two['regret']:.4f}: all as the paper says.",
+        f"But the standard regret n(1 − mean reward) of A₁ is {one['standard regret']:.0f}, n times "
+        f"{one['standard regret'] / HORIZON:g}, which is not small.",
+        f"That of A₂ is {other}: on average the same, since each of A₂'s runs has 0 or n. The two differ in their "
+        "risks only.",
+    ]
 
 
 def tables(found: Tables) -> Tables:

@@ -46,18 +46,19 @@ def with_others(bandit: Bandit, rho: float) -> PaperFigure:
         paper_says="Nothing of these arms.",
         cells=lambda: {OWN: [point(bandit, MVLCB(), rho, horizon) for horizon in HORIZONS]},
         draw=partial(draw, name=OWN, title=f"$\\rho = {rho:g}$, {arms}"),
-        findings=lambda _: "",
+        findings=lambda _: [],
     )
 
 
-def findings(tables: Tables) -> str:
-    """Both ends of the curve."""
+def findings(tables: Tables) -> list[str]:
+    """Both ends of the curve, and of the ratio of its parts."""
     first, last = (tables["fig2-left"].row(i, named=True) for i in (0, -1))
-    return (
-        f"From {with_error(first['regret'], first['regret_se'])} at n = {first['horizon']:,} to "
-        f"{with_error(last['regret'], last['regret_se'])} at n = {last['horizon']:,}; gap over exploration goes from "
-        f"{first['gap'] / first['exploration']:.2f} to {last['gap'] / last['exploration']:.2f}."
-    )
+    return [
+        f"The regret goes from {with_error(first['regret'], first['regret_se'])} at n = {first['horizon']:,} to "
+        f"{with_error(last['regret'], last['regret_se'])} at n = {last['horizon']:,}.",
+        f"The gap part divided by the exploration risk goes from {first['gap'] / first['exploration']:.2f} to "
+        f"{last['gap'] / last['exploration']:.2f}.",
+    ]
 
 
 FIGURE = PaperFigure(

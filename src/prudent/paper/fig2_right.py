@@ -6,6 +6,7 @@ from prudent.figures import over_runs
 from prudent.paper import grid
 from prudent.paper.making import PaperFigure, Tables
 from prudent.paper.problems import ALGORITHMS, MU_2, VARIANCE_1
+from prudent.text import number
 
 FIT_FROM = {"MV-LCB": 25_000, "ExpExp": 1_000}
 """Slopes are fitted from here; before, MV-LCB's excess over its limit, O(log n/n), shows, and in ExpExp the rounding up
@@ -23,15 +24,19 @@ def draw(tables: Tables) -> dict[str, Figure]:
     return {"fig2-right": figure}
 
 
-def findings(tables: Tables) -> str:
-    """Each curve in words, where its worst cell moves to, and the limit."""
+def findings(tables: Tables) -> list[str]:
+    """Where both end beside the limit; each curve in words, and where its worst cell moves to."""
     data, sentences = tables["fig2-right"], []
+    last = data.filter(horizon=max(data["horizon"]))
+    ends = " and ".join(f"{number(regret, 3)} for {name}" for name, regret in last.select("algorithm", "regret").rows())
+    limit = f"Γ²/4 = {max(data['mean_gap']) ** 2 / 4.0:.4f}"
+    sentences.append(f"At n = {last['horizon'][0]:,} the worst regret is {ends}; {limit}.")
     for name in ALGORITHMS:
         curve = data.filter(algorithm=name)
         gaps = curve["variance_gap"]
         place = f"the worst Δ goes from {gaps[0]:g} to {gaps[-1]:g}"
         sentences.append(f"{name}: {grid.describe(curve, FIT_FROM[name])}; {place}.")
-    return " ".join([*sentences, f"Γ²/4 = {max(data['mean_gap']) ** 2 / 4.0:.4f}."])
+    return sentences
 
 
 FIGURE = PaperFigure(

@@ -55,6 +55,17 @@ def compare(data: pl.DataFrame) -> dict[str, float | str]:
     }
 
 
+def findings(tables: Tables) -> list[str]:
+    """Who is lower at the longest horizon, then both configurations in words."""
+    parts = shown(tables)
+    last = {name: table.row(-1, named=True) for name, table in parts.items()}
+    counts = [f"{row['MV-LCB lower']} in {name[0].lower()}{name[1:]}" for name, row in last.items()]
+    horizon = max(row["n"] for row in last.values())
+    lower = " and ".join(counts)
+    lead = f"At n = {horizon:,} MV-LCB has the lower regret for {lower}, of {len(RHOS)} values of ρ each."
+    return [lead, *(describe(name, table) for name, table in parts.items())]
+
+
 def describe(name: str, table: pl.DataFrame) -> str:
     """One configuration in words."""
     first, last = table.row(0, named=True), table.row(-1, named=True)
@@ -114,6 +125,6 @@ FIGURE = PaperFigure(
     "outperforms ExpExp and converges faster; in configuration 2 ExpExp eventually does better for some ρ.",
     cells=cells,
     draw=draw,
-    findings=lambda tables: " ".join(describe(name, table) for name, table in shown(tables).items()),
+    findings=findings,
     shown=shown,
 )

@@ -12,6 +12,7 @@ from prudent.paper import grid
 from prudent.paper.making import PaperFigure, Tables
 from prudent.paper.problems import ALGORITHMS, HORIZONS, MU_2, VARIANCE_1
 from prudent.policies.base import spec
+from prudent.text import minus
 
 COLUMNS = 4
 RING: dict[str, Any] = {"markersize": 7, "markerfacecolor": "none", "color": "#D00000", "clip_on": False}
@@ -50,13 +51,14 @@ def plot_panel(ax: Axes, panel: pl.DataFrame) -> Axes:
     ax.set_title(f"$n$ = {top['horizon']:,}", fontsize=9)
     low, high = mesh.get_clim()
     bar = ax.figure.colorbar(mesh, ax=ax, ticks=[low, high], aspect=14, pad=0.03)
-    bar.ax.set_yticklabels([f"{round(low, 4) + 0.0:g}", f"{high:#.2g}"], fontsize=8)
+    ends = f"{round(low, 4) + 0.0:g}", f"{high:#.2g}"
+    bar.ax.set_yticklabels([minus(end) for end in ends], fontsize=8)
     bar.outline.set_visible(False)
     return ax
 
 
-def findings(tables: Tables) -> str:
-    """The paper's two sentences, checked where Γ is largest at both ends of Δ, and by counting cells."""
+def findings(tables: Tables) -> list[str]:
+    """The paper's two sentences, checked by counting cells, and where Γ is largest at both ends of Δ."""
     data = tables["heatmaps"]
     widest, gaps, sentences = max(data["mean_gap"]), data["variance_gap"], []
     for gap, name in product((min(gaps), max(gaps)), ALGORITHMS):
@@ -64,10 +66,11 @@ def findings(tables: Tables) -> str:
         sentences.append(f"Δ = {gap:g}, Γ = {widest:g}, {name}: {grid.describe(curve, FIT_FROM)}.")
     last = max(data["horizon"])
     lower = grid.clearly_lower(*(data.filter(algorithm=name, horizon=last) for name in ALGORITHMS))
-    return (
-        f"{' '.join(sentences)} At n = {last:,} MV-LCB has the smaller regret by more than two standard errors in "
-        f"{(lower > 0).sum()} of {len(lower)} cells, ExpExp in {(lower < 0).sum()}."
+    counted = (
+        f"At n = {last:,} MV-LCB has the smaller regret by more than two standard errors in {(lower > 0).sum()} of "
+        f"{len(lower)} cells, ExpExp in {(lower < 0).sum()}."
     )
+    return [counted, *sentences]
 
 
 FIGURE = PaperFigure(

@@ -140,11 +140,11 @@ def regrets(data: pl.DataFrame, factor: float) -> pl.DataFrame:
     return standings(data).select("policy").join(table, on="policy", maintain_order="left")
 
 
-def findings(tables: Tables) -> str:
+def findings(tables: Tables) -> list[str]:
     """The first of the standings."""
     best = standings(tables["leaderboard"]).row(0, named=True)
     problems = len(CONFIGURATIONS) * len(RHOS)
-    return f"Smallest mean rank over the {problems} problems: {best['policy']}, {best['mean rank']:.1f}."
+    return [f"Smallest mean rank over the {problems} problems: {best['policy']}, {best['mean rank']:.1f}."]
 
 
 def shown(tables: Tables) -> Tables:

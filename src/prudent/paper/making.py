@@ -47,7 +47,8 @@ class PaperFigure:
     """A figure: its texts, its cells by table, and what is made of their results.
 
     `tables` makes the tables that are written from those that were simulated, by the same names unless it says
-    otherwise. `draw`, `findings` and `shown`, the report's tables, see the written ones. Drawings are by file name.
+    otherwise. `draw`, `findings` and `shown`, the report's tables, see the written ones. Drawings are by file name, and
+    the first of the findings is the one that sums them up.
     """
 
     name: str
@@ -56,7 +57,7 @@ class PaperFigure:
     settings: str
     paper_says: str
     draw: Callable[[Tables], dict[str, Figure]]
-    findings: Callable[[Tables], str]
+    findings: Callable[[Tables], list[str]]
     cells: Callable[[], Mapping[str, Sequence[Labelled]]] = dict
     tables: Callable[[Tables], Tables] = lambda found: found
     shown: Callable[[Tables], Tables] = lambda _: {}
@@ -108,8 +109,9 @@ def make(figure: PaperFigure, settings: Settings) -> Section:
         drawn = figure.draw(tables)
         pictures = [path for name, picture in drawn.items() for path in save(picture, settings.out / name)]
     size = f" {runs:,} runs of each simulation, random seed {settings.seed}." if panels else ""
-    notes = {"The figure": figure.caption, "Settings": figure.settings + size}
-    notes |= {"The paper says": figure.paper_says, "Measured": figure.findings(tables)}
+    notes: dict[str, str | list[str]] = {"The figure": figure.caption, "Settings": figure.settings + size}
+    notes |= {"The paper says": figure.paper_says}
+    notes |= {"Measured": found} if (found := figure.findings(tables)) else {}
     shown, again = figure.shown(tables), f"prudent paper {figure.name}"
     section = Section(figure.name, figure.title, pictures, shown, notes, data, again, figure.tag)
     if figure.page:
@@ -119,7 +121,10 @@ def make(figure: PaperFigure, settings: Settings) -> Section:
 
 def as_markdown(section: Section) -> str:
     """The section as a page."""
-    parts = [f"# {section.title}", *(f"**{heading}.** {text}" for heading, text in section.notes.items())]
+    parts = [f"# {section.title}"]
+    for heading, text in section.notes.items():
+        first, *others = [text] if isinstance(text, str) else text
+        parts += [f"**{heading}.** {first}", *(["\n".join(f"- {each}" for each in others)] if others else [])]
     parts += [f"Made by `{section.again}`. Times are of the machine that made it."]
     parts += [f"![{section.title}]({path.name})" for path in section.figures if path.suffix == ".png"]
     for title, table in section.tables.items():

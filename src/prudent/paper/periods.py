@@ -21,7 +21,7 @@ from prudent import (
 )
 from prudent.figures import COLOURS, ERRORS
 from prudent.paper.making import PaperFigure, Tables
-from prudent.text import with_error
+from prudent.text import minus, with_error
 
 LOSSES = Bandit([Empirical([-10.0] + [7.0] * 9), Empirical([-5.0] + [8.0] * 3)], names=["rare large", "frequent small"])
 LOSSES_RISK = CVaR(0.05)
@@ -105,7 +105,7 @@ def plot_learning(ax: Axes, data: pl.DataFrame) -> Axes:
     return ax
 
 
-def findings(tables: Tables) -> str:
+def findings(tables: Tables) -> list[str]:
     """The best of all sequences, the learner's regret at both ends, and what a mix can save over a long horizon."""
     shares, data = tables["periods-shares"].rows(named=True), tables["periods-learning"].rows(named=True)
     best = min(shares, key=lambda row: row["cost"])
@@ -113,13 +113,14 @@ def findings(tables: Tables) -> str:
     first, last = data[0], data[-1]
     far = best_sequence(GAMES, GAMES_RISK, LONG)
     ends = [f"{with_error(row['regret'], row['regret_se'])} at n = {row['periods']}" for row in (first, last)]
-    return (
+    return [
         f"Left: the best sequence pulls the first arm {best['pulls of arm 1']} times of {PERIODS} and costs "
         f"{best['cost']:.2f}. The best single arm costs {alone:.2f}, and choosing by the sum so far "
-        f"{best['adaptive']:.2f}. Right: the learner's regret is {' and '.join(ends)}. The best single arm "
-        f"loses {first['single arm']:.4f} and {last['single arm']:.4f}. Over {LONG:,} periods no mix saves "
-        f"more than {(far.cost - far.least) / LONG:.5f} per period, by the bound."
-    )
+        f"{best['adaptive']:.2f}.",
+        f"Right: the learner's regret is {' and '.join(ends)}. The best single arm loses {first['single arm']:.4f} and "
+        f"{last['single arm']:.4f}.",
+        f"Over {LONG:,} periods no mix saves more than {(far.cost - far.least) / LONG:.5f} per period, by the bound.",
+    ]
 
 
 def in_words(bandit: Bandit) -> str:
@@ -127,10 +128,8 @@ def in_words(bandit: Bandit) -> str:
     parts = []
     for name, law in zip(bandit.names, bandit.arms, strict=True):
         values, masses = law.atoms() or ([], [])
-        chances = ", ".join(
-            f"{value:g} with probability {mass:g}".replace("-", "−") for value, mass in zip(values, masses, strict=True)
-        )
-        parts.append(f"{name}: {chances}")
+        chances = [f"{value:g} with probability {mass:g}" for value, mass in zip(values, masses, strict=True)]
+        parts.append(f"{name}: {minus(', '.join(chances))}")
     return "; ".join(parts)
 
 

@@ -113,20 +113,19 @@ def deterministic_error(data: pl.DataFrame) -> float:
     return float(max((rows["regret"] - share * (1.0 - share) * MEAN_GAP**2).abs()))
 
 
-def findings(tables: Tables) -> str:
-    """The identity on deterministic arms, then every curve in words, and what the docstring's formulas give."""
-    data = tables["worst-case"]
+def findings(tables: Tables) -> list[str]:
+    """What the docstring's formulas give, the identity on deterministic arms, then every curve in words."""
+    data, last = tables["worst-case"], HORIZONS[-1]
+    limits = ", ".join(f"{number(predicted(name, last), 5)} for {name}" for name in ALGORITHMS)
     sentences = [
-        f"MV-LCB on deterministic arms: |regret − T₁T₂Γ²/n²| is at most {number(deterministic_error(data), 2)}."
+        f"Γ²/4 = {MEAN_GAP**2 / 4.0:.4f}; for n = {last:,} and Gaussian arms one expects {limits}.",
+        f"MV-LCB on deterministic arms: |regret − T₁T₂Γ²/n²| is at most {number(deterministic_error(data), 2)}.",
     ]
     words = {"deterministic": "deterministic", "gaussian": "worst Gaussian"}
     for kind, name in product(words, ALGORITHMS):
         curve = data.filter(arms=kind, algorithm=name)
         sentences.append(f"{name}, {words[kind]} arms: {grid.describe(curve, FIT_FROM)}.")
-    last = HORIZONS[-1]
-    limits = ", ".join(f"{number(predicted(name, last), 5)} for {name}" for name in ALGORITHMS)
-    sentences.append(f"Γ²/4 = {MEAN_GAP**2 / 4.0:.4f}; for n = {last:,} and Gaussian arms one expects {limits}.")
-    return " ".join(sentences)
+    return sentences
 
 
 FIGURE = PaperFigure(

@@ -74,7 +74,7 @@ def plot_regret(ax: Axes, many: Sequence[PortfolioRuns], since: int = 1) -> Axes
         positive.append(mean.min() > 0.0)
         if len(shown) > 1 and positive[-1]:
             fit = runs.regret_slope(since=since)
-            label += f": slope {fit}"
+            label += f": slope {fit}".replace("-", "−")
             line = np.exp(np.log(mean).mean() + fit.value * (np.log(rounds) - np.log(rounds).mean()))
             ax.plot(rounds, line, color=colour, linestyle="--", linewidth=0.8)
         ax.plot(rounds, mean, color=colour, marker=MARKERS[i % len(MARKERS)], label=label)

@@ -21,14 +21,15 @@ LONG = 60
 class Section:
     """One part of a report: pictures, tables and notes under a title, each under a heading of its own.
 
-    `again` is the command that makes it again; `tag` is a word or two beside the title.
+    A note is a text, or a list whose first item sums it up and whose others are listed below it. `again` is the command
+    that makes the section again; `tag` is a word or two beside the title.
     """
 
     name: str
     title: str
     figures: list[Path] = field(default_factory=list)
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)
-    notes: dict[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str | list[str]] = field(default_factory=dict)
     data: list[Path] = field(default_factory=list)
     again: str = ""
     tag: str = ""
@@ -59,25 +60,36 @@ def environment(*packages: str) -> Environment:
     """Where templates are found: in these packages, and in this one, whose page others extend."""
     loader = ChoiceLoader([PackageLoader(package, ".") for package in (*packages, "prudent.report")])
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    made.filters |= {"picture": picture, "rows": table_rows, "merged": merged, "raised": raised}
+    made.filters |= {"picture": picture, "rows": table_rows, "merged": merged, "typeset": typeset}
     made.filters["prose"] = lambda rows: any(len(cell) > LONG for row in rows for cell in row)
+    made.filters["from_here"] = lambda path, folder: path.relative_to(folder).as_posix()
     return made
 
 
-def picture(path: Path, prefix: str) -> str:
-    """An SVG file as markup to stand in the page: no prologue, its size left to the page, its ids made its own."""
+def picture(path: Path, prefix: str, title: str) -> str:
+    """An SVG file as markup to stand in the page: no prologue, its size left to the page, its ids made its own.
+
+    Its title is what a screen reader says of it.
+    """
     markup = path.read_text(encoding="utf-8")
     markup = markup[markup.index("<svg") :]
     for size in ("width", "height"):
         markup = re.sub(rf'(<svg[^>]*?) {size}="[^"]*"', r"\1", markup, count=1)
-    markup = re.sub(r"<metadata>.*?</metadata>", "", markup, flags=re.DOTALL)
-    return re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{prefix}-", markup)
+    markup = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", markup, flags=re.DOTALL)
+    markup = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{prefix}-", markup)
+    named = f'<svg role="img" aria-labelledby="{prefix}-title"'
+    return re.sub(r"<svg([^>]*)>", rf'{named}\1><title id="{prefix}-title">{escape(title)}</title>', markup, count=1)
 
 
-def raised(text: str) -> Markup:
-    """The text with powers set high, n^(1/3), real minus signs, and numbers that stay with their error or unit."""
+def typeset(text: str) -> Markup:
+    """A text as markup: real minus signs, powers set high, n^(1/3), and numbers that stay with their error or unit."""
     whole = re.sub(r" (?=[±×%])|(?<=[±×]) ", NO_BREAK, minus(text))
-    return Markup(re.sub(r"\^(?:\(([^()]*)\)|(−?[\d.]*\d))", r"<sup>\1\2</sup>", str(escape(whole))))
+    return Markup(re.sub(r"\^\(([^()]*)\)|\^\{([^{}]*)\}|\^([−-]?\w+(?:\.\d+)?)", _power, str(escape(whole))))
+
+
+def _power(found: re.Match[str]) -> str:
+    inside = next(part for part in found.groups() if part is not None)
+    return f"<sup>{inside.replace('-', '−')}</sup>"
 
 
 def merged(table: pl.DataFrame) -> pl.DataFrame:
@@ -95,5 +107,5 @@ def table_rows(table: pl.DataFrame) -> list[list[str]]:
 
 def _cell(value: object) -> str:
     if isinstance(value, bool) or not (value is None or isinstance(value, int | float)):
-        return minus(str(value))
-    return minus(count(value) if isinstance(value, int) else number(value))
+        return str(value)
+    return count(value) if isinstance(value, int) else number(value)
