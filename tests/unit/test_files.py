@@ -519,7 +519,10 @@ def test_the_options_of_a_pilot_are_the_columns_of_a_file(made):
         ("a,b\n1,\n5,1\n2,4\n", "column 'b' must hold at least 3 outcomes"),
     ):
         with pytest.raises(PrudentError, match=message):
-            pilot(made(content))
+            pilot(made(content), remark=lambda text: None)
+    with pytest.warns(UserWarning, match="b: 1 of 4 missing") as warned:
+        pilot(made("a,b\n1,5\n5,\n2,4\n7,8\n"))
+    assert warned[0].filename == __file__
 
 
 def test_a_pilot_may_be_all_successes_or_all_failures_but_not_all_the_same_otherwise(made):

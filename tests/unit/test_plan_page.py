@@ -162,6 +162,15 @@ def test_policies_left_out_have_reasons_in_plain_words(tmp_path):
     assert plainly("own: odd.") == "own: odd."
 
 
+@pytest.mark.parametrize(("rho", "regret", "price"), [("inf", "EUR", "EUR"), (0, "EUR²", "EUR²"), (55, "EUR²", "EUR")])
+def test_costs_have_the_unit_that_follows_from_rho(shop, tmp_path, rho, regret, price):
+    """−μ is measured in EUR, σ² − ρ μ in EUR²; in sentences it is divided by ρ."""
+    found = prudent("plan", "--pilot", shop, *LONG, "--rho", rho, "--horizon", 60, *FIXED, "--out", tmp_path)
+    assert re.search(rf"^(?:vts\(sd=[\d.]+\)|exp-exp) +[\d,.]+ ± [\d,.]+ {regret} ", found.stdout, re.MULTILINE)
+    assert re.search(rf"It costs [\d,.]+ ± [\d,.]+ {price} per", " ".join(found.stdout.split()))
+    assert ("risk='mean')" in found.stdout) == (rho == "inf")
+
+
 def test_the_lines_to_run_run(advice, tmp_path, monkeypatch, capsys):
     found, _ = advice
     monkeypatch.chdir(tmp_path)

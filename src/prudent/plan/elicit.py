@@ -175,12 +175,14 @@ def pilot(
     """
     if group is None and outcome is not None:
         raise PrudentError(f"{path}: outcome={outcome!r} needs group=…, the column that says which option a row is of")
-    told = lambda text: remark(f"{path}: {text}")  # noqa: E731
+    said: list[str] = []
     read = (
-        read_columns(path, gaps=True, text=False, remark=told)
+        read_columns(path, gaps=True, text=False, remark=said.append)
         if group is None
-        else read_groups(path, group, outcome, remark=told)
+        else read_groups(path, group, outcome, remark=said.append)
     )
+    for text in said:
+        remark(f"{path}: {text}")
     found: list[Option] = []
     for name, outcomes in read.items():
         own, where = Pilot(name, tuple(outcomes)), f"{path}: {'column' if group is None else group} {name!r}"

@@ -260,13 +260,13 @@ def readable(advice: Advice) -> pl.DataFrame:
     return pl.DataFrame(
         {
             "policy": [row["policy"] for row in rows],
-            "regret": [outcome.about(row, "regret", power=2) for row in rows],
+            "regret": [outcome.about(row, "regret", power=advice.trial.power) for row in rows],
             "mean outcome": [outcome.about(row, "outcome", gain=True) for row in rows],
             f"outcome, worst {100 * WORST:g} %": [outcome.about(row, "worst_outcome", gain=True) for row in rows],
             "best option found": [percent(row, "found_best") for row in rows],
             "deviation within a trial": [outcome.about(row, "deviation") for row in rows],
             "exploration risk": [outcome.about(row, "exploration_risk", power=2) for row in rows],
-            "behind the first": [outcome.about(row, "behind", power=2) for row in rows],
+            "behind the first": [outcome.about(row, "behind", power=advice.trial.power) for row in rows],
             "as good as the first": [good[row["as_good"]] for row in rows],
         }
     )

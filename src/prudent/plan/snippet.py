@@ -1,6 +1,7 @@
 """The lines that run the trial as it was planned."""
 
 from prudent.plan.advise import Advice, check_advice
+from prudent.text import risk_name
 
 HOW = (
     "Save these lines as trial.py and run them. For every person they say which option to give and ask for the outcome;"
@@ -13,7 +14,7 @@ def lines_to_run(advice: Advice) -> str:
     """A complete script: the planned policy, live."""
     trial = check_advice("lines_to_run", advice).trial
     outcome = trial.outcome
-    given = [repr(advice.recommended), "options", f"horizon={advice.horizon}", f"risk={str(trial.risk)!r}"]
+    given = [repr(advice.recommended), "options", f"horizon={advice.horizon}", f"risk={risk_name(trial.risk)!r}"]
     if trial.support is not None:
         given.append(f"support={trial.support!r}")
     if not outcome.larger_is_better:

@@ -98,6 +98,11 @@ class Trial(NamedTuple):
         rho = self.risk.rho
         return (cost, 2) if rho == 0.0 else (cost, 1) if np.isinf(rho) else (cost / rho, 1)
 
+    @property
+    def power(self) -> int:
+        """By which power of the unit costs are measured: σ² − ρ μ by its square, −μ alone by itself."""
+        return 1 if np.isinf(self.risk.rho) else 2
+
     def price(self, row: dict[str, Any], name: str) -> str:
         """Such a difference in words, with two standard errors."""
         both = {key: None if row[key] is None else self.worth(row[key])[0] for key in (name, f"{name}_se")}
