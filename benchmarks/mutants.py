@@ -70,8 +70,10 @@ TESTS = {
     "live": "unit/test_agent* unit/test_ties",
     "paper": "figures/test_definitions figures/test_drawn unit/test_claims figures/test_* unit/test_report",
     "parameters": "unit/test_errors unit/test_hostile unit/test_registry unit/test_policies unit/test_study",
-    "plan": "unit/test_plan figures/test_drawn unit/test_files statistical/test_plan_actg175",
-    "policies": "properties/test_units unit/test_formulas unit/test_registered unit/test_ties unit/test_best_of_both unit/test_policies "
+    "plan": "unit/test_plan unit/test_plan_rho unit/test_plan_page figures/test_drawn unit/test_files "
+    "statistical/test_plan_actg175",
+    "policies": "unit/test_formulas unit/test_registered unit/test_ties unit/test_best_of_both unit/test_policies "
+    "properties/test_units "
     "unit/test_identification statistical/test_enumeration statistical/test_mean_cvar_lcb statistical/test_learning "
     "unit/test_leaping_engine statistical/test_theorems statistical/test_reference",
     "portfolio": "unit/test_portfolio_[lp]* unit/test_portfolio_hostile unit/test_registered figures/test_drawn "

@@ -27,11 +27,13 @@ from pinned import Sections, write
 from prudent import figures, paper
 from prudent.paper import leaderboard, periods
 from prudent.paper.claims import CLAIMS, REMARKS
-from prudent.plan import page
+from prudent.plan import guesses, page
 from prudent.plan.advise import Advice
+from prudent.plan.ranking import BEST, MEASURED
+from prudent.plan.trial import Trial
 from prudent.portfolio import report
 from prudent.portfolio.figures import plot_frontier, plot_regret, plot_weights
-from prudent.study import Labelled, plots
+from prudent.study import Labelled, Study, plots
 
 PINNED = Path(__file__).parent / "figures" / "drawn.json"
 ROWS = 4
@@ -169,15 +171,25 @@ def study_pictures() -> Sections:
 
 def plan_pictures() -> Sections:
     """The picture and the table of a plan."""
-    measured = ("regret", "outcome", "worst_outcome", "deviation", "found_best", "exploration_risk", "behind")
+    measured = (*MEASURED, "worst_outcome", "behind")
     columns = {name: spread(3, i) for i, name in enumerate(measured)}
     errors = {f"{name}_se": 0.1 * spread(3, i + 0.5) for i, name in enumerate(measured)}
     table = pl.DataFrame({"policy": ["one", "two", "three"], **columns, **errors, "as_good": [True, True, False]})
-    advice = Advice(table, "one", ["Because."], {"four": "It is too slow."}, study=None)  # type: ignore[arg-type]
-    with patch.object(page, "render", lambda *_: ""):
-        drawn = saved_by(figures, lambda out: page.write_report(advice, {}, out))
+    rows = table.drop("as_good").with_columns(yardstick=pl.Series(["always A", "always B", "all in turn"]))
+    lengths = pl.concat([table, table]).with_columns(
+        policy=pl.Series(["one"] * 3 + ["round-robin"] * 3), horizon=pl.Series([30, 100, 300] * 2)
+    )
+    people = pl.DataFrame(
+        {"option": ["A", "B", BEST], "average": [2.5, 4.0, 5.5], "fewest": [1, 2, 3], "most": [7, 8, 9]}
+    )
+    trial = Trial.checked(guesses(["A: gaussian(1, 2)", "B: gaussian(3, 9)"]), "mean-variance(rho=2)", 100, unit="EUR")
+    study = Study({"draw 1": ["bernoulli(0.5)"]}, ["ucb1"], ["mean"], [100], runs=20)
+    advice = Advice(
+        table, "one", ["Because."], {"four": "It is too slow."}, study, trial, 100, rows, people, lengths, "one"
+    )
+    drawn = saved_by(figures, lambda out: page.parts_of(advice, out, []))
     pictures = {f"plan: {key}": described(each) for key, each in drawn.items()}
-    return {**pictures, "plan: table": row_lines(page.readable(table))}
+    return {**pictures, "plan: table": row_lines(page.readable(advice))}
 
 
 def portfolio_pictures() -> Sections:

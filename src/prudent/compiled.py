@@ -15,7 +15,7 @@ import glob
 import hashlib
 import inspect
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from functools import cache, cached_property, update_wrapper
@@ -39,13 +39,14 @@ class Kernel:
     """A compiled loop, cached on disk, that lets other threads run.
 
     Called from Python it needs an entrance from there, which takes long to compile. Most kernels are called by others
-    only; so inside kernels stands a second form without one.
+    only; so inside kernels stands a second form without one, or a simpler one where `simpler_for` says so.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.py_func = function
         self.alone = _cached(function, nogil=True)
         self.inside = _cached(function, no_cpython_wrapper=True)
+        self.simpler: dict[Any, Any] = {}
         update_wrapper(self, function)
 
     def __call__(self, *args: Any) -> Any:
@@ -54,11 +55,26 @@ class Kernel:
     def __reduce__(self) -> str:
         return self.py_func.__qualname__
 
+    def form(self, args: Sequence[Any]) -> Any:
+        """What stands for it inside kernels, where the arguments are of these types."""
+        return self.simpler.get(getattr(args[0], "instance_class", None), self.inside) if args else self.inside
+
 
 def kernel(function: F) -> F:
     """Make a `Kernel` of a function."""
     made: Any = Kernel(function)
     return cast(F, made)
+
+
+def simpler_for(general: Any, special: type) -> Callable[[F], F]:
+    """Inside kernels the function below, which does the same, is taken for the kernel `general` if its first argument
+    is a `special`; what only others need is then not compiled."""
+
+    def register(function: F) -> F:
+        general.simpler[special] = _cached(function, no_cpython_wrapper=True)
+        return function
+
+    return register
 
 
 def _cached(function: Callable[..., Any], **options: bool) -> Any:
@@ -70,8 +86,16 @@ def _cached(function: Callable[..., Any], **options: bool) -> Any:
 class KernelType(types.Dispatcher):  # type: ignore[misc]
     """A kernel inside of others. The value of a constant argument does not matter: True and False are one type."""
 
+    def __init__(self, called: Kernel) -> None:
+        super().__init__(called.inside)
+        self._called = called
+
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        return super().get_call_type(context, [types.unliteral(each) for each in args], kws)
+        plain = [types.unliteral(each) for each in args]
+        return types.Dispatcher(self._called.form(plain)).get_call_type(context, plain, kws)
+
+    def get_overload(self, sig: Any) -> Any:
+        return self._called.form(sig.args).get_overload(sig.args)
 
 
 register_model(KernelType)(models.OpaqueModel)
@@ -79,7 +103,7 @@ register_model(KernelType)(models.OpaqueModel)
 
 @typeof_impl.register(Kernel)  # type: ignore[untyped-decorator]
 def _kernel_type(value: Kernel, _: Any) -> KernelType:
-    return KernelType(value.inside)
+    return KernelType(value)
 
 
 class MachineCode(IndexDataCacheFile):  # type: ignore[misc]
@@ -142,20 +166,6 @@ def in_kernels(plain: Callable[..., Any]) -> Callable[[F], F]:
     return register
 
 
-def left_out_for(special: type, instead: Any) -> Callable[[F], F]:
-    """A helper that is never reached where its first argument is a `special`: kernels for those are compiled without
-    it. `instead` tells the type of its result."""
-
-    def mark(function: F) -> F:
-        @in_kernels(function)
-        def choose(first: Any, *_: Any) -> Any:
-            return (lambda first, *_: instead) if issubclass(first.instance_class, special) else function
-
-        return function
-
-    return mark
-
-
 class PolicyType(types.NamedTuple):  # type: ignore[misc]
     """A policy class as Numba sees it: its fields' types and a fingerprint of its code.
 
@@ -213,6 +223,8 @@ def as_compiled(policy: Any) -> Any:
 
 def _check_field(owner: str, name: str, value: Any) -> None:
     """Refuse what Numba cannot take as an argument, and what would change between rounds."""
+    if isinstance(value, (bool, int, float, str)) or hasattr(value, "_fields"):  # a part was checked when it was made
+        return
     try:
         fits = not isinstance(value, (list, set, dict)) and typeof(value) is not None
     except (ValueError, TypeError, NumbaError):

@@ -36,16 +36,19 @@ class NotCompiledError(PrudentError):
     """Machine code that is not there yet was asked for where nothing is to be compiled."""
 
 
-@contextmanager
-def compiling(subject: str) -> Iterator[None]:
-    """What is compiled in here is compiled for the `subject`; if Numba refuses its code, one line says which."""
-    token = _subject.set(subject)
-    try:
-        yield
-    except NumbaError as error:
-        raise PrudentError(f"{subject}: {refusal(error)}") from error
-    finally:
-        _subject.reset(token)
+class Compiling:
+    """What is compiled within is compiled for the `subject`; if Numba refuses its code, one line says which."""
+
+    def __init__(self, subject: str) -> None:
+        self._subject = subject
+
+    def __enter__(self) -> None:
+        self._before = _subject.set(self._subject)
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        _subject.reset(self._before)
+        if isinstance(error, NumbaError):
+            raise PrudentError(f"{self._subject}: {refusal(error)}") from error
 
 
 def refusal(error: NumbaError) -> str:

@@ -59,6 +59,11 @@ def source_digest(start: Path) -> bytes:
 
 
 @cache
+def _tools_digest() -> bytes:
+    return _digest(TOOLS)
+
+
+@cache
 def _in_rooms() -> frozenset[Path]:
     return frozenset([*TOOLS, *(path for room in ROOMS for path in (HERE / room).glob("*.py"))])
 
@@ -92,7 +97,7 @@ def fingerprint(cls: type) -> str:
 
     What cannot be followed, such as a pointer to a function in C, makes it another one in every process.
     """
-    digest = hashlib.blake2b(_digest(TOOLS), digest_size=10)
+    digest = hashlib.blake2b(_tools_digest(), digest_size=10)
     _absorb_class(cls, digest.update, set())
     return digest.hexdigest()
 

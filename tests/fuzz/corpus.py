@@ -218,7 +218,7 @@ PLANS = {
         f"{PLAN} --option '99999999999 * gaussian(0, 1)'", "99,?999,?999,?999"
     ),
     "a trade-off beyond floats is refused": refused(
-        f"{PLAN.replace('--rho 1', '--accept 1e-320 1e300')} {GUESSES}", "accept|trade-off|rho"
+        f"{PLAN.replace('--rho 1', '--accept 1e-320 1 1e300')} {GUESSES}", "accept|trade-off|rho"
     ),
     "a plan with the seed -1 is refused": refused(f"{PLAN} {GUESSES} --seed -1", "seed"),
     "a plan with the seed 2^63 is refused or made": clean(f"{PLAN} {GUESSES} --seed {2**63}"),

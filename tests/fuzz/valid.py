@@ -43,7 +43,7 @@ TEXTS = (
     f"portfolio table.csv --horizon 30 --short --upper 0.8 --feedback semi-bandit --out new {FEW}",
     "plan --option 'old: gaussian(0.3..0.6, 0.1)' --option 'beta(1..2, 2)' --rho 1 --horizon 40 --draws 10"
     f" --policy mv-lcb --policy exp-exp {FEW} --out plan",
-    f"plan --pilot table.csv --policy mv-lcb --accept 0.2 0.1 --horizon 30 --draws 10 {FEW}",
+    f"plan --pilot table.csv --policy mv-lcb --accept 0.2 0.1 0.3 --horizon 30 --draws 10 {FEW}",
     "run study.toml --out made",
     "run study.toml --out new --dry-run",
     "show made --policy 'mv-lcb*' --where c=1",
@@ -123,10 +123,13 @@ CALLS = {
             "risk": "MeanVariance(1)",
             "horizon": "20",
         },
+        **{"unit": "'EUR'", "larger_is_better": "True", "support": "(0, 1)"},
         **{"out": "Path('new')", "policies": "['mv-lcb']", "draws": "10", "runs": "2", "seed": "1", "workers": "1"},
     },
     "plan.guesses": {"texts": "['a: beta(1, 2)']"},
-    "plan.tolerance": {"less_mean": "0.1", "less_variance": "0.2"},
+    "plan.tolerance": {"less_mean": "0.1", "deviation": "0.2", "instead_of": "0.3"},
+    "plan.accepted": {"answer": "'5 25 30'"},
+    "plan.winners": {"options": "plan.guesses(['a: beta(1, 2)', 'b: beta(1..2, 2)'])", "larger_is_better": "True"},
     "Agent": {
         **{"policy": "'mv-lcb'", "arms": "2", "horizon": "20", "seed": "1", "risk": "'variance'"},
         **{"support": "(0, 1)", "remember": "True"},

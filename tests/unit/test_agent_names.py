@@ -125,6 +125,13 @@ def test_wrong_names_are_refused_and_change_nothing(call, message):
     assert agent.to_json() == before
 
 
+def test_an_error_of_a_policy_calls_the_arm_by_its_name():
+    agent = Agent("entropic-lcb", ["steady"], 10)
+    agent.tell("steady", -1e100, asked=False)
+    with pytest.raises(PrudentError, match=r"entropic-lcb: its score of arm 'steady', .* is not a number"):
+        agent.ask()
+
+
 def test_numbered_arms_get_no_name():
     with pytest.raises(PrudentError, match="name must fit the other arms, got 'c'; these arms have numbers"):
         Agent("ucb1", 2, scale=1).add_arm("c")

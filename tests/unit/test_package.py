@@ -59,7 +59,7 @@ DEFAULTS = {
     "study.Cell": {"runs": 500, "seed": 0, "engine": "auto"},
     "study.Study": {"seed": 0, "engine": "auto", "keep": "summary"},
     "study.run": {"keep": "summary", "backend": "threads"},
-    "plan.advise": {"policies": (), "draws": 100, "runs": 20, "seed": 0},
+    "plan.advise": {"policies": (), "unit": "", "larger_is_better": True, "draws": 100, "runs": 20, "seed": 0},
     "testing.check_policy": {"arms": (2, 3, 5), "horizon": 60, "rewards": (-math.inf, math.inf)},
     "testing.check_strategy": {"arms": (2, 3, 5), "budget": 60, "delta": 0.1},
 }

@@ -1,7 +1,10 @@
 """Plans: what people know becomes a prior, and the prior a recommendation."""
 
 import contextlib
-import json
+import dataclasses
+import itertools
+import re
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -9,20 +12,17 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 
-from prudent import MeanVariance, PrudentError
+from prudent import Bandit, MeanVariance, PrudentError, simulate
 from prudent.arms.base import arms
 from prudent.cli import main
-from prudent.plan import Pilot, advise, guesses, pilot, suitable, tolerance, write_report
-from prudent.plan.advise import MEASURED, summarise
+from prudent.plan import Pilot, advise, guesses, lines_to_run, pilot, suitable, tolerance, winners, write_report
+from prudent.plan.advise import yardsticks
+from prudent.plan.lengths import knee
+from prudent.plan.ranking import MEASURED, looks_best, summarise
+from prudent.plan.trial import Trial, mirrored
 from prudent.policies.base import policies as registry
 from prudent.policies.base import spec
 from prudent.study import Store, load
-
-
-@pytest.mark.parametrize(("less_mean", "less_variance"), [(0.2, 0.1), (1.0, 3.0), (0.01, 0.5)])
-def test_at_the_tolerance_both_sides_of_the_trade_off_cost_the_same(less_mean, less_variance):
-    risk = MeanVariance(tolerance(less_mean, less_variance))
-    assert risk.stats_cost(1.0, 2.0) == pytest.approx(risk.stats_cost(1.0 - less_mean, 2.0 - less_variance))
 
 
 def test_guesses_are_named_and_repeated():
@@ -65,12 +65,6 @@ def test_the_options_of_all_guesses_together_are_limited():
         guesses(["9999 * gaussian(0, 1)", "2 * gaussian(0, 1)"])
 
 
-@pytest.mark.parametrize("pair", [(1e-320, 1e300), (1e300, 1e-320), ("a", 1), (0.0, 1.0), (1.0, np.inf), (None, 1)])
-def test_a_trade_off_without_a_tolerance_is_refused(pair):
-    with pytest.raises(PrudentError, match=r"trade-off: (variance|mean)"):
-        tolerance(*pair)
-
-
 @pytest.mark.parametrize(
     ("texts", "name"),
     [
@@ -108,8 +102,22 @@ def test_an_option_and_a_column_of_one_name_are_refused(tmp_path):
         ({"out": 5}, "out must be a folder, got 5"),
         ({"policies": "mv-lcb"}, "policies must be a list"),
         ({"policies": [5]}, "policy must be a NamedTuple"),
+        ({"policies": ["round-robin", "fixed-arm"]}, "policies must hold one that learns, got .*; add e.g. 'exp-exp'"),
+        ({"horizon": [100, 0]}, "horizon must be a whole number from 1"),
+        ({"horizon": []}, "horizon must be a number of rounds, or a list of up to 20"),
+        ({"unit": 5}, "unit must be a word such as 'EUR', got 5"),
+        ({"larger_is_better": "no"}, "larger_is_better must be True or False, got 'no'"),
+        ({"support": (1, 0)}, "support"),
+        (
+            {"options": [Pilot("a", (1.0, 2.0, 9.0)), Pilot("b", (1.0, 2.0, 4.0))], "support": (0, 5)},
+            r"outcomes of 'a' must lie in the support, \[0, 5\], got 9; widen the support",
+        ),
+        (
+            {"options": guesses(["2 * beta(1, 2)"]), "larger_is_better": False},
+            "where smaller is better, option 'option 1' must be a pilot, or gaussian, .*; got beta",
+        ),
         ({"risk": "cvar(0.1)"}, "risk must be a mean-variance"),
-        ({"options": [Pilot("a", None), Pilot("b", (1.0, 2.0, 4.0))]}, "option 'a' cannot be drawn"),
+        ({"options": [Pilot("a", None), Pilot("b", (1.0, 2.0, 4.0))]}, "option 'a' has no mean and variance"),
         ({"options": guesses(["gaussian(0, 1)"]) * 20_000}, "at most 10,000, got 20,000"),
     ],
     ids=lambda value: str(value)[:40],
@@ -146,15 +154,24 @@ def test_hostile_values_are_refused_in_words(tmp_path, monkeypatch, value):
     """Every argument of every public function of plans; what is not refused must be a result."""
     monkeypatch.chdir(tmp_path)
     options, risk = guesses(["2 * gaussian(0, 1)"]), MeanVariance(1.0)
-    asked = {"options": options, "risk": risk, "horizon": 30, "out": "plan", "policies": ["round-robin"], "draws": 10}
-    asked |= {"runs": 2, "seed": 0, "workers": 1, "progress": None}
+    asked = {"options": options, "risk": risk, "horizon": 30, "out": "plan", "policies": ["exp-exp"], "draws": 10}
+    asked |= {
+        "runs": 2,
+        "seed": 0,
+        "workers": 1,
+        "progress": None,
+        "unit": "",
+        "larger_is_better": True,
+        "support": None,
+    }
     trial = {name: asked[name] for name in ("risk", "horizon", "options")}
-    trade = {"less_mean": 1.0, "less_variance": 1.0}
+    trade = {"less_mean": 1.0, "deviation": 1.0, "instead_of": 2.0}
     calls = [(advise, asked | {name: value}) for name in asked if name != "policies" or value not in ([], {})]
     calls += [(suitable, trial | {name: value}) for name in trial]
     calls += [(tolerance, trade | {name: value}) for name in trade]
     calls += [(guesses, {"texts": value}), (guesses, {"texts": [value]}), (pilot, {"path": value})]
-    calls += [(write_report, {"advice": value, "facts": {}, "out": "plan"})]
+    calls += [(pilot, {"path": "x.csv", "group": value}), (winners, {"options": value})]
+    calls += [(write_report, {"advice": value, "out": "plan"}), (lines_to_run, {"advice": value})]
     for call, arguments in calls:
         with contextlib.suppress(PrudentError):
             call(**arguments)
@@ -172,7 +189,10 @@ def test_pilot_data_become_their_posterior():
     assert stats.kstest(yes, stats.beta(3, 2).cdf).pvalue > 1e-6
 
 
-def test_every_policy_is_suitable_or_left_out_with_a_reason():
+STAND = {"fixed-arm", "random-arm", "round-robin"}
+
+
+def test_every_policy_is_suitable_or_left_out_with_a_reason_but_yardsticks():
     risk, normal, coins = (
         MeanVariance(1.0),
         guesses(["4 * gaussian(0.3..0.6, 0.1)"]),
@@ -180,33 +200,242 @@ def test_every_policy_is_suitable_or_left_out_with_a_reason():
     )
     for options, fits in ((normal, "mts mvts mv-lcb exp-exp"), (coins, "bernoulli-mvts kl-ucb npts mts mv-lcb")):
         fit, left_out = suitable(risk, 1000, options)
-        assert {spec(policy).partition("(")[0] for policy in fit} | set(left_out) == set(registry.names())
-        assert set(fits.split()) <= {spec(policy) for policy in fit}
+        assert {spec(policy).partition("(")[0] for policy in fit} | set(left_out) | STAND == set(registry.names())
+        assert not STAND & ({spec(policy) for policy in fit} | set(left_out))
+        assert set(fits.split()) <= {spec(policy).partition("(")[0] for policy in fit}
     reasons = suitable(risk, 1000, normal)[1]
-    assert "rewards that are 0 or 1" in reasons["bernoulli-mvts"]
-    assert "[0, 1]" in reasons["kl-ucb"]
-    assert "best must be an end" in reasons["npts"]
+    assert "outcomes of two values, such as 0 and 1" in reasons["bernoulli-mvts"]
+    assert "low is not known" in reasons["kl-ucb"]
+    assert "best is not known" in reasons["npts"]
+    assert "is made for rewards in [-9, 9]" in suitable(risk, 1000, normal, support=(-9, 9))[1]["kl-ucb"]
     assert "serves cvar" in reasons["b-cvts"]
     assert "horizon" in suitable(risk, 3, normal)[1]["mv-lcb"]
 
 
 @pytest.fixture(scope="module")
 def advice(tmp_path_factory):
-    """Two options far apart, the better one last; exploring for ever is worse than stopping."""
+    """Two options far apart; exploring for longer is worse than stopping."""
     out = tmp_path_factory.mktemp("plan")
     options = guesses(["bad: gaussian(0.0..0.1, 0.3..0.4)", "good: gaussian(0.9..1.0, 0.01)"])
-    policies = ["round-robin", "exp-exp"]
+    policies = ["ucb1", "exp-exp", "round-robin"]
     return advise(options, MeanVariance(1.0), 500, out, policies=policies, draws=12, runs=5), out
 
 
 def test_the_better_policy_is_recommended_with_reasons(advice):
     found, _ = advice
     assert found.recommended == "exp-exp"
+    assert found.policies["policy"].to_list() == ["exp-exp", "ucb1(range=1.1796875)"]
     assert found.policies["as_good"].to_list() == [True, False]
-    assert any("Next comes round-robin" in reason for reason in found.reasons)
-    row = found.policies.row(1, named=True)
-    assert row["found_best"] == 1.0
-    assert row["deviation"] ** 2 > row["exploration_risk"] > 0.15, "half of the time on each of two means"
+    assert any("Next comes ucb1(range=1.1796875), which costs" in reason for reason in found.reasons)
+
+
+def test_yardsticks_are_shown_and_never_recommended(advice):
+    """Always giving the better option costs nothing, and is said to do as well; it is no advice."""
+    found, _ = advice
+    rows = {row["yardstick"]: row for row in found.yardsticks.to_dicts()}
+    assert set(rows) == {"always bad", "always good", "one at random", "all in turn"}
+    assert rows["always good"]["regret"] == 0.0 < found.policies["regret"][0]
+    assert rows["always bad"]["policy"] == "fixed-arm"
+    assert rows["always good"]["policy"] == "fixed-arm(arm=1)"
+    assert rows["all in turn"]["found_best"] == 1.0
+    assert rows["all in turn"]["deviation"] ** 2 > rows["all in turn"]["exploration_risk"] > 0.15, (
+        "half of the time each"
+    )
+    assert any("Always good does as well or better in these simulations" in reason for reason in found.reasons)
+    assert any("Without learning it would cost more per round: " in reason for reason in found.reasons)
+
+
+def test_many_options_have_no_yardstick_each():
+    assert len(yardsticks([str(i) for i in range(20)])) == 22
+    assert list(yardsticks([str(i) for i in range(21)])) == ["one at random", "all in turn"]
+
+
+def test_people_are_counted_by_option_and_by_what_is_best(advice):
+    found, _ = advice
+    people = {row["option"]: row for row in found.people.to_dicts()}
+    assert list(people) == ["bad", "good", "the best of them"]
+    assert people["bad"]["average"] + people["good"]["average"] == pytest.approx(500)
+    assert people["the best of them"] == {**people["good"], "option": "the best of them"}
+    assert people["good"]["fewest"] <= people["good"]["average"] <= people["good"]["most"] <= 500
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations("ABC")))
+def test_the_order_of_options_changes_nothing(tmp_path, order):
+    """All columns of a pilot in all orders: the same recommendation and the same numbers, to the last bit."""
+    rng = np.random.default_rng(5)
+    columns = {
+        name: rng.normal(mean, deviation, 12)
+        for name, mean, deviation in zip("ABC", (40, 55, 38), (30, 90, 10), strict=True)
+    }
+    found = []
+    for names in ("ABC", order):
+        rows = zip(*(columns[name] for name in names), strict=True)
+        lines = [",".join(names), *(",".join(map(repr, map(float, row))) for row in rows)]
+        (tmp_path / "pilot.csv").write_text("\n".join(lines))
+        out = tmp_path / "-".join(names)
+        found.append(
+            advise(
+                pilot(tmp_path / "pilot.csv"),
+                "mean-variance(rho=55)",
+                60,
+                out,
+                policies=["exp-exp", "mv-lcb", "vts"],
+                draws=10,
+                runs=2,
+            )
+        )
+    one, other = found
+    assert (one.recommended, one.reasons, lines_to_run(one)) == (other.recommended, other.reasons, lines_to_run(other))
+    for name in ("policies", "yardsticks", "people"):
+        assert getattr(one, name).equals(getattr(other, name), null_equal=True)
+
+
+@pytest.mark.parametrize("factor", [2.0**9, 0.125])
+def test_draws_are_exact_so_that_outcomes_times_a_power_of_two_give_arms_times_it(factor):
+    x = np.random.default_rng(6).normal(3.0, 2.0, 17)
+    ends = [0.1 * factor, 0.7 * factor, 0.3 * factor**2, 0.9 * factor**2]
+    pairs = [
+        (Pilot("a", tuple(x)), Pilot("a", tuple(factor * x))),
+        (
+            *guesses(["gaussian(0.1..0.7, 0.3..0.9)"]),
+            *guesses([f"gaussian({ends[0]!r}..{ends[1]!r}, {ends[2]!r}..{ends[3]!r})"]),
+        ),
+    ]
+    for one, other in pairs:
+        rng, again = np.random.default_rng(1), np.random.default_rng(1)
+        for _ in range(50):
+            law, scaled = arms.parse(one.draw(rng)), arms.parse(other.draw(again))
+            assert (factor * law.mean, factor**2 * law.variance) == (scaled.mean, scaled.variance)
+        assert (factor * one.moments[0], factor**2 * one.moments[1]) == pytest.approx(other.moments, rel=1e-15)
+
+
+class Turned(NamedTuple):
+    """Minus what another option gives."""
+
+    of: Pilot
+
+    @property
+    def name(self):
+        return self.of.name
+
+    @property
+    def moments(self):
+        return -self.of.moments[0], self.of.moments[1]
+
+    def draw(self, rng):
+        return str(mirrored(self.name, arms.parse(self.of.draw(rng))))
+
+
+@pytest.mark.parametrize("factor", [2.0**9, 0.125])
+def test_the_plan_is_the_same_in_every_unit(tmp_path, factor):
+    """In units of 1/factor: the same order and pulls, and every amount times the factor, to the last bit."""
+    x = {name: np.random.default_rng(i).normal(40.0, 10.0 + 30.0 * i, 12) for i, name in enumerate("ABC")}
+    fixed = {"policies": ["exp-exp", "vts", "mv-lcb"], "draws": 10, "runs": 2}
+    one = advise([Pilot(name, tuple(x[name])) for name in x], "mean-variance(rho=55)", 60, tmp_path / "a", **fixed)
+    scaled = [Pilot(name, tuple(factor * x[name])) for name in x]
+    other = advise(scaled, f"mean-variance(rho={55 * factor})", 60, tmp_path / "b", **fixed)
+    assert one.recommended.partition("(")[0] == other.recommended.partition("(")[0]
+    assert one.people.equals(other.people)
+    for name, power in {"regret": 2, "outcome": 1, "deviation": 1, "found_best": 0, "loss": 2, "behind": 2}.items():
+        assert (factor**power * one.policies[name]).to_list() == other.policies[name].to_list()
+
+
+@pytest.mark.parametrize(
+    ("texts", "facts", "units"),
+    [
+        (["gaussian(0, 4)", "gaussian(1, 9)"], {}, (6.0, 3.0, None, None, None)),
+        (["gaussian(0, 4)", "gaussian(1, 9)"], {"support": (-50, 400)}, (450.0, 3.0, -50.0, 400.0, None)),
+        (
+            ["gaussian(0, 4)", "gaussian(1, 9)"],
+            {"support": (-50, 400), "larger_is_better": False},
+            (450, 3, -400, 50, None),
+        ),
+        (["2 * bernoulli(0.5)"], {}, (1.0, 0.5, 0.0, 1.0, (0.0, 1.0))),
+        (["2 * bernoulli(0.5)"], {"larger_is_better": False}, (1.0, 0.5, -1.0, 0.0, (-1.0, 0.0))),
+        (["2 * uniform(0..1, 3)"], {}, (1.4453125, 0.72265625, None, None, None)),
+    ],
+)
+def test_policies_are_told_what_options_and_support_say_of_the_size_of_outcomes(texts, facts, units):
+    assert tuple(Trial.checked(guesses(texts), "mean", 100, **facts).units) == units
+
+
+def test_where_smaller_is_better_the_same_trial_is_simulated_with_minus_the_outcomes(tmp_path):
+    rng = np.random.default_rng(7)
+    minutes = {"phone": rng.normal(30, 5, 20), "web": rng.normal(20, 9, 20), "old": rng.uniform(0, 60, 20)}
+    given = [Pilot(name, tuple(x)) for name, x in minutes.items()]
+    turned = list(map(Turned, given))
+    fixed = {"policies": ["exp-exp", "vts"], "draws": 10, "runs": 2}
+    one = advise(given, "mean-variance(rho=2)", 60, tmp_path / "a", unit="minutes", larger_is_better=False, **fixed)
+    other = advise(turned, "mean-variance(rho=2)", 60, tmp_path / "b", **fixed)
+    assert one.policies.equals(other.policies, null_equal=True)
+    outcome = -one.policies["outcome"][0]
+    assert 15 < outcome < 40
+    assert any(f"The mean outcome is {outcome:.1f} ± " in reason and "−" not in reason for reason in one.reasons)
+    assert "agent.tell(arm, -outcome)" in lines_to_run(one)
+    page = write_report(one, tmp_path / "a").read_text()
+    assert "smaller is better" in page
+    mean = re.search(r"Their mean outcome is ([−\d.]+) ± [\d.]+ minutes", page)[1]
+    assert float(mean) == pytest.approx(outcome, abs=0.06)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        "gaussian(3, 2)",
+        "uniform(1, 4)",
+        "student-t(5, 2, 3)",
+        "bernoulli(0.3)",
+        "deterministic(2)",
+        "truncated-gaussian(3, 1, 2, 9)",
+    ],
+)
+def test_a_guess_is_mirrored_where_smaller_is_better(law):
+    trial = Trial.checked(guesses([law, law]), "variance", 10, larger_is_better=False)
+    straight, turned = arms.parse(law), trial.example().arms[0]
+    assert (turned.mean, turned.variance) == pytest.approx((-straight.mean, straight.variance))
+    assert turned.quantile(0.25) == pytest.approx(-straight.quantile(0.75 + 1e-9))
+
+
+@pytest.mark.parametrize(
+    ("found", "enough"),
+    [
+        ([0.5, 0.7, 0.9, 0.95, 0.96], 1_000), ([0.9, 0.9, 0.9, 0.9, 0.9], 30), ([0.5, 0.6, 0.7, 0.8, 0.9], 3_000),
+        ([0.88, 0.92, 0.91, 0.92, 0.92], 100), ([0.9, 0.95, 0.89, 0.9, 0.97], 100), ([0.9, 0.92, 0.9, 0.9, 0.94], 100),
+    ],
+)  # fmt: skip
+def test_the_knee_is_where_no_longer_trial_finds_the_best_three_points_more_often(found, enough):
+    assert knee([30, 100, 300, 1_000, 3_000], found) == enough
+
+
+def test_several_lengths_are_compared_and_one_is_taken(tmp_path):
+    options = guesses(["a: gaussian(0.2..0.5, 0.3)", "b: gaussian(0.3..0.6, 0.3)"])
+    asked = {"policies": ["exp-exp", "ucb1"], "draws": 20, "runs": 5}
+    found = advise(options, MeanVariance(1.0), [1_000, 30, 200], tmp_path / "plan", **asked)
+    of = found.lengths_of
+    assert found.lengths.filter(policy=of)["horizon"].to_list() == [30, 200, 1_000]
+    assert set(found.lengths["policy"]) == {of, "round-robin"}
+    assert found.horizon == knee([30, 200, 1_000], found.lengths.filter(policy=of)["found_best"].to_list())
+    assert found.horizon > 30
+    direct = advise(options, MeanVariance(1.0), found.horizon, tmp_path / "direct", **asked)
+    assert found.policies.equals(direct.policies, null_equal=True)
+    alone = advise(options, MeanVariance(1.0), [200], tmp_path / "plan", **asked)
+    assert (alone.horizon, alone.lengths) == (200, None)
+
+
+def test_without_a_horizon_the_usual_lengths_are_compared():
+    few, many, more = (guesses([f"{count} * gaussian(0, 1)"]) for count in (2, 20, 5_000))
+    assert Trial.checked(few, "mean", None).horizons == (30, 100, 300, 1_000, 3_000, 10_000)
+    assert Trial.checked(many, "mean", None).horizons == (100, 300, 1_000, 3_000, 10_000)
+    with pytest.raises(PrudentError, match="horizon must be given for 5,000 options, such as 150,000"):
+        Trial.checked(more, "mean", None)
+
+
+def test_an_option_seen_once_does_not_look_best_for_want_of_variance():
+    bandit = Bandit(["gaussian(0, 1)"] * 3)
+    runs = simulate(bandit, "round-robin", risk="variance", horizon=30, runs=2)
+    pulls, variance = np.array([[1, 2, 27], [15, 15, 0]]), np.array([[0.0, 1.0, 1.5], [1.0, 0.9, 0.0]])
+    runs = dataclasses.replace(runs, pulls=pulls, mean=np.zeros((2, 3)), variance=variance)
+    assert looks_best(runs).tolist() == [2, 1], "1.0 of two outcomes is 2.0 without bias"
 
 
 def test_the_study_written_is_the_study_that_ran(advice):
@@ -219,14 +448,6 @@ def test_a_pilot_without_a_finite_variance_is_refused(tmp_path):
     (tmp_path / "huge.csv").write_text("a,b\n1e300,1\n-1e300,2\n1e300,4\n")
     with pytest.raises(PrudentError, match="column 'a' has no finite variance"):
         pilot(tmp_path / "huge.csv")
-
-
-def test_the_report_says_it(advice):
-    found, out = advice
-    page = write_report(found, {"options": "good, bad"}, out).read_text()
-    assert "Take exp-exp" in page
-    assert "<svg" in page
-    assert "The paper says" not in page
 
 
 def made_up(regret, outcome=None):
@@ -274,17 +495,3 @@ def test_the_worst_trials_are_averaged_and_their_error_is_that_over_draws():
     truth = -stats.norm.pdf(stats.norm.isf(0.05)) / 0.05
     inside = sum(abs(plan["worst_outcome"] - truth) < 2.0 * plan["worst_outcome_se"] for plan in plans)
     assert stats.binom.ppf(1e-9, 400, 0.9) <= inside
-
-
-def test_the_command(tmp_path):
-    fixed = ["--horizon", "200", "--draws", "10", "--runs", "2", "--out", str(tmp_path), "--policy", "exp-exp"]
-    options = ["--option", "2 * bernoulli(0.2..0.8)", "--accept", "0.2", "0.1"]
-    result = CliRunner().invoke(main, ["plan", *options, *fixed, "--json"])
-    assert json.loads(result.stdout)["recommended"] == "exp-exp"
-    again = CliRunner().invoke(main, ["plan", *options, *fixed])
-    assert "Take exp-exp." in again.stdout
-    assert str(tmp_path / "plan.html") in again.stdout
-    for wrong, message in (([], "either --accept"), (["--rho", "1"], "two or more to choose from")):
-        result = CliRunner().invoke(main, ["plan", *wrong, *fixed])
-        assert result.exit_code == 2
-        assert message in result.stderr

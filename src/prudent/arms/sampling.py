@@ -4,13 +4,12 @@ The arms of a bandit are laid out as a table of numbers, so that one compiled lo
 has a kind and a place in the table where its parameters start. A mixture's components follow the arms themselves.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.compiled import inlined, kernel, left_out_for
+from prudent.compiled import inlined, kernel, simpler_for
 
 GAUSSIAN, BERNOULLI, BETA, UNIFORM, EXPONENTIAL, TRUNCATED, MIXTURE, DETERMINISTIC, EMPIRICAL, STUDENT = range(10)
 
@@ -24,7 +23,7 @@ class Laws(NamedTuple):
 
 
 class GaussianLaws(Laws):
-    """The laws of arms that are all Gaussian; what kernels do for other laws need not be compiled for these."""
+    """The laws of arms that are all Gaussian: kernels for these are compiled without the other laws."""
 
     __slots__ = ()
 
@@ -32,15 +31,6 @@ class GaussianLaws(Laws):
 @kernel
 def draw(laws: Laws, arm: int, rng: Any) -> float:
     """One reward of an arm of any law."""
-    at = laws.start[arm]
-    if laws.kind[arm] == GAUSSIAN:
-        return laws.table[at] + laws.table[at + 1] * rng.standard_normal()
-    return _draw_other(laws, arm, rng)
-
-
-@left_out_for(GaussianLaws, math.nan)
-def _draw_other(laws: Laws, arm: int, rng: Any) -> float:
-    """One reward of an arm that is not Gaussian, though a component of it may be."""
     kind, at, table = laws.kind[arm], laws.start[arm], laws.table
     while kind == MIXTURE:
         arm = _component(table, at, rng)
@@ -62,6 +52,11 @@ def _draw_other(laws: Laws, arm: int, rng: Any) -> float:
     if kind == TRUNCATED:
         return table[at] + table[at + 1] * _truncated(table[at + 2], table[at + 3], rng)
     return table[at + 2 + rng.integers(0, np.int64(table[at]))]
+
+
+@simpler_for(draw, GaussianLaws)
+def _draw_gaussian(laws: Laws, arm: int, rng: Any) -> float:
+    return laws.table[laws.start[arm]] + laws.table[laws.start[arm] + 1] * rng.standard_normal()
 
 
 @kernel
@@ -128,20 +123,10 @@ def draw_block(laws: Laws, arm: int, size: int, rng: Any) -> tuple[float, float]
     kind, at, table = laws.kind[arm], laws.start[arm], laws.table
     if size == 0:
         return 0.0, 0.0
-    if kind == GAUSSIAN:
-        mean = table[at] + table[at + 1] * rng.standard_normal() / np.sqrt(size)
-        if size == 1:
-            return mean, 0.0
-        return mean, table[at + 1] ** 2 * rng.chisquare(size - 1.0) / size
-    return _draw_other_block(laws, arm, size, rng)
-
-
-@left_out_for(GaussianLaws, (math.nan, math.nan))
-def _draw_other_block(laws: Laws, arm: int, size: int, rng: Any) -> tuple[float, float]:
-    """A block of an arm that is not Gaussian; one by one where no law is known for the pair."""
-    kind, at, table = laws.kind[arm], laws.start[arm], laws.table
     if kind == DETERMINISTIC:
         return table[at], 0.0
+    if kind == GAUSSIAN:
+        return _gaussian_block(table[at], table[at + 1], size, rng)
     if kind == BERNOULLI:
         mean = rng.binomial(size, table[at]) / size
         return mean, mean * (1.0 - mean)
@@ -151,6 +136,22 @@ def _draw_other_block(laws: Laws, arm: int, size: int, rng: Any) -> tuple[float,
     for count in range(1, size + 1):
         mean, variance = include(count, mean, variance, draw(laws, arm, rng))
     return mean, variance
+
+
+@simpler_for(draw_block, GaussianLaws)
+def _draw_gaussian_block(laws: Laws, arm: int, size: int, rng: Any) -> tuple[float, float]:
+    if size == 0:
+        return 0.0, 0.0
+    return _gaussian_block(laws.table[laws.start[arm]], laws.table[laws.start[arm] + 1], size, rng)
+
+
+@kernel
+def _gaussian_block(mean: float, deviation: float, size: int, rng: Any) -> tuple[float, float]:
+    """Mean and variance of `size` Gaussian rewards, at least one."""
+    block_mean = mean + deviation * rng.standard_normal() / np.sqrt(size)
+    if size == 1:
+        return block_mean, 0.0
+    return block_mean, deviation**2 * rng.chisquare(size - 1.0) / size
 
 
 @kernel

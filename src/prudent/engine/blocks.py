@@ -21,7 +21,7 @@ import numpy as np
 from prudent.arms.base import Law
 from prudent.arms.continuous import Gaussian
 from prudent.arrays import Array, Counts
-from prudent.compiled import inlined, kernel, left_out_for
+from prudent.compiled import inlined, kernel, simpler_for
 from prudent.engine.hypergeometric import hypergeometric
 
 MAX_ATOMS = 64
@@ -43,7 +43,7 @@ class Sources(NamedTuple):
 
 
 class GaussianSources(Sources):
-    """Where blocks come from if all arms are Gaussian; kernels for these are compiled without atoms."""
+    """Where blocks come from if all arms are Gaussian: kernels for these are compiled without atoms."""
 
     __slots__ = ()
 
@@ -102,16 +102,10 @@ def fresh(src: Sources, arm: int, size: int, rows: Array, to: int, rng: Any) -> 
     """Write a block of `size` new rewards of the arm into rows[to]."""
     row = rows[to]
     row[SIZE] = size
-    if src.n_atoms[arm] == 0:
-        row[MEAN], row[RESIDUAL] = gaussian_block(src.mean[arm], src.variance[arm], size, rng)
-    else:
-        _fresh_atoms(src, arm, size, row, rng)
-
-
-@left_out_for(GaussianSources, None)
-def _fresh_atoms(src: Sources, arm: int, size: int, row: Row, rng: Any) -> None:
-    """Multinomial counts of the atoms."""
     atoms = src.n_atoms[arm]
+    if atoms == 0:
+        row[MEAN], row[RESIDUAL] = gaussian_block(src.mean[arm], src.variance[arm], size, rng)
+        return
     left, share = size, 1.0
     for j in range(atoms - 1):
         p = src.probability[arm, j]
@@ -123,25 +117,25 @@ def _fresh_atoms(src: Sources, arm: int, size: int, row: Row, rng: Any) -> None:
     _moments(src, arm, row)
 
 
+@simpler_for(fresh, GaussianSources)
+def _fresh_gaussian(src: Sources, arm: int, size: int, rows: Array, to: int, rng: Any) -> None:
+    rows[to, SIZE] = size
+    rows[to, MEAN], rows[to, RESIDUAL] = gaussian_block(src.mean[arm], src.variance[arm], size, rng)
+
+
 @kernel
 def split(src: Sources, arm: int, size: int, rows: Array, at: int, rng: Any) -> None:
     """Cut the block in rows[at] after `size` rewards: the first part goes on top, to rows[at + 1], the second stays."""
     first, second = rows[at + 1], rows[at]
     total = second[SIZE]
     first[SIZE], second[SIZE] = size, total - size
-    if src.n_atoms[arm] == 0:
+    atoms = src.n_atoms[arm]
+    if atoms == 0:
         parts = gaussian_split(total, second[MEAN], second[RESIDUAL], size, rng)
         first[MEAN], first[RESIDUAL], second[MEAN], second[RESIDUAL] = parts
-    else:
-        _split_atoms(src, arm, size, first, second, rng)
-
-
-@left_out_for(GaussianSources, None)
-def _split_atoms(src: Sources, arm: int, size: int, first: Row, second: Row, rng: Any) -> None:
-    """Multivariate hypergeometric counts of the atoms in the first part; the second, which was the whole, keeps what
-    is left."""
-    pool, wanted = int(first[SIZE] + second[SIZE]), size
-    for j in range(src.n_atoms[arm]):
+        return
+    pool, wanted = int(total), size
+    for j in range(atoms):
         count = int(second[ATOMS + j])
         taken = hypergeometric(count, pool - count, wanted, rng)
         first[ATOMS + j], second[ATOMS + j] = taken, count - taken
@@ -149,6 +143,15 @@ def _split_atoms(src: Sources, arm: int, size: int, first: Row, second: Row, rng
         wanted -= taken
     _moments(src, arm, first)
     _moments(src, arm, second)
+
+
+@simpler_for(split, GaussianSources)
+def _split_gaussian(src: Sources, arm: int, size: int, rows: Array, at: int, rng: Any) -> None:
+    first, second = rows[at + 1], rows[at]
+    total = second[SIZE]
+    first[SIZE], second[SIZE] = size, total - size
+    parts = gaussian_split(total, second[MEAN], second[RESIDUAL], size, rng)
+    first[MEAN], first[RESIDUAL], second[MEAN], second[RESIDUAL] = parts
 
 
 @kernel

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from prudent.arrays import Counts, Marks
-from prudent.compiling import compiling
+from prudent.compiling import Compiling
 from prudent.engine.record import COMPLAINTS, FINE
 from prudent.engine.streams import stream
 from prudent.engine.threads import count_workers, play_all
@@ -47,7 +47,7 @@ class Job(NamedTuple):
         """
 
         def play_chunk(chunk: int, part: slice, halt: Marks) -> None:
-            with compiling(subject):
+            with Compiling(subject):
                 status = play(part, halt, stream(self.seed, cell, chunk))
             if status != FINE:
                 raise PrudentError(f"{subject}: {COMPLAINTS[status]}")

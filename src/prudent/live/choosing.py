@@ -57,7 +57,8 @@ def by_score(ready: Ready, arms: list[ArmState], available: list[int], rng: np.r
         except ArithmeticError:  # where a kernel goes on with infinity, Python stops
             score = math.nan
         if math.isnan(score):
-            raise PrudentError(f"{owner}: its score of arm {i}, {seen}, is not a number (NaN)")
+            called = i if arm.name is None else repr(arm.name)
+            raise PrudentError(f"{owner}: its score of arm {called}, {seen}, is not a number (NaN)")
         less_busy = best < 0 or arm.open_asks < arms[best].open_asks
         if below(score, seen, best_score, best_seen) or (less_busy and not below(best_score, best_seen, score, seen)):
             best, best_score, best_seen = i, score, seen

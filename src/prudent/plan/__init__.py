@@ -1,7 +1,13 @@
 """Plans: for someone with options, guesses and a budget, which policy to take and why."""
 
 from prudent.plan.advise import Advice, advise, suitable
-from prudent.plan.elicit import Guess, Option, Pilot, guesses, pilot, tolerance
+from prudent.plan.choosing import Stretch, accepted, tolerance, winners
+from prudent.plan.elicit import Guess, Option, Pilot, guesses, pilot
+from prudent.plan.lengths import in_words as lengths_in_words
 from prudent.plan.page import write_report
+from prudent.plan.snippet import lines_to_run
 
-__all__ = ["Advice", "Guess", "Option", "Pilot", "advise", "guesses", "pilot", "suitable", "tolerance", "write_report"]
+__all__ = [
+    "Advice", "Guess", "Option", "Pilot", "Stretch", "accepted", "advise", "guesses", "lengths_in_words",
+    "lines_to_run", "pilot", "suitable", "tolerance", "winners", "write_report",
+]  # fmt: skip

@@ -1,20 +1,22 @@
-"""From what people know to a prior: guesses in plain ranges, pilot data, and a trade-off instead of a ρ."""
+"""From what people know to a prior: guesses in plain ranges, and pilot data."""
 
 import math
 import re
-from collections.abc import Sequence
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from prudent import PrudentError
 from prudent.arms.base import arms
 from prudent.arrays import Array
-from prudent.errors import check_positive, shown
-from prudent.files import read_columns
+from prudent.errors import shown
+from prudent.files import read_columns, read_groups
 
 MOST_OPTIONS = 10_000
 """Options of one trial."""
@@ -33,8 +35,12 @@ class Option(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def moments(self) -> tuple[float, float]:
+        """The mean and the variance that it has as far as is known."""
+
     def draw(self, rng: np.random.Generator) -> str:
-        """One arm it may turn out to be."""
+        """One arm it may turn out to be, in full precision: outcomes twice as large make arms twice as large."""
 
 
 class Guess(NamedTuple):
@@ -46,8 +52,14 @@ class Guess(NamedTuple):
     def __str__(self) -> str:
         return f"{self.name}: {self.law}"
 
+    @property
+    def moments(self) -> tuple[float, float]:
+        """Those in the middle of all ranges."""
+        law = arms.parse(RANGE.sub(lambda ends: repr(0.5 * float(ends[1]) + 0.5 * float(ends[2])), self.law))
+        return law.mean, law.variance
+
     def draw(self, rng: np.random.Generator) -> str:
-        return RANGE.sub(lambda ends: f"{rng.uniform(float(ends[1]), float(ends[2])):.6g}", self.law)
+        return RANGE.sub(lambda ends: repr(float(rng.uniform(float(ends[1]), float(ends[2])))), self.law)
 
 
 @dataclass(frozen=True)
@@ -68,29 +80,44 @@ class Pilot:
         return (x.sum(), (1.0 - x).sum()) if set(self.outcomes) <= {0.0, 1.0} else None
 
     @cached_property
-    def _moments(self) -> tuple[float, float]:
+    def moments(self) -> tuple[float, float]:
+        """Those of the outcomes; the variance is the unbiased one."""
         x: Array = np.array(self.outcomes)
         with np.errstate(over="ignore", invalid="ignore"):
-            return x.mean(), x.var(ddof=1)
+            return float(x.mean()), float(x.var(ddof=1))
 
     def draw(self, rng: np.random.Generator) -> str:
         if self._counts is not None:
             ones, zeros = self._counts
-            return f"bernoulli({rng.beta(1.0 + ones, 1.0 + zeros):.6g})"
-        size, (mean, spread) = len(self.outcomes), self._moments
-        variance = (size - 1) * spread / rng.chisquare(size - 1)
-        return f"gaussian({rng.normal(mean, np.sqrt(variance / size)):.6g}, {variance:.6g})"
+            return f"bernoulli({float(rng.beta(1.0 + ones, 1.0 + zeros))!r})"
+        size, (mean, spread) = len(self.outcomes), self.moments
+        variance = float((size - 1) * spread / rng.chisquare(size - 1))
+        return f"gaussian({float(rng.normal(mean, math.sqrt(variance / size)))!r}, {variance!r})"
 
 
-def tolerance(less_mean: float, less_variance: float) -> float:
-    """ρ of someone who would just give up `less_mean` for `less_variance`: less_variance − ρ · less_mean = 0."""
-    hint = "say how much mean you give up for how much variance"
-    variance = check_positive("trade-off", "variance", less_variance, hint=hint)
-    mean = check_positive("trade-off", "mean", less_mean, hint=hint)
-    if not 0.0 < variance / mean < math.inf:
-        got = f"{variance:g}/{mean:g} = {variance / mean:g}"
-        raise PrudentError(f"trade-off: variance/mean must be above 0 and finite, got {got}; give ρ itself")
-    return variance / mean
+def check_options(options: Any) -> list[Option]:
+    """The options by name, so that their order does not count, if they can be chosen from."""
+    fix = "pass a list of what guesses() and pilot() make"
+    if isinstance(options, str | bytes | Mapping) or not hasattr(options, "__len__"):
+        raise PrudentError(f"plan: options must be two or more to choose from, got {shown(options)}; {fix}")
+    if not 2 <= len(options) <= MOST_OPTIONS:
+        raise PrudentError(
+            f"plan: options must be two or more to choose from, and at most {MOST_OPTIONS:,}, got {len(options):,}"
+        )
+    for option in options:
+        if not isinstance(getattr(option, "name", None), str) or not callable(getattr(option, "draw", None)):
+            raise PrudentError(f"plan: an option must have a name and a draw, got {shown(option)}; {fix}")
+    twice = next((name for name, count in Counter(option.name for option in options).items() if count > 1), None)
+    if twice is not None:
+        raise PrudentError(f"plan: two options are called {twice!r}; give each a name of its own")
+    for option in options:
+        try:
+            _, variance = map(float, option.moments)
+        except (TypeError, ValueError, AttributeError) as error:
+            raise PrudentError(f"plan: option {option.name!r} has no mean and variance: {error}") from None
+        if not 0.0 <= variance < math.inf:
+            raise PrudentError(f"plan: option {option.name!r} must have a finite variance, got {variance:g}")
+    return sorted(options, key=lambda option: option.name)
 
 
 def guesses(texts: Sequence[str]) -> list[Option]:
@@ -133,14 +160,34 @@ def _parts(text: str) -> tuple[str, int | None, str]:
     return name.strip(), count, law
 
 
-def pilot(path: Path | str) -> list[Option]:
-    """Options from a CSV file with a column of outcomes for each; columns may differ in length."""
+def pilot(
+    path: Path | str,
+    *,
+    group: str | None = None,
+    outcome: str | None = None,
+    remark: Callable[[str], Any] = lambda text: warnings.warn(text, stacklevel=3),
+) -> list[Option]:
+    """Options from a CSV file of outcomes.
+
+    Without `group` the file has a column for each option, and columns may differ in length; dates and ids are passed
+    over. With `group` it has a row for each outcome: the column `group` says to which option it belongs, the column
+    `outcome` holds it. `remark` is called with a sentence on what was passed over and what is missing.
+    """
+    if group is None and outcome is not None:
+        raise PrudentError(f"{path}: outcome={outcome!r} needs group=…, the column that says which option a row is of")
+    told = lambda text: remark(f"{path}: {text}")  # noqa: E731
+    read = (
+        read_columns(path, gaps=True, text=False, remark=told)
+        if group is None
+        else read_groups(path, group, outcome, remark=told)
+    )
     found: list[Option] = []
-    for name, outcomes in read_columns(path, gaps=True, text=False).items():
-        own = Pilot(name, tuple(outcomes))
+    for name, outcomes in read.items():
+        own, where = Pilot(name, tuple(outcomes)), f"{path}: {'column' if group is None else group} {name!r}"
         if len(outcomes) < 3 or (len(set(outcomes)) == 1 and not set(outcomes) <= {0.0, 1.0}):
-            raise PrudentError(f"{path}: column {name!r} must hold at least 3 outcomes that are not all the same")
-        if not math.isfinite(own._moments[1]):
-            raise PrudentError(f"{path}: column {name!r} has no finite variance; give its outcomes in a larger unit")
+            same = f"got {len(outcomes)}" if len(outcomes) < 3 else f"all are {outcomes[0]:g}"
+            raise PrudentError(f"{where} must hold at least 3 outcomes that are not all the same; {same}")
+        if not math.isfinite(own.moments[1]):
+            raise PrudentError(f"{where} has no finite variance; give its outcomes in a larger unit")
         found.append(own)
     return found

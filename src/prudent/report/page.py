@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from prudent.text import count, minus, number, with_error
@@ -51,15 +51,19 @@ def render(
 
     `marks` colours the cells of tables that hold these words: "good", "fair", "weak" or "bad".
     """
-    environment = Environment(
-        loader=PackageLoader("prudent.report", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    environment.filters |= {"picture": picture, "rows": table_rows, "merged": merged, "typeset": typeset}
-    environment.globals["place"] = lambda path: path.relative_to(folder).as_posix()
-    environment.filters["prose"] = lambda rows: any(len(cell) > LONG for row in rows for cell in row)
-    shown = {"title": title, "subtitle": subtitle, "facts": facts, "sections": sections, "folder": folder}
-    page: str = environment.get_template("page.html.j2").render(shown, marks=marks or {})
+    shown = {"title": title, "subtitle": subtitle, "facts": facts, "sections": sections, "marks": marks or {}}
+    template = environment().get_template("page.html.j2")
+    page: str = template.render(shown, place=lambda path: path.relative_to(folder).as_posix())
     return page
+
+
+def environment(*packages: str) -> Environment:
+    """Where templates are found: in these packages, and in this one, whose page others extend."""
+    loader = ChoiceLoader([PackageLoader(package, ".") for package in (*packages, "prudent.report")])
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    made.filters |= {"picture": picture, "rows": table_rows, "merged": merged, "typeset": typeset}
+    made.filters["prose"] = lambda rows: any(len(cell) > LONG for row in rows for cell in row)
+    return made
 
 
 def picture(path: Path, prefix: str, title: str) -> str:
