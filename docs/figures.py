@@ -11,9 +11,10 @@ from matplotlib.patches import Rectangle
 from prudent import MVLCB, Bandit, CVaR, Empirical, Gaussian, MeanVariance, identify, period_cost, simulate
 from prudent.engine.blocks import MEAN, RESIDUAL, SIZE, prefix_box, sources, split
 from prudent.engine.passage import advance, make_stacks
+from prudent.engine.record import Statistics
 from prudent.figures import COLOURS, plot_curves, save, style
 from prudent.paper.problems import CONFIGURATION_1
-from prudent.policies.base import Arm, Arms
+from prudent.policies.base import Arm, Setting
 from prudent.policies.binding import bind
 
 IMAGES = Path(__file__).parent / "images"
@@ -23,11 +24,11 @@ HORIZON, LEVEL = 4_000, 0.2
 
 def consumed_blocks(rng):
     """The blocks one arm takes on its way to the first passage above LEVEL, and the policy."""
-    policy = bind(MVLCB.sharp(0.0), MeanVariance(0.0), HORIZON, 1)
+    policy = bind(MVLCB.sharp(0.0), Setting(1, MeanVariance(0.0), HORIZON))
     src = sources(BANDIT.arms)
-    arms = Arms(np.zeros(1, np.int64), np.zeros(1), np.zeros(1))
+    arms = Statistics(np.zeros(1, np.int64), np.zeros(1), np.zeros(1))
     scores, stacks = np.full(1, -np.inf), make_stacks(src, 4096)
-    advance(policy, src, 0.0, 0, LEVEL, True, 10**6, 0, arms, scores, stacks, True, rng)
+    advance(policy, src, 0.0, 0, LEVEL, 10**6, 0, arms, scores, stacks, True, rng)
     return policy, src, stacks.behind[0, : stacks.n_behind[0]].copy()
 
 

@@ -103,9 +103,10 @@ def test_on_deterministic_arms_the_regret_of_mv_lcb_is_a_quarter_of_the_squared_
 
 def test_worst_case_draws_both_kinds_of_arms_with_limit_and_guide(settings):
     tables = worst_case.tables(measured(worst_case.cells(), settings))
-    left, right = worst_case.draw(tables)["worst-case"].axes
+    figure = worst_case.draw(tables)["worst-case"]
+    left, right = figure.axes
     for ax in (left, right):
-        labels = [text.get_text() for text in ax.get_legend().get_texts()]
+        labels = ax.get_legend_handles_labels()[1]
         assert labels == ["MV-LCB", "ExpExp", "$\\Gamma^2/4$ = 0.3025", "slope $-1/3$"]
         assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     assert left.get_title() != right.get_title()

@@ -67,7 +67,7 @@ def players(risk: str, part: bool) -> list[str]:
     for entry in registry.entries():
         policy = entry.factory()
         text = f"{entry.name}(values={list(VALUES)})" if hasattr(policy, "values") else entry.name
-        if entry.facts.get("serves") == risk and "values" not in entry.facts and simple(policy) == part:
+        if entry.facts.get("serves") == risk and "binary" not in entry.facts and simple(policy) == part:
             found.append(text)
     return found
 

@@ -51,8 +51,9 @@ def render(
 
     `marks` colours the cells of tables that hold these words: "good", "fair", "weak" or "bad".
     """
-    shown = {"title": title, "subtitle": subtitle, "facts": facts, "sections": sections, "folder": folder}
-    page: str = environment().get_template("page.html.j2").render(shown, marks=marks or {})
+    shown = {"title": title, "subtitle": subtitle, "facts": facts, "sections": sections, "marks": marks or {}}
+    template = environment().get_template("page.html.j2")
+    page: str = template.render(shown, place=lambda path: path.relative_to(folder).as_posix())
     return page
 
 
@@ -62,7 +63,6 @@ def environment(*packages: str) -> Environment:
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     made.filters |= {"picture": picture, "rows": table_rows, "merged": merged, "typeset": typeset}
     made.filters["prose"] = lambda rows: any(len(cell) > LONG for row in rows for cell in row)
-    made.filters["from_here"] = lambda path, folder: path.relative_to(folder).as_posix()
     return made
 
 

@@ -34,7 +34,7 @@ def commented_bernstein() -> Evidence:
     mean, mass = ones / s, binom.pmf(ones, s, 0.5)
     variance = mean * (1.0 - mean)
     said = printed.commented_index(np.sqrt(variance * s / (s - 1)), mean, s, 0.0, delta)
-    index = BernsteinMVLCB(rho=0.0, delta=delta)
+    index = BernsteinMVLCB(rho=0.0, delta=delta, range=1.0)
     ours = np.array([index.score(Arm(s, m, v)) for m, v in zip(mean, variance, strict=True)])
     above, mended = (float(mass[scores > cost].sum()) for scores in (said, ours))
     text = f"above it with probability {number(above, 2)}, allowed {2.0 * delta:g}; corrected {number(mended, 1)}"
