@@ -15,6 +15,7 @@ from prudent.policies.binding import bind, served_risk
 from prudent.portfolio.policies.base import portfolio_policies
 from prudent.registry import Entry
 from prudent.risk.base import risks
+from prudent.text import minus
 
 REGISTRIES = (policies, risks, strategies, portfolio_policies)
 
@@ -37,7 +38,7 @@ def support(entry: Entry) -> str:
     if "example" not in entry.facts:
         return ""
     low, high = (pretty(end) for end in arms.parse(entry.facts["example"]).support)
-    return f"{'(' if low == '−∞' else '['}{low}, {high}{')' if high == '∞' else ']'}".replace("-", "−")
+    return minus(f"{'(' if low == '−∞' else '['}{low}, {high}{')' if high == '∞' else ']'}")
 
 
 def cite(name: str) -> str:

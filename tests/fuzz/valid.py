@@ -31,6 +31,7 @@ BOUNDED = "--arm 'uniform(0, 1)' --arm 'mixture([bernoulli(0.3), beta(2, 1)], [0
 FEW = "--runs 3 --seed 1"
 TEXTS = (
     f"simulate {ARMS} --policy 'mv-lcb(c=1)' --policy exp-exp --horizon 50 {FEW}",
+    f"simulate {ARMS} --policy 'mv-lcb(c=1)' --scale auto --horizon 50 {FEW}",
     f"simulate {BOUNDED} --policy cvar-ucb --risk 'cvar(alpha=0.1)' --horizon 30 {FEW}",
     f"simulate {ARMS} --arm \"empirical('table.csv', 'east')\" --policy ucb1 --horizon 30 {FEW}",
     f"identify {BOUNDED} --strategy sequential-halving --budget 60 {FEW}",

@@ -9,6 +9,7 @@ import numpy as np
 from prudent.live.arm import ArmState
 from prudent.live.knowing import cost_bounds
 from prudent.risk.base import RiskMeasure
+from prudent.text import minus, number
 
 LONGEST = 10**12
 """More rounds than this are not foreseen."""
@@ -45,7 +46,7 @@ class Leader(NamedTuple):
             return f"{name} is the only arm in play."
         if self.decided:
             return f"{name} is best: every other arm in play is excluded with {sure}. You may stop."
-        ahead = f"{name} is ahead with an estimated cost of {_plain(self.cost or 0.0)}, but nothing is decided."
+        ahead = f"{name} is ahead with an estimated cost of {minus(number(self.cost, 3))}, but nothing is decided."
         out = f"No arm is excluded with {sure}."
         if self.excluded:
             out = f"Excluded with {sure}: {_listed(self.excluded)}. Still possible: {_listed(self.left)}."
@@ -175,11 +176,6 @@ def _called(arm: Any) -> str:
 def _listed(arms: Sequence[Any]) -> str:
     words = [_called(arm) for arm in arms]
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
-
-
-def _plain(number: float) -> str:
-    """Three digits, as people write them."""
-    return f"{float(f'{number:.3g}'):,.10g}".replace("-", "−")
 
 
 def _percent(probability: float) -> str:
