@@ -45,6 +45,8 @@ TEXTS = (
     "plan --option 'old: gaussian(0.3..0.6, 0.1)' --option 'beta(1..2, 2)' --rho 1 --horizon 40 --draws 10"
     f" --policy mv-lcb --policy exp-exp {FEW} --out plan",
     f"plan --pilot table.csv --policy mv-lcb --accept 0.2 0.1 0.3 --horizon 30 --draws 10 {FEW}",
+    "plan --option 'a: uniform(0, 1)' --option 'gaussian(0..1, 2)' --smaller-is-better --unit min --support -9 9"
+    f" --rho 1 --horizon 20 40 --draws 10 --policy exp-exp {FEW} --out lengths",
     "run study.toml --out made",
     "run study.toml --out new --dry-run",
     "show made --policy 'mv-lcb*' --where c=1",
