@@ -1,4 +1,6 @@
-"""Shared by all tests: bandits small and large, and quiet, repeatable Hypothesis."""
+"""Shared by all tests: bandits small and large, quiet compiling, and quiet, repeatable Hypothesis."""
+
+import os
 
 import pytest
 from hypothesis import settings
@@ -6,6 +8,7 @@ from hypothesis import settings
 from prudent import Bandit, Gaussian
 from prudent.registry import Entry
 
+os.environ["PRUDENT_QUIET"] = "1"  # what is compiled, and announced, depends on what was before
 settings.register_profile("repeatable", derandomize=True, deadline=None, print_blob=False)
 settings.load_profile("repeatable")
 

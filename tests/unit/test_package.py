@@ -55,7 +55,7 @@ DEFAULTS = {
     "simulate": {"seed": 0, "engine": "auto", "snapshots": (), "bound_failure": 0.0},
     "identify": {"seed": 0},
     "simulate_portfolio": {"rho": 1.0, "seed": 0, "short": False, "snapshots": ()},
-    "Agent": {"seed": 0, "remember": False},
+    "Agent": {"seed": 0, "larger_is_better": True, "remember": False},
     "study.Cell": {"runs": 500, "seed": 0, "engine": "auto"},
     "study.Study": {"seed": 0, "engine": "auto", "keep": "summary"},
     "study.run": {"keep": "summary", "backend": "threads"},
