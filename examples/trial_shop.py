@@ -43,8 +43,9 @@ def plan(out: Path, horizon: int, runs: int) -> Any:
 
 def start(advice: Any) -> Agent:
     """The agent of the very lines that the plan prints."""
-    line = next(line for line in lines_to_run(advice).splitlines() if line.startswith("agent = "))
-    agent: Agent = eval(line.removeprefix("agent = "), {"Agent": Agent, "options": advice.trial.names})
+    names: dict[str, Any] = {}
+    exec(lines_to_run(advice).partition("for person in")[0], names)
+    agent: Agent = names["agent"]
     return agent
 
 

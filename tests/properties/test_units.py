@@ -162,6 +162,13 @@ def test_a_policy_on_arms_that_it_was_not_made_for_says_so_once_with_the_fix():
     assert "these arms have rewards without bounds, with tails as on an interval of 60;" in text
 
 
+def test_heavy_tails_are_named():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        simulate(Bandit(["student-t(1)", "student-t(1.5)"]), "ucb1", risk="var(0.1)", horizon=10, runs=2)
+    assert "ucb1 assumes rewards of a limited size; student-t(1" in str(caught[0].message)
+
+
 @pytest.mark.parametrize(
     ("name", "specs"),
     [

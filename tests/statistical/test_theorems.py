@@ -154,7 +154,7 @@ def test_the_commented_bernstein_index_is_no_lower_bound_and_the_corrected_one_i
     """As an index it should exceed the cost with probability about δ; it does with more than 0.9."""
     s, delta = HORIZON, 0.01
     costs = ARMS.costs(MeanVariance(rho))
-    corrected = BernsteinMVLCB(rho=rho, delta=delta)
+    corrected = BernsteinMVLCB(rho=rho, delta=delta, range=1.0)
     for (mean, variance), cost in zip(paths, costs, strict=True):
         seed = commented_index(mean[:, -1], variance[:, -1], s, rho, delta)
         assert (seed > cost).sum() > most_events(0.9)

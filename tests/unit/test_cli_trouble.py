@@ -242,8 +242,12 @@ def process(code, *arguments, **settings):
 
 
 WAITING = """
-import time
+import signal, time
 from prudent.cli import main
+
+for each in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+    signal.signal(each, signal.SIG_DFL)  # which `nohup` takes away from all that it runs
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @main.command()
 def wait():

@@ -203,7 +203,7 @@ def test_the_disk_cache_is_quick_and_never_stale(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
-        ("kl-ucb", r"kl-ucb: is made for rewards in \[0, 1\], and these lie in \[-inf, inf\]; rescale the rewards"),
+        ("kl-ucb", r"kl-ucb\(.*\): is made for rewards in \[0, 1\], and these lie in \[-inf, inf\]; give low and high"),
         ("b-cvts(alpha=0.1, high=0.9)", r"made for rewards in \[-inf, 0.9\].*give high"),
         ("rho-mts(values=[0, 0.5])", r"made for rewards in \[0, 0.5\].*give values"),
         ("npts(best=0.5)", r"npts\(best=0.5\): best must be an end of the rewards' interval"),

@@ -125,7 +125,7 @@ def test_bounds_read_as_people_write_them() -> None:
 
 INTERVALS = {
     "rho": "[0, ∞]", "alpha": "(0, 1]", "lam": "(0, ∞)", "delta": "(0, 1)", "failure": "(0, 1)", "level": "(0, 1)",
-    "range": "(0, ∞)", "low": "(−∞, ∞)", "high": "(−∞, ∞)",
+    "range": "(0, ∞)", "sd": "(0, ∞)", "low": "(−∞, ∞)", "high": "(−∞, ∞)",
 }  # fmt: skip
 """ρ may be 0 and infinite, α is a share of up to all rewards, and a probability of failure is never 0 or 1."""
 

@@ -57,7 +57,7 @@ def test_local_backends_give_the_same_bytes(tmp_path, expected, backend, workers
 def test_cells_give_the_same_alone_and_in_company(calm):
     for row in calm.table().rows(named=True)[::17]:
         (each,) = (each for each in study().cells if each.key == row["cell"])
-        bandit, risk, policy, horizon, runs, seed, engine = each.cell
+        bandit, risk, policy, horizon, runs, seed, engine, _ = each.cell
         alone = simulate(bandit, policy, risk=risk, horizon=horizon, runs=runs, seed=seed, engine=engine).summary()
         assert {name: alone[name] for name in SUMMARY} == {name: row[name] for name in SUMMARY}
 

@@ -1,7 +1,6 @@
 """The command `portfolio`."""
 
 from pathlib import Path
-from textwrap import fill
 from typing import Any
 
 import click
@@ -9,6 +8,7 @@ import click
 from prudent.cli.estimate import warn_of_runs
 from prudent.cli.output import answer, json_option, progress_bar, run_options
 from prudent.cli.paths import FILE, check_folder
+from prudent.cli.tables import print_text
 from prudent.json_text import to_json
 from prudent.text import counted, number, with_error
 
@@ -67,7 +67,7 @@ def portfolio(table: Path, columns: tuple[str, ...], out: Path | None, as_json: 
     title = f"{learner['policy']}, ρ = {number(facts['rho'])}, {size}: regret {regret} (± standard error)"
     answer(as_json, facts, title, mixes(facts), left=("arm",))
     for sentence in () if as_json else said:
-        click.echo(fill(sentence, 80))
+        print_text(sentence)
     if out is not None:  # after the answer, which a full disk must not cost
         write(out / "portfolio.json", to_json(facts))
         with progress_bar("drawing"):

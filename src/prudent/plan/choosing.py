@@ -29,7 +29,7 @@ def tolerance(less_mean: float, deviation: float, instead_of: float) -> float:
     if not small < large:
         fix = "say the smaller one first, as in '25 instead of 30'"
         raise PrudentError(f"trade-off: the standard deviation must get smaller, got {small:g} → {large:g}; {fix}")
-    rho = (large - small) * (large + small) / mean
+    rho = float(f"{(large - small) * (large + small) / mean:.12g}")  # 0.4, and not 0.39999999999999997
     if not 0.0 < rho < math.inf:
         raise PrudentError(f"trade-off: ρ must be above 0 and finite, got {rho:g}; give ρ itself")
     return rho

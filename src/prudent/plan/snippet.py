@@ -9,6 +9,9 @@ HOW = (
     " outcome when it is known. After a stop, Agent.load('trial.json') goes on where it was."
 )
 
+SHORT = 60
+"""Characters of a line that fits into every terminal."""
+
 
 def lines_to_run(advice: Advice) -> str:
     """A complete script: the planned policy, live."""
@@ -25,7 +28,7 @@ def lines_to_run(advice: Advice) -> str:
             "from prudent import Agent",
             "",
             f"options = {trial.names!r}",
-            f"agent = Agent({', '.join(given)})",
+            *_call("agent = Agent", given),
             f"for person in range({advice.horizon}):",
             "    arm = agent.ask()",
             '    print(f"Person {person + 1} gets {arm}.")',
@@ -35,3 +38,9 @@ def lines_to_run(advice: Advice) -> str:
             "",
         ]
     )
+
+
+def _call(called: str, given: list[str]) -> list[str]:
+    """A call on one line if that is short, and with a line for each argument if not."""
+    whole = f"{called}({', '.join(given)})"
+    return [whole] if len(whole) <= SHORT else [f"{called}(", *(f"    {each}," for each in given), ")"]

@@ -116,7 +116,12 @@ def fitted(policy: Any, units: Units) -> Any:
 
 def doubt(owner: str, policy: Any, bandit: Bandit) -> str:
     """Why what a fitted policy assumes of rewards does not hold on these arms, and the fix; empty if it does."""
-    has, wide = units_of_arms(bandit), 1.0 + 1e-9
+    if all(getattr(policy, name, UNSET) is UNSET for name in ("range", "sd")):
+        return ""
+    try:
+        has, wide = units_of_arms(bandit), 1.0 + 1e-9
+    except PrudentError as error:  # of heavy tails
+        return f"{owner} assumes rewards of a limited size; {error}"
     for name, words in {
         "range": "rewards in an interval of length {}",
         "sd": "standard deviations of at most {}",
