@@ -103,7 +103,7 @@ def test_several_lengths_and_minutes_on_the_command_line(tmp_path):
     assert len(re.findall(r"^ *(?:30|100|300)  +[\d.]+(?: ± [\d.]+)? %", found.stdout, re.MULTILINE)) == 3
     assert "percentage points more often." in " ".join(found.stdout.split())
     assert "ρ = 4.5 minutes" in found.stdout
-    assert "support=(-10.0, 90.0), larger_is_better=False)" in found.stdout
+    assert "    support=(-10.0, 90.0),\n    larger_is_better=False,\n)" in found.stdout
     assert not re.search(r"−\d[\d.]* ± [\d.]+ minutes", found.stdout.partition("Take ")[2])
 
 
