@@ -371,7 +371,7 @@ def test_where_smaller_is_better_the_same_trial_is_simulated_with_minus_the_outc
     outcome = -one.policies["outcome"][0]
     assert 15 < outcome < 40
     assert any(f"The mean outcome is {outcome:.1f} ± " in reason and "−" not in reason for reason in one.reasons)
-    assert "larger_is_better=False)" in lines_to_run(one)
+    assert "    larger_is_better=False,\n" in lines_to_run(one)
     page = write_report(one, tmp_path / "a").read_text()
     assert "smaller is better" in page
     mean = re.search(r"Their mean outcome is ([−\d.]+) ± [\d.]+ minutes", page)[1]
