@@ -7,8 +7,8 @@ A mutant is the source with one token changed: an operator swapped, a number plu
 correct code never meets. Each mutant is a copy of the tree in a folder of its own, where the tests of its room (TESTS)
 run until the first failure. The failing test is then run on the unchanged tree as well; if it fails there too, the
 mutant does not count as caught. One that exceeds the limit counts as caught, because it hangs. Machine code is copied
-along where the mutant cannot have changed it, and left behind where it can; each mutant then compiles its own. So run
-the tests once before, or every mutant compiles everything.
+along, since its name tells the source that it was made from; not so where a mutant may change these names. So run the
+tests once before, or every mutant compiles everything.
 """
 
 import argparse
@@ -38,6 +38,7 @@ from prudent.fingerprints import ROOMS
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "prudent"
 COMPILED = {"compiled", "fingerprints", *ROOMS, "portfolio"}
+NAMING = {"compiled", "fingerprints", "portfolio"}
 """Rooms whose code other files compile into their own machine code, which Numba's cache would not notice."""
 
 TESTS = {
@@ -255,7 +256,7 @@ def try_mutant(mutant: Mutant, limit: float) -> tuple[str, float]:
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="mutant-") as name:
         folder = Path(name)
-        copy_tree(folder, machine_code=mutant.room not in COMPILED)
+        copy_tree(folder, machine_code=mutant.room not in NAMING)
         (folder / mutant.path.relative_to(ROOT)).write_bytes(mutant.source())
         caught, _ = pytest(folder, tests_of(mutant.path), limit)
     if caught.startswith("tests/") and not passes_unchanged(caught, limit):
