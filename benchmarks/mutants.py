@@ -38,8 +38,10 @@ from prudent.fingerprints import ROOMS
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "prudent"
 COMPILED = {"compiled", "fingerprints", *ROOMS, "portfolio"}
+"""Rooms whose code other files compile into their own machine code."""
+
 NAMING = {"compiled", "fingerprints", "portfolio"}
-"""Rooms whose code other files compile into their own machine code, which Numba's cache would not notice."""
+"""Those of which the names of machine code do not tell."""
 
 TESTS = {
     "__init__": "unit/test_package",
