@@ -159,3 +159,11 @@ def test_waiting_times_are_told_and_shown_as_they_are():
     assert Agent.from_json(minutes.to_json()).estimates() == minutes.estimates()
     with pytest.raises(PrudentError, match=r"reward must lie in \[0, 60\], got -5"):
         minutes.tell(0, -5, asked=False)
+
+
+@pytest.mark.parametrize(("support", "hinted"), [(None, False), ((0, math.inf), True), ((-math.inf, 0), True)])
+def test_only_an_agent_with_a_support_speaks_of_it(support, hinted):
+    agent = Agent("ucb1", 2, support=support, scale=1)
+    with pytest.raises(PrudentError, match="tell: reward must") as error:
+        agent.tell(0, math.nan, asked=False)
+    assert ("the agent's support is this interval" in str(error.value)) is hinted
