@@ -16,6 +16,7 @@ from prudent.portfolio import (
     SingleArm,
     portfolio_policies,
     report,
+    simulation,
     solve,
 )
 from prudent.portfolio.policies.base import Brief, Observation, Pairs
@@ -260,3 +261,12 @@ def test_a_power_law_has_its_own_slope():
 def test_bad_questions_are_rejected(call, words):
     with pytest.raises(PrudentError, match=words):
         call()
+
+
+def test_progress_within_a_run_is_told_after_a_while_and_at_its_end(monkeypatch):
+    told, clock = [], iter([0.0, 0.1, 5.0, 5.1, 5.2])
+    monkeypatch.setattr(simulation.time, "monotonic", lambda: next(clock))
+    teller = simulation._Teller(told.append, 100)
+    monkeypatch.setattr(simulation, "PATIENCE", 1.0)
+    assert [teller(0, 10), teller(0, 40), teller(40, 60), teller(40, 100)] == [0, 40, 40, 100]
+    assert told == [0.4, 0.6]

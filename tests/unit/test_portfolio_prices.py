@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from prudent import EmpiricalJoint, MultivariateGaussian, PortfolioBandit, PrudentError
 from prudent.cli import main
-from prudent.portfolio.prices import look_like_prices
+from prudent.portfolio.prices import look_like_prices, settled
 
 RNG = np.random.default_rng(3)
 RETURNS = RNG.normal([0.0004, 0.001, 0.0002], [0.01, 0.03, 0.004], size=(300, 3))
@@ -114,3 +114,12 @@ def test_a_rho_at_which_risk_does_not_count_is_pointed_out(returns):
     printed = " ".join(run(returns, "--rho", 1).stdout.split())
     assert "At ρ = 1 the best mix is Bolt alone, the arm of the largest mean" in printed
     assert "halfway" not in printed
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"), [(3, "p0, p1, p2: "), (4, "p0, p1, p2 and 1 more: "), (9, "p2 and 6 more: ")]
+)
+def test_of_many_columns_that_look_like_prices_three_are_named(count, shown):
+    columns = {f"p{i}": np.linspace(80.0, 90.0, 30) for i in range(count)}
+    with pytest.raises(PrudentError, match=shown):
+        settled("portfolio", columns, None)
