@@ -154,7 +154,7 @@ def test_a_policy_on_arms_that_it_was_not_made_for_says_so_once_with_the_fix():
     (text,) = warned("mv-lcb", "uniform(-50, 400)", "uniform(0, 1)")
     assert text == (
         "mv-lcb assumes rewards in an interval of length 1, and these arms have 450;"
-        ' pass scale="auto", or range=450 with the policy'
+        ' pass scale="auto" (--scale auto), or range=450 with the policy'
     )
     (text,) = warned("mvts", "gaussian(0, 900)", "gaussian(0, 100)")
     assert text.startswith("mvts assumes standard deviations of at most 1, and these arms have 30; pass scale=")

@@ -130,7 +130,7 @@ def doubt(owner: str, policy: Any, bandit: Bandit) -> str:
         if assumed is not UNSET and true > assumed * wide:
             unbounded = name == "range" and not math.isfinite(math.fsum(map(abs, bandit.support)))
             is_so = "rewards without bounds, with tails as on an interval of " if unbounded else ""
-            fix = f'pass scale="auto", or {name}={true:.3g} with the policy'
+            fix = f'pass scale="auto" (--scale auto), or {name}={true:.3g} with the policy'
             return f"{owner} assumes {words.format(f'{assumed:g}')}, and these arms have {is_so}{true:.3g}; {fix}"
     return ""
 
