@@ -43,9 +43,13 @@ PARAMETERS = {
 }
 
 
-def grown(thing: Any, grows: Mapping[str, int], factor: float) -> dict[str, float]:
-    """The parameters that change when the unit of rewards does, by the power of it that each grows by."""
-    return {name: getattr(thing, name) * factor**power for name, power in grows.items()}
+def in_other_unit(thing: Any, factor: float) -> Any:
+    """A law or a measure for rewards times a factor; `grows` says by which power of it each parameter grows. None
+    where that is not known."""
+    if thing.grows is None:
+        return None
+    changed = {name: getattr(thing, name) * factor**power for name, power in thing.grows.items()}
+    return dataclasses.replace(thing, **changed)
 
 
 def check_parameter(owner: str, name: str, value: Any, known: Mapping[str, Parameter] = PARAMETERS) -> float:

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from prudent import Agent, Bandit, PrudentError, simulate
+from prudent import Agent, Bandit, PrudentError, identify, simulate
 from prudent.arms.base import arms
 from prudent.errors import AssumptionWarning
 from prudent.policies.base import policies, spec
@@ -270,3 +270,19 @@ def test_a_study_warns_once_for_each_policy(tmp_path):
         run(study, tmp_path / "out", workers=1)
     texts = [str(each.message).partition(" assumes")[0] for each in caught if each.category is AssumptionWarning]
     assert texts == ["mvts", "vts"]
+
+
+def test_a_search_on_arms_that_it_was_not_made_for_says_so():
+    with pytest.warns(
+        AssumptionWarning, match="ucb-e assumes .* length 1, .*; pass range=450 with"
+    ):
+        identify(Bandit(["uniform(-50, 400)", "uniform(0, 1)"]), "ucb-e", risk="mean", budget=20, runs=2)
+
+
+def test_a_scale_may_list_all_values():
+    bandit = Bandit(["empirical([0, 5, 9])", "empirical([0, 9])"])
+    runs = simulate(bandit, "rho-mts", risk="mean", horizon=10, runs=2, scale={"values": [0, 5, 9]})
+    assert runs.policy.values == (0, 5, 9)
+    for wrong in ({"values": [5, 0]}, {"low": 3.0, "high": 1.0}, {"sd": math.nan}, {"range": "wide"}):
+        with pytest.raises(PrudentError):
+            simulate(bandit, "rho-mts", risk="mean", horizon=10, runs=2, scale=wrong)

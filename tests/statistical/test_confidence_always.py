@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from crossing import crossing_probability
 from prudent import Bernoulli, Beta, Deterministic, Empirical, Exponential, Gaussian, Mixture, Uniform
 from prudent.confidence.always import mean_bounds, mean_variance_bounds, quantile_ranks, variance_bounds
 
@@ -89,17 +90,6 @@ def test_an_interval_for_one_fixed_time_would_be_caught():
     assert (np.abs(mean - 0.5) > width).any(1).sum() > most_events(RUNS)
 
 
-def ever_probability(success, excluded):
-    """P(some n has excluded[n, number of ones]) for Bernoulli rewards, by passing the law forward."""
-    alive = np.array([1.0])
-    for n in range(1, len(excluded)):
-        moved = np.zeros(n + 1)
-        moved[:-1] += alive * (1.0 - success)
-        moved[1:] += alive * success
-        alive = np.where(excluded[n, : n + 1], 0.0, moved)
-    return 1.0 - alive.sum()
-
-
 @pytest.mark.parametrize("failure", [0.05, 0.5])
 def test_bernoulli_rewards_miss_exactly_as_seldom_as_proved(failure):
     """And not absurdly more seldom: the sequences for 0.5 do miss, in one run of thirty and more for some success."""
@@ -111,7 +101,7 @@ def test_bernoulli_rewards_miss_exactly_as_seldom_as_proved(failure):
     worst = {"mean": 0.0, "variance": 0.0}
     for p in (0.01, 0.1, 0.3, 0.5, 0.8, 0.99):
         for name, truth, (low, high) in (("mean", p, means), ("variance", p * (1.0 - p), variances)):
-            probability = ever_probability(p, (truth < low) | (truth > high))
+            probability = crossing_probability(p, (truth < low) | (truth > high))
             assert probability <= failure
             worst[name] = max(worst[name], probability)
     assert failure < 0.5 or worst["mean"] > 1.0 / 30.0
@@ -134,7 +124,7 @@ def test_a_quantiles_ranks_miss_exactly_as_seldom_as_proved():
         first, last = quantile_ranks(np.arange(1, length + 1), quantile, 0.3)
         ones = np.arange(length + 1)
         excluded = np.vstack([ones < 0, (ones < first[:, None]) | (ones >= last[:, None])])
-        assert 0.03 < ever_probability(quantile, excluded) <= 0.3
+        assert 0.03 < crossing_probability(quantile, excluded) <= 0.3
 
 
 @pytest.mark.parametrize("law", [Beta(6.0, 2.0), Uniform(2.0, 6.0), Beta(200.0, 100.0)], ids=str)

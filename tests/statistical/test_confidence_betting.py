@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from crossing import crossing_probability
 from prudent import Bernoulli, Beta, Deterministic, Empirical, Mixture, Uniform
 from prudent.confidence import always, betting
 
@@ -96,22 +97,11 @@ def bernoulli_ledgers(length):
     return ledgers, np.maximum(n, 1) + 0 * k, np.minimum(k / np.maximum(n, 1), 1.0)
 
 
-def ever_probability(success, excluded):
-    """P(some n has excluded[n, number of ones]) for Bernoulli rewards, by passing the law forward."""
-    alive = np.array([1.0])
-    for n in range(1, len(excluded)):
-        moved = np.zeros(n + 1)
-        moved[:-1] += alive * (1.0 - success)
-        moved[1:] += alive * success
-        alive = np.where(excluded[n, : n + 1], 0.0, moved)
-    return 1.0 - alive.sum()
-
-
 @pytest.mark.parametrize("failure", [0.05, 0.5])
 def test_bernoulli_rewards_miss_exactly_as_seldom_as_proved(failure):
     """And not absurdly more seldom: for some success within 100 rewards in a fifth of what is allowed and more."""
     low, high = betting.mean_bounds(*bernoulli_ledgers(100), failure, 0.0, 1.0)
-    chances = [ever_probability(p, (p < low) | (p > high)) for p in (0.01, 0.1, 0.3, 0.5, 0.8, 0.99)]
+    chances = [crossing_probability(p, (p < low) | (p > high)) for p in (0.01, 0.1, 0.3, 0.5, 0.8, 0.99)]
     assert failure / 5.0 < max(chances) <= failure
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from crossing import crossing_probability
 from prudent import (
     MVLCB,
     Bandit,
@@ -107,17 +108,6 @@ def test_the_sharp_width_fails_at_most_as_often_as_proved(paths, rho):
 def test_a_width_less_than_half_the_sharp_one_is_caught(paths):
     narrow = 0.4 * widths(MVLCB.sharp(100.0)._replace(delta=LEVEL))
     assert strayed(paths, 100.0, narrow, unbiased=True) > most_events(6 * HORIZON * len(ARMS) * LEVEL)
-
-
-def crossing_probability(success: float, excessive: np.ndarray) -> float:
-    """P(some s has excessive[s, number of ones among s samples]) for Bernoulli samples, by passing the law forward."""
-    alive = np.array([1.0])
-    for s in range(1, len(excessive)):
-        moved = np.zeros(s + 1)
-        moved[:-1] += alive * (1.0 - success)
-        moved[1:] += alive * success
-        alive = np.where(excessive[s, : s + 1], 0.0, moved)
-    return 1.0 - alive.sum()
 
 
 def index_table(policy, horizon: int) -> np.ndarray:

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from prudent import Agent, PrudentError
 from prudent.cli import main
 from prudent.plan import Pilot, advise, guesses, lengths_in_words, lines_to_run, pilot, winners, write_report
-from prudent.plan.choosing import rows
 from prudent.plan.page import plainly
+from prudent.plan.tradeoff import rows
 from prudent.plan.words import Outcome
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from prudent import MeanVariance, PrudentError
 from prudent.plan import Pilot, accepted, guesses, tolerance, winners
-from prudent.plan.choosing import in_words, rho_in_words
+from prudent.plan.tradeoff import in_words, rho_in_words
 from prudent.plan.words import Outcome, percent, plus_minus
 
 

@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import partial
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ import numpy as np
 from prudent.arms import quadrature, sampling
 from prudent.arrays import Array
 from prudent.errors import PrudentError, as_float, check_integer, check_number, shown
-from prudent.parameters import check_parameter, grown
+from prudent.parameters import check_parameter, in_other_unit
 from prudent.registry import Registry, named
 
 MOST_AVERSE = 1e100
@@ -68,7 +68,8 @@ class Law(ABC):
 
     def times(self, factor: float) -> "Law | None":
         """The law of rewards times a factor above 0; None where this kind has no such law."""
-        return None if self.grows is None else replace(self, **grown(self, self.grows, factor))  # type: ignore[type-var]
+        other: Law | None = in_other_unit(self, factor)
+        return other
 
     def lower_tail_mean(self, alpha: float) -> float:
         """Mean of the worst α-fraction of rewards, (1/α)∫₀^α q(u) du; an atom at the quantile counts by its share."""

@@ -151,12 +151,12 @@ def chosen_rho(settings: dict[str, Any]) -> float | None:
 def ask_for_rho(trial: Any, as_json: bool) -> None:
     """Which option wins for which ρ, and the question which it is to be."""
     from prudent.errors import PrudentError
-    from prudent.plan import choosing
+    from prudent.plan import tradeoff
 
-    found = choosing.winners(trial.options, larger_is_better=trial.outcome.larger_is_better)
-    said = choosing.in_words(found, trial.outcome)
+    found = tradeoff.winners(trial.options, larger_is_better=trial.outcome.larger_is_better)
+    said = tradeoff.in_words(found, trial.outcome)
     facts = {"winners": [each._asdict() for each in found], "in_words": said}
-    answer(as_json, facts, "Which option wins for which ρ", choosing.rows(found, trial.outcome), left=("wins",))
+    answer(as_json, facts, "Which option wins for which ρ", tradeoff.rows(found, trial.outcome), left=("wins",))
     say(() if as_json else said)
     give = 'give --rho, or --accept "5 less on average for a standard deviation of 25 instead of 30" with your numbers'
     raise PrudentError(f"plan: how much risk do you tolerate? Choose ρ by the table: {give}")

@@ -121,7 +121,7 @@ def quantile_ranks(pulls: ArrayLike, quantile: float, failure: float) -> tuple[N
     """
     hint = "0.5 is the median"
     p = check_number("confidence", "quantile", quantile, low=0.0, high=1.0, open_low=True, open_high=True, hint=hint)
-    n = _counts(pulls)
+    n = counts(pulls)
     rate = _rate(n, check_parameter("confidence", "failure", failure))
     start = np.full_like(rate, p)
     fewest, most = (_edge(lambda x: _kl(x, p) >= rate, start, end) for end in (0.0, 1.0))
@@ -159,12 +159,8 @@ def _statistics(
     pulls: ArrayLike, mean: ArrayLike, variance: ArrayLike, failure: float, low: float, high: float
 ) -> tuple[Array, Array, Array]:
     """The statistics as arrays of one shape, the mean between low and high in spite of rounding."""
-    check_parameter("confidence", "failure", failure)
-    low, high = check_support("confidence", (low, high))
-    if not max(abs(low), abs(high)) <= LARGEST:
-        allowed = f"finite, and at most {LARGEST:g} in size"
-        raise PrudentError(f"confidence: low and high must be {allowed}, got ({low}, {high}); quantiles need no bounds")
-    given = _counts(pulls), as_array("confidence", "mean", mean), as_array("confidence", "variance", variance)
+    low, high = checked_ends(failure, low, high)
+    given = counts(pulls), as_array("confidence", "mean", mean), as_array("confidence", "variance", variance)
     try:
         n, centre, spread = np.broadcast_arrays(*given)
     except ValueError:
@@ -181,7 +177,18 @@ def _statistics(
     return n, np.clip(centre, low, high), spread
 
 
-def _counts(pulls: ArrayLike) -> Array:
+def checked_ends(failure: float, low: float, high: float) -> tuple[float, float]:
+    """Where rewards lie, for intervals that need to know."""
+    check_parameter("confidence", "failure", failure)
+    low, high = check_support("confidence", (low, high))
+    if not max(abs(low), abs(high)) <= LARGEST:
+        allowed = f"finite, and at most {LARGEST:g} in size"
+        raise PrudentError(f"confidence: low and high must be {allowed}, got ({low}, {high}); quantiles need no bounds")
+    return low, high
+
+
+def counts(pulls: ArrayLike) -> Array:
+    """How many rewards arms have, at least one."""
     n = as_array("confidence", "pulls", pulls)
     if not ((n >= 1.0) & (n <= MOST)).all():
         allowed = f"at least 1 and at most {MOST:,}"

@@ -32,9 +32,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prudent.arrays import Array, as_array
-from prudent.confidence.always import LARGEST, MOST
+from prudent.confidence.always import checked_ends, counts
 from prudent.errors import PrudentError, shown
-from prudent.parameters import check_parameter, check_support
+from prudent.parameters import check_parameter
 
 THETA = 2.0 ** np.arange(-12.0, 5.0)
 LOG_WEIGHTS = np.log(THETA / (1.0 + THETA**2) / (THETA / (1.0 + THETA**2)).sum())
@@ -141,16 +141,8 @@ def _checked(
     ledger: ArrayLike, pulls: ArrayLike, mean: ArrayLike, failure: float, low: float, high: float
 ) -> tuple[Array, Array, Array]:
     """Ledger, pulls and scaled mean as arrays."""
-    check_parameter("confidence", "failure", failure)
-    low, high = check_support("confidence", (low, high))
-    if not max(abs(low), abs(high)) <= LARGEST:
-        allowed = f"finite, and at most {LARGEST:g} in size"
-        raise PrudentError(f"confidence: low and high must be {allowed}, got ({low}, {high}); rescale the rewards")
-    bets, n = as_array("confidence", "ledger", ledger), as_array("confidence", "pulls", pulls)
-    centre = as_array("confidence", "mean", mean)
-    if not ((n >= 1.0) & (n <= MOST)).all():
-        allowed = f"at least 1 and at most {MOST:,}"
-        raise PrudentError(f"confidence: pulls must be {allowed}; nothing is known of an arm without rewards")
+    low, high = checked_ends(failure, low, high)
+    bets, n, centre = as_array("confidence", "ledger", ledger), counts(pulls), as_array("confidence", "mean", mean)
     if not np.isfinite(centre).all():
         raise PrudentError(f"confidence: mean must be finite, got {shown(mean)}")
     if bets.shape[-1:] != (SIZE,) or not np.isfinite(bets).all():

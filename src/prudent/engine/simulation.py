@@ -1,7 +1,6 @@
 """simulate(): many runs of a policy on a bandit."""
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -12,11 +11,11 @@ from prudent.engine import leaping, stepping
 from prudent.engine.blocks import MAX_ATOMS, sources
 from prudent.engine.record import Record
 from prudent.engine.scaffold import Job, check_memory, rounds_of
-from prudent.errors import AssumptionWarning, PrudentError, check_number
+from prudent.errors import PrudentError, check_number
 from prudent.policies.base import Policy, Setting, policies, spec
 from prudent.policies.binding import bind, check_rewards
 from prudent.policies.scoring import costs_need_rewards, needs_no_clock, score_inputs
-from prudent.policies.units import PUBLISHED, InUnit, Scale, check_scale, doubt, fitted, in_its_unit, units_of
+from prudent.policies.units import InUnit, Scale, check_scale, fitted, in_its_unit, units_of, warn_of_size
 from prudent.risk.base import RiskMeasure, risks
 from prudent.runs import Runs
 
@@ -77,27 +76,6 @@ def simulate(
     >>> runs.regret().shape
     (100,)
     """
-    played = play(bandit, policy, risk, horizon, runs, seed, engine, scale, workers, snapshots, bound_failure, progress)
-    if scale is None and (text := doubt(spec(played.policy), fitted(played.policy, PUBLISHED), played.bandit)):
-        warnings.warn(text, AssumptionWarning, stacklevel=2)
-    return played
-
-
-def play(
-    bandit: Bandit,
-    policy: Policy | str,
-    risk: RiskMeasure | str,
-    horizon: int,
-    runs: int,
-    seed: int = 0,
-    engine: str = "auto",
-    scale: Scale = None,
-    workers: int | None = None,
-    snapshots: Sequence[int] = (),
-    bound_failure: float = 0.0,
-    progress: Callable[[int], Any] | None = None,
-) -> Runs:
-    """As `simulate`, without its warning: for studies, which warn once, and the paper, which is as published."""
     if not isinstance(bandit, Bandit):
         raise PrudentError(f"simulate: bandit must be a Bandit, got {bandit!r}; pass Bandit([…])")
     policy, risk = policies.make("simulate", policy), risks.make("simulate", risk)
@@ -110,6 +88,7 @@ def play(
     engine = choose_engine(engine, bandit, policy, ready)
     if scale is None:
         played = InUnit(1.0, bandit, risk, policy)
+        warn_of_size(spec(policy), made, bandit)
     else:
         policy, played = made, in_its_unit(bandit, risk, made, units.sd or units.range or 1.0)
         ready = bind(played.policy, Setting.of(played.bandit, played.risk, int(rounds[-1])))

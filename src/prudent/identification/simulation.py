@@ -13,6 +13,7 @@ from prudent.identification.runs import Searches
 from prudent.parameters import check_parameter
 from prudent.policies.base import Policy, Setting, strategies
 from prudent.policies.binding import bind
+from prudent.policies.units import PUBLISHED, fitted, warn_of_size
 from prudent.risk.base import RiskMeasure, risks
 
 MOST_PULLS = 10_000_000
@@ -62,6 +63,7 @@ def identify(
     bandit.costs(risk)  # a law without the moment it takes is refused now, not when errors are counted
     setting = _setting(bandit, risk, budget, delta)
     ready, cap = _ready(strategy, setting), _cap(setting, most_pulls)
+    warn_of_size(strategies.spec(strategy), fitted(strategy, PUBLISHED), bandit, other="")
     measure = getattr(ready, "risk", risk.compiled())
     check_memory("identify", job.runs * len(bandit), f"{job.runs:,} searches of {len(bandit):,} arms")
     if setting.budget is not None and not measure.by_moments:

@@ -14,7 +14,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from prudent import Bandit, Empirical
-from prudent.engine.simulation import play as simulate
+from prudent.engine.simulation import simulate
 from prudent.figures import COLOURS, MARKERS, label_log_axis, over_runs
 from prudent.paper.making import PaperFigure, Tables
 from prudent.paper.problems import CONFIGURATIONS
@@ -22,7 +22,7 @@ from prudent.policies.base import ANY, MEAN, Policy, Setting
 from prudent.policies.base import policies as registry
 from prudent.policies.binding import assumed_rewards, bind, served_risk, serves
 from prudent.policies.scoring import score_inputs
-from prudent.policies.units import PUBLISHED, fitted
+from prudent.policies.units import PUBLISHED, fitted, without_warning
 from prudent.risk.base import risks
 from prudent.study import Cell, Labelled
 
@@ -115,6 +115,7 @@ def ranked(data: pl.DataFrame, measure: str, cells: list[Labelled]) -> pl.DataFr
     return data.select(**columns, runs="runs").hstack(pl.DataFrame(facts)).with_columns(rank=rank)
 
 
+@without_warning()
 def timed(cell: Cell) -> dict[str, Any]:
     """The engine a cell runs on, and the milliseconds that a run takes a core."""
     settings: dict[str, Any] = {"risk": cell.risk, "horizon": cell.horizon, "seed": cell.seed, "workers": 1}

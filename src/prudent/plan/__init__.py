@@ -1,11 +1,11 @@
 """Plans: for someone with options, guesses and a budget, which policy to take and why."""
 
 from prudent.plan.advise import Advice, advise, suitable
-from prudent.plan.choosing import Stretch, accepted, tolerance, winners
 from prudent.plan.elicit import Guess, Option, Pilot, guesses, pilot
 from prudent.plan.lengths import in_words as lengths_in_words
 from prudent.plan.page import write_report
 from prudent.plan.snippet import lines_to_run
+from prudent.plan.tradeoff import Stretch, accepted, tolerance, winners
 
 __all__ = [
     "Advice", "Guess", "Option", "Pilot", "Stretch", "accepted", "advise", "guesses", "lengths_in_words",

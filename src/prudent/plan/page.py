@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from prudent import PrudentError, figures, files
 from prudent.errors import shown
-from prudent.plan import choosing, lengths, pictures
+from prudent.plan import lengths, pictures, tradeoff
 from prudent.plan.advise import Advice, check_advice
 from prudent.plan.elicit import Pilot
 from prudent.plan.ranking import BEST, WORST
@@ -117,7 +117,7 @@ def _source(option: Any) -> str:
 
 def _rho(trial: Trial) -> Part:
     outcome = trial.outcome
-    found = choosing.winners(trial.options, larger_is_better=outcome.larger_is_better)
+    found = tradeoff.winners(trial.options, larger_is_better=outcome.larger_is_better)
     here = next(each for each in found if each.low <= trial.risk.rho <= each.high)
     deviation = max(option.moments[1] for option in trial.options) ** 0.5
     unit = (
@@ -125,16 +125,16 @@ def _rho(trial: Trial) -> Part:
     )
     text = [
         f"ρ says how much risk you tolerate: the larger it is, the more the mean counts, and the less the spread.{unit}"
-        f" Here {outcome.rho(trial.risk)}. {choosing.rho_in_words(trial.risk.rho, deviation, outcome)}",
+        f" Here {outcome.rho(trial.risk)}. {tradeoff.rho_in_words(trial.risk.rho, deviation, outcome)}",
         f"If the means and standard deviations above were the truth, {here.option} would be the best option for you.",
     ]
-    said = choosing.in_words(found, outcome)
+    said = tradeoff.in_words(found, outcome)
     return Part("rho", "How much risk: ρ", text, table=stretches(found, trial), points=said)
 
 
-def stretches(found: Sequence[choosing.Stretch], trial: Trial) -> pl.DataFrame:
+def stretches(found: Sequence[tradeoff.Stretch], trial: Trial) -> pl.DataFrame:
     """Which option wins for which ρ, as text."""
-    return pl.DataFrame(choosing.rows(found, trial.outcome))
+    return pl.DataFrame(tradeoff.rows(found, trial.outcome))
 
 
 def _lengths(advice: Advice, out: Path) -> list[Part]:

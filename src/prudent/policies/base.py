@@ -15,7 +15,8 @@ A policy is a `NamedTuple` of parameters with one of two methods, written as pla
 `tuned(self, setting)` returns the policy with what depends on the `Setting` filled in; a field left UNSET takes the
 value of that name from the risk measure the policy serves, a field `risk` the measure itself, `budget` and `delta` what
 `identify` is given, else δ = 1/n². What a policy assumes of rewards is a field `range`, `sd`, `low`, `high`, `best` or
-`values`, in their units (prudent.policies.units). A field `arm` holds an arm's number.
+`values`, in their units (prudent.policies.units); a policy with parts that assume something fills them in by
+`fitted(self, units)`. A field `arm` holds an arm's number.
 Parameters named in prudent.parameters are checked; `check(self)` refuses what is wrong with others.
 
 A score of `arm` alone lets runs leap (docs/leaping.md) if the policy also bounds it: `score_bound(self, low, high)`

@@ -10,13 +10,16 @@ costs no digit: the same problem in pence and in pounds of 128 pence gives the s
 """
 
 import math
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from prudent.bandit import Bandit
-from prudent.errors import PrudentError, check_number, shown
+from prudent.errors import AssumptionWarning, PrudentError, check_number, shown
 from prudent.fingerprints import is_own
-from prudent.parameters import PARAMETERS, UNSET, check_parameter
+from prudent.parameters import UNSET, check_fields
 from prudent.risk.base import RiskMeasure, risks
 
 AUTO = "auto"
@@ -50,6 +53,8 @@ class Units(NamedTuple):
 PUBLISHED = Units()
 NOTHING = Units(None, None, None, None, None)
 """Where nothing is known."""
+
+_warned: ContextVar[bool] = ContextVar("warned", default=True)
 
 Scale = float | str | Units | None
 """As published on the rewards as they are (None), on rewards divided by a number, or by what the arms say ("auto")."""
@@ -87,10 +92,9 @@ def check_scale(owner: str, given: Any) -> Scale:
             raise PrudentError(f"{owner}: scale must hold some of {known}, got {shown(given)}; {hint}")
         given = Units(*(given.get(name) for name in Units._fields))
     if isinstance(given, Units):
-        for name, value in given._asdict().items():
-            if name in PARAMETERS and value is not None:
-                check_parameter(owner, name, value)
-        return given
+        made = given._replace(values=tuple(given.values) if isinstance(given.values, list) else given.values)
+        check_fields(owner, made)
+        return made
     if isinstance(given, str):
         raise PrudentError(f'{owner}: scale must be a number above 0 or "auto", got {shown(given)}; {hint}')
     return check_number(owner, "scale", given, low=0.0, open_low=True, open_high=True, hint=hint)
@@ -114,7 +118,24 @@ def fitted(policy: Any, units: Units) -> Any:
     return policy._replace(**{name: value for name, value in found.items() if value is not None}) if found else policy
 
 
-def doubt(owner: str, policy: Any, bandit: Bandit) -> str:
+@contextmanager
+def without_warning() -> Iterator[None]:
+    """In here policies run as published on purpose."""
+    token = _warned.set(False)
+    try:
+        yield
+    finally:
+        _warned.reset(token)
+
+
+def warn_of_size(owner: str, policy: Any, bandit: Bandit, other: str = 'scale="auto" (--scale auto), or ') -> None:
+    """Say so if what a fitted policy assumes of rewards does not hold on these arms; `other` is another fix than its
+    parameter."""
+    if _warned.get() and (text := doubt(owner, policy, bandit, other)):
+        warnings.warn(text, AssumptionWarning, stacklevel=3)
+
+
+def doubt(owner: str, policy: Any, bandit: Bandit, other: str) -> str:
     """Why what a fitted policy assumes of rewards does not hold on these arms, and the fix; empty if it does."""
     if all(getattr(policy, name, UNSET) is UNSET for name in ("range", "sd")):
         return ""
@@ -122,16 +143,14 @@ def doubt(owner: str, policy: Any, bandit: Bandit) -> str:
         has, wide = units_of_arms(bandit), 1.0 + 1e-9
     except PrudentError as error:  # of heavy tails
         return f"{owner} assumes rewards of a limited size; {error}"
-    for name, words in {
-        "range": "rewards in an interval of length {}",
-        "sd": "standard deviations of at most {}",
-    }.items():
+    kinds = {"range": "rewards in an interval of length", "sd": "standard deviations of at most"}
+    for name, words in kinds.items():
         assumed, true = getattr(policy, name, UNSET), has.known(name)
         if assumed is not UNSET and true > assumed * wide:
             unbounded = name == "range" and not math.isfinite(math.fsum(map(abs, bandit.support)))
             is_so = "rewards without bounds, with tails as on an interval of " if unbounded else ""
-            fix = f'pass scale="auto" (--scale auto), or {name}={true:.3g} with the policy'
-            return f"{owner} assumes {words.format(f'{assumed:g}')}, and these arms have {is_so}{true:.3g}; {fix}"
+            said = f"{owner} assumes {words} {assumed:g}, and these arms have {is_so}{true:.3g}"
+            return f"{said}; pass {other}{name}={true:.3g} with the policy"
     return ""
 
 

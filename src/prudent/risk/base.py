@@ -15,7 +15,7 @@ may be arrays.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ from prudent.arms.base import Law
 from prudent.arrays import Array, as_array
 from prudent.compiled import helper, tuple_form
 from prudent.errors import PrudentError, shown
-from prudent.parameters import PARAMETERS, Parameter, check_parameter, check_support, grown
+from prudent.parameters import PARAMETERS, Parameter, check_parameter, check_support, in_other_unit
 from prudent.registry import Registry, named
 
 INTERPRETED = frozenset({"cost", "sample_cost", "stats_cost", "always_bounds", "interval", "compiled"})
@@ -74,7 +74,8 @@ class RiskMeasure(ABC):
 
     def times(self, factor: float) -> "RiskMeasure | None":
         """The measure that orders rewards times a factor above 0 as this one orders rewards; None if none is known."""
-        return None if self.grows is None else replace(self, **grown(self, self.grows, factor))  # type: ignore[type-var]
+        other: RiskMeasure | None = in_other_unit(self, factor)
+        return other
 
     @staticmethod
     def check_given(owner: str, given: Any) -> None:

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import polars as pl
 
 import prudent
-from prudent.engine.simulation import play as simulate
+from prudent.engine.simulation import simulate
 from prudent.errors import PrudentError
 from prudent.fingerprints import kernels_digest
+from prudent.policies.units import without_warning
 from prudent.runs import Runs
 from prudent.study.cells import Cell
 from prudent.study.schema import BY_RUN, STATISTICS, columns
@@ -37,6 +38,7 @@ def code_version() -> str:
     return kernels_digest().hex()
 
 
+@without_warning()
 def play(task: Task) -> Done:
     """Simulate the cells; on any machine, in any company, with the same result."""
     if task.code != code_version():

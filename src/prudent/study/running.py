@@ -2,15 +2,16 @@
 
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from prudent.bandit import Bandit
 from prudent.engine.threads import count_workers
-from prudent.errors import AssumptionWarning, PrudentError, shown
-from prudent.policies.base import spec
-from prudent.policies.units import PUBLISHED, doubt, fitted
+from prudent.errors import PrudentError, shown
+from prudent.policies.base import Policy, spec
+from prudent.policies.units import PUBLISHED, fitted, warn_of_size
 from prudent.study.backends import Backend, WorkerLostError, choose_backend
 from prudent.study.cells import Cell, Labelled
 from prudent.study.expand import checked_cells
@@ -65,8 +66,8 @@ def run(
     store, started, begun = Store(out), now(), time.perf_counter()
     if isinstance(study, Study):
         cells, keep = study.cells, study.keep
-        for text in _doubts(cells):
-            warnings.warn(text, AssumptionWarning, stacklevel=2)
+        for policy, bandit in _first_met(cells):
+            warn_of_size(spec(policy), fitted(policy, PUBLISHED), bandit)
     else:
         cells = checked_cells("run", study)
     with opens(count, complain) as chosen:  # before anything is written: it may be refused
@@ -86,12 +87,10 @@ def run(
     return store
 
 
-def _doubts(cells: list[Labelled]) -> Iterator[str]:
-    """Once for each policy that runs as published: what it assumes and the arms of its first cell do not have."""
+def _first_met(cells: list[Labelled]) -> list[tuple[Policy, Bandit]]:
+    """Every policy that runs as published, once, and the first arms that it meets."""
     first = {id(each.cell.policy): each.cell for each in reversed(cells) if each.cell.scale is None}
-    for cell in reversed(first.values()):
-        if text := doubt(spec(cell.policy), fitted(cell.policy, PUBLISHED), cell.bandit):
-            yield text
+    return [(cell.policy, cell.bandit) for cell in reversed(first.values())]
 
 
 def _done(left: dict[str, Labelled], keep: str, backend: Backend, complain: Complain) -> Generator[Done]:
