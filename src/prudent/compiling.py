@@ -106,7 +106,8 @@ class _Watch(Listener):  # type: ignore[misc]
 def say(subject: str) -> None:
     """One line on stderr, unless silence is asked for."""
     if not os.environ.get("PRUDENT_QUIET"):
-        print(f"prudent: compiling {subject}, once; about {SECONDS:.0f} s", file=sys.stderr, flush=True)
+        said = f"prudent: compiling {subject} for arms of this kind, once; about {SECONDS:.0f} s"
+        print(said, file=sys.stderr, flush=True)
 
 
 _watch = _Watch()

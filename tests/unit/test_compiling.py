@@ -52,7 +52,7 @@ def test_what_takes_long_to_compile_is_said_once_on_stderr(fresh, monkeypatch, c
     play(fresh)
     play(fresh)
     out, err = capfd.readouterr()
-    assert (out, err) == ("", "prudent: compiling Fresh, once; about 10 s\n")
+    assert (out, err) == ("", "prudent: compiling Fresh for arms of this kind, once; about 10 s\n")
 
 
 def test_what_is_compiled_quickly_needs_no_line(fresh, monkeypatch, capfd):
