@@ -273,9 +273,7 @@ def test_a_study_warns_once_for_each_policy(tmp_path):
 
 
 def test_a_search_on_arms_that_it_was_not_made_for_says_so():
-    with pytest.warns(
-        AssumptionWarning, match="ucb-e assumes .* length 1, .*; pass range=450 with"
-    ):
+    with pytest.warns(AssumptionWarning, match="ucb-e assumes .* length 1, .*; pass range=450 with"):
         identify(Bandit(["uniform(-50, 400)", "uniform(0, 1)"]), "ucb-e", risk="mean", budget=20, runs=2)
 
 
