@@ -1,0 +1,212 @@
+"""What is asked of the service, and what it answers: the bodies of the API, one class each.
+
+Requests refuse members that they do not know. Decisions and experiments are named by text; arms by their names; times
+are milliseconds since 1970, as in the log.
+"""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+Name = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+Label = Annotated[str, Meta(min_length=1, max_length=200)]
+Reason = Annotated[str, Meta(min_length=1, max_length=1000)]
+Unit = Annotated[str, Meta(min_length=1, max_length=500)]
+Id = Annotated[str, Meta(min_length=1, max_length=80)]
+Key = Annotated[str, Meta(min_length=1, max_length=200)]
+Metrics = Annotated[dict[Label, float], Meta(max_length=50)]
+Count = Annotated[int, Meta(ge=1, le=1000)]
+
+
+class Request(Struct, forbid_unknown_fields=True):
+    """A body of a request."""
+
+
+class Ask(Request):
+    """Which arm to use now? `unit` is whom or what it is for. `later` decisions wait to be activated."""
+
+    unit: Unit | None = None
+    among: Annotated[list[Label], Meta(min_length=1, max_length=10_000)] | None = None
+    count: Count = 1
+    activate: Literal["now", "later"] = "now"
+
+
+class Tell(Request):
+    """The reward of a decision, and other numbers that were measured with it."""
+
+    reward: float | bool
+    metrics: Metrics | None = None
+
+
+class Told(Request):
+    """One of many rewards: of a decision, or with `arm` and `key` one from outside, such as old data."""
+
+    reward: float | bool
+    decision: Id | None = None
+    arm: Label | None = None
+    key: Key | None = None
+    metrics: Metrics | None = None
+
+
+class TellMany(Request):
+    """Up to 1,000 rewards at once; each has its own result."""
+
+    rewards: Annotated[list[Told], Meta(min_length=1, max_length=1000)]
+
+
+class Activate(Request):
+    """The decision was used after all: its window begins."""
+
+
+class Withdraw(Request):
+    """The decision was not used, and no reward will come."""
+
+
+class Split(Request):
+    """How are the next `count` decisions to be divided over the arms? For a program that decides by itself."""
+
+    count: Annotated[int, Meta(ge=1, le=10_000_000)]
+    among: Annotated[list[Label], Meta(min_length=1, max_length=10_000)] | None = None
+
+
+class Statistics(Request):
+    """Rewards of one arm, merged: how many, their mean, their variance (divided by the count)."""
+
+    count: Annotated[int, Meta(ge=1, le=10_000_000)]
+    mean: float
+    variance: float
+
+
+class Merge(Request):
+    """The rewards of a batch, an entry for each arm that was used. What was not used is taken back."""
+
+    arms: Annotated[dict[Label, Statistics], Meta(max_length=10_000)]
+
+
+class Fallbacks(Request):
+    """So many times a client answered with the fallback arm by itself, because the service was away."""
+
+    count: Annotated[int, Meta(ge=1, le=10_000_000)]
+
+
+class Pause(Request):
+    """Answer with the fallback arm, or not at all, until resumed."""
+
+    reason: Reason
+
+
+class Resume(Request):
+    """Go on after a pause or a freeze."""
+
+    reason: Reason
+
+
+class Freeze(Request):
+    """Give everybody this arm until resumed; rewards still count."""
+
+    arm: Label
+    reason: Reason
+
+
+class Stop(Request):
+    """End the experiment for good. Rewards of open decisions are still recorded."""
+
+    reason: Reason
+
+
+class AddArm(Request):
+    """A new arm."""
+
+    arm: Label
+    reason: Reason
+
+
+class Retire(Request):
+    """Never choose this arm again; late rewards are still recorded."""
+
+    arm: Label
+    reason: Reason
+
+
+class Forget(Request):
+    """Forget who the units were. They cannot be recognised afterwards, so sticky units are decided anew."""
+
+    reason: Reason
+
+
+class Answer(Struct, omit_defaults=True):
+    """A body of an answer."""
+
+
+class Decision(Answer):
+    """An arm to use. Without an id it is the fallback arm, which is not counted; `why` says why."""
+
+    decision: str | None
+    arm: str
+    state: str
+    at: int
+    due: int | None = None
+    reward: float | None = None
+    metrics: dict[str, float] | None = None
+    why: str | None = None
+
+
+class Decisions(Answer):
+    """The decisions of one request; `again` if they had been made before."""
+
+    decisions: list[Decision]
+    again: bool = False
+
+
+class Recorded(Answer):
+    """A reward that is recorded; `counted` says since when or from when the policy sees it."""
+
+    decision: str | None
+    arm: str
+    reward: float
+    counted: Literal["now", "when the window closes"]
+    again: bool = False
+
+
+class Result(Answer):
+    """Of one of many rewards: the status that it would have had alone, and what went wrong, if so."""
+
+    status: int
+    recorded: Recorded | None = None
+    problem: dict[str, Any] | None = None
+
+
+class Results(Answer):
+    """One for each reward, in their order."""
+
+    results: list[Result]
+
+
+class Batch(Answer):
+    """How to divide the next decisions: how many for each arm, and a seed for their order."""
+
+    batch: str
+    arms: dict[str, int]
+    seed: int
+    again: bool = False
+
+
+class Merged(Answer):
+    """A batch whose rewards are recorded: how many of each arm, and how many were taken back."""
+
+    batch: str
+    rewards: dict[str, int]
+    unused: int
+    again: bool = False
+
+
+class Status(Answer):
+    """An experiment in short, after a change or in a list."""
+
+    experiment: str
+    status: Literal["running", "paused", "frozen", "stopped"]
+    seq: int
+    at: int
+    arms: list[str]
+    frozen_to: str | None = None
+    again: bool | UnsetType = UNSET
