@@ -88,6 +88,17 @@ class Database(Protocol):
     def close(self) -> None: ...
 
 
+def open_store(where: str, *, relaxed: bool = False) -> "Store":
+    """The store in a file (SQLite), or at an address that begins with postgresql://."""
+    if where.startswith(("postgresql://", "postgres://")):
+        from prudent.service.postgres import PostgreSQL
+
+        return Store(PostgreSQL(where, relaxed=relaxed))
+    from prudent.service.sqlite import SQLite
+
+    return Store(SQLite(where, relaxed=relaxed))
+
+
 class StoreError(Exception):
     """The database does not answer, or cannot write. Nothing of the transaction has happened."""
 
