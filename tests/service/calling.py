@@ -18,11 +18,12 @@ class Answered(NamedTuple):
         return json.loads(self.body)
 
 
-async def call(
+async def call(  # noqa: PLR0913
     app: Any,
     method: str,
     path: str,
     body: Any = None,
+    *,
     token: str | None = None,
     headers: Iterable[tuple[str, str | bytes]] = (),
     host: str = "localhost",

@@ -12,7 +12,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 import prudent
-from prudent.service import answers, messages as m
+from prudent.service import answers
+from prudent.service import messages as m
 from prudent.service.http import encode, unknown
 from prudent.service.metrics import MEDIA
 from prudent.service.problems import ADVICE, KINDS, RequestError

@@ -50,7 +50,7 @@ log = logging.getLogger("prudent.service")
 encode = msgspec.json.Encoder().encode
 
 
-class Gone(Exception):
+class GoneError(Exception):
     """The caller hung up before the request was whole."""
 
 
@@ -112,7 +112,7 @@ class App:
             if route.body is not None:
                 call.body = self._decoded(route, await self._body(receive, headers, route.limit))
             reply = _reply(route, await route.does(call))
-        except Gone:
+        except GoneError:
             return None
         except Exception as error:
             reply = _problem(error, scope)
@@ -224,7 +224,7 @@ class App:
                 while more:
                     message = await receive()
                     if message["type"] == "http.disconnect":
-                        raise Gone
+                        raise GoneError
                     part, more = message.get("body", b""), message.get("more_body", False)
                     parts.append(part)
                     size += len(part)

@@ -50,7 +50,7 @@ ADVICE = {
     "name-taken": "Choose another name. With the same spec the answer would have been 200.",
     "other-reward": "The first reward stands, because the policy may have acted on it. `stands` is its value.",
     "not-running": "Use an arm of your own choice; the experiment is paused or stopped, and has no fallback arm.",
-    "window-closed": "The default has been counted, or the decision was taken back. Longer windows need a new experiment.",
+    "window-closed": "The default was counted, or the decision was taken back. A longer window needs a new experiment.",
     "state-changed": "Get the experiment again, look at what has changed, and repeat with its new ETag.",
     "too-large": "Send less at once: up to 1,000 rewards a request.",
     "not-json-type": "Pass the header Content-Type: application/json.",

@@ -19,9 +19,10 @@ from uvicorn.supervisors import Multiprocess
 from prudent.errors import PrudentError
 from prudent.service.api import ROUTES
 from prudent.service.http import ALWAYS, LOOPBACK, App, encode
-from prudent.service.metrics import Metrics
 from prudent.service.problems import RequestError
 from prudent.service.routes import PROBLEM
+from prudent.service.service import Service
+from prudent.service.store import open_store
 
 HANDED_ON = "PRUDENT_SERVE"
 """The environment variable in which workers find the settings."""
@@ -173,13 +174,24 @@ def serve(settings: Settings, say: Callable[[str], None] = click.echo) -> None:
     Multiprocess(_config(settings, "prudent.service.server:worker"), [listener]).run()
 
 
+def _service(settings: Settings) -> Service:
+    store = open_store(settings.database, relaxed=settings.relaxed)
+    if settings.workers > 1 and not store.database.several_workers:
+        store.close()
+        raise PrudentError(
+            f"serve: workers must be 1 with SQLite, got {settings.workers}; one process writes its file. More workers do"
+            " not make one experiment faster; for several take PostgreSQL"
+        )
+    return Service(store, queue_limit=settings.queue_limit).start()
+
+
 def worker() -> App:
     """The application of one of several processes, which takes its settings from the first."""
     settings = msgspec.json.decode(os.environ[HANDED_ON], type=Settings)
     return app_of(settings, _service(settings))
 
 
-def app_of(settings: Settings, service: Any) -> App:
+def app_of(settings: Settings, service: Service) -> App:
     """The application with these settings."""
     return App(
         service,
