@@ -5,6 +5,7 @@ import csv
 import io
 import math
 from collections.abc import AsyncIterator
+from dataclasses import asdict
 from typing import Any
 
 import msgspec
@@ -127,9 +128,20 @@ def estimates(view: Any, level: float) -> Estimates:
 
 def _known(fold: Any, number: int, intervals: Any) -> KnownArm:
     found, tally = fold.agent.estimates()[number], fold.tally[number]
-    ends = [_ends(getattr(intervals, name, None)) for name in ("mean", "variance", "cost")]
-    counts = tally.asked, tally.told, tally.defaulted, tally.expired, tally.withdrawn, tally.outside
-    return KnownArm(found.arm, found.pulls, *map(finite, found[2:5]), found.open_asks, found.retired, *ends, *counts)
+    mean, variance, cost = (_ends(getattr(intervals, name, None)) for name in ("mean", "variance", "cost"))
+    return KnownArm(
+        arm=found.arm,
+        pulls=found.pulls,
+        mean=found.mean,
+        variance=found.variance,
+        cost=finite(found.cost),
+        open=found.open_asks,
+        retired=found.retired,
+        mean_interval=mean,
+        variance_interval=variance,
+        cost_interval=cost,
+        **asdict(tally),
+    )
 
 
 def _ends(interval: Any) -> Ends | None:
@@ -164,7 +176,7 @@ async def _pages(service: Any, view: Any) -> AsyncIterator[list[Decision]]:
             yield page
         if len(page) < PAGE:
             return
-        after = seq_of(page[-1].decision)
+        after = seq_of(page[-1].decision or "") or after
 
 
 def _cells(decision: Decision, metrics: list[str]) -> list[Any]:

@@ -6,6 +6,7 @@ that nobody else waits for it.
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -149,8 +150,8 @@ async def verify(call: Call) -> answers.Checked:
 async def create_token(call: Call) -> MadeToken:
     """Make a token. It is shown this once."""
     asked: NewToken = call.body
-    made = asked.scopes, asked.experiments, asked.expires, asked.note
-    text, token = await asyncio.to_thread(call.service.tokens.create, *made)
+    make = partial(call.service.tokens.create, asked.scopes, asked.experiments, asked.expires, asked.note)
+    text, token = await asyncio.to_thread(make)
     return MadeToken(token=text, **msgspec.structs.asdict(token.info()))
 
 

@@ -100,11 +100,11 @@ def _responses(route: Route, known: dict[str, Any]) -> dict[str, Any]:
         elif route.answer is not None:
             found[str(status)]["content"] = {media: {} for media in route.answer}
     for kind in sorted(route.kinds, key=lambda kind: (KINDS[kind].status, kind)):
-        status, title = str(KINDS[kind].status), KINDS[kind].title
-        if status in found and PROBLEM in found[status].get("content", {}):
-            found[status]["description"] += f"; {title[0].lower()}{title[1:]}"
+        code, title = str(KINDS[kind].status), KINDS[kind].title
+        if PROBLEM in found.get(code, {}).get("content", {}):
+            found[code]["description"] += f"; {title[0].lower()}{title[1:]}"
         else:
-            made = found.setdefault(status, {"description": title})
+            made = found.setdefault(code, {"description": title})
             made.setdefault("content", {})[PROBLEM] = {"schema": {"$ref": WHERE.format(name="Problem")}}
     return found
 

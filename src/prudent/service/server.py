@@ -179,8 +179,8 @@ def _service(settings: Settings) -> Service:
     if settings.workers > 1 and not store.database.several_workers:
         store.close()
         raise PrudentError(
-            f"serve: workers must be 1 with SQLite, got {settings.workers}; one process writes its file. More workers do"
-            " not make one experiment faster; for several take PostgreSQL"
+            f"serve: workers must be 1 with SQLite, got {settings.workers}; one process writes its file. More workers"
+            " would not make one experiment faster; for several experiments take PostgreSQL"
         )
     return Service(store, queue_limit=settings.queue_limit).start()
 
