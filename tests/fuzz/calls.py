@@ -64,7 +64,7 @@ CALLS = {
             "plan.guesses(None)": "option|guess",
             "plan.guesses([5])": "option|guess",
             "plan.guesses('x')": "option|guess|arm",
-            "plan.tradeoff(None, 1, 2)": "mean",
+            "plan.tolerance(None, 1, 2)": "mean",
             "plan.accepted(5)": "trade-off",
             "advise(horizon=0)": "horizon",
             "advise(options=None)": "options",

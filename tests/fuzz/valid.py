@@ -130,7 +130,7 @@ CALLS = {
         **{"out": "Path('new')", "policies": "['mv-lcb']", "draws": "10", "runs": "2", "seed": "1", "workers": "1"},
     },
     "plan.guesses": {"texts": "['a: beta(1, 2)']"},
-    "plan.tradeoff": {"less_mean": "0.1", "deviation": "0.2", "instead_of": "0.3"},
+    "plan.tolerance": {"less_mean": "0.1", "deviation": "0.2", "instead_of": "0.3"},
     "plan.accepted": {"answer": "'5 25 30'"},
     "plan.winners": {"options": "plan.guesses(['a: beta(1, 2)', 'b: beta(1..2, 2)'])", "larger_is_better": "True"},
     "Agent": {

@@ -192,7 +192,7 @@ def cluster(tmp_path):
     workers = [start_worker(tmp_path) for _ in range(2)]
     try:
         until = time.monotonic() + 60.0
-        while not contact.exists():
+        while not (contact.exists() and contact.read_text()):  # it is made empty first
             assert time.monotonic() < until, "the scheduler does not start"
             time.sleep(0.05)
         address = json.loads(contact.read_text())["address"]

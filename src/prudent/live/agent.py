@@ -4,6 +4,7 @@ It runs the engine's policies interpreted, on the same statistics. If it receive
 chooses the same arms, bit for bit.
 """
 
+import copy
 import inspect
 import math
 import os
@@ -253,6 +254,15 @@ class Agent:
             raise PrudentError(f"retire: arm {arm!r} is the last one in play; add another first")
         self._restart([i for i in self._labels.in_play() if i != number])
         self._arms[number].retired = True
+
+    def copy(self) -> "Agent":
+        """The agent as it is now, which goes on by itself."""
+        other = copy.copy(self)
+        other._arms = [copy.copy(arm) for arm in self._arms]
+        for arm in other._arms:
+            arm.rewards, arm.ledger = copy.copy(arm.rewards), copy.copy(arm.ledger)
+        other._labels, other._rng = Labels(other._arms), copy.deepcopy(self._rng)
+        return other
 
     def to_json(self) -> str:
         """The whole state; `Agent.from_json` goes on from it as this agent would, bit for bit."""

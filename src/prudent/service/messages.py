@@ -144,11 +144,11 @@ class Decision(Answer):
     decision: str | None
     arm: str
     state: str
-    at: int
     due: int | None = None
     reward: float | None = None
     metrics: dict[str, float] | None = None
     why: str | None = None
+    at: int | None = None
 
 
 class Decisions(Answer):

@@ -1,0 +1,108 @@
+"""Many decisions at once: how a batch is divided over the arms, and its rewards as merged statistics.
+
+A program at the edge takes a split, decides by itself, and reports count, mean and variance of each arm. Policies need
+no more, so nothing is lost but freshness: rewards are seen when the batch is reported.
+"""
+
+import secrets
+from typing import Any
+
+import msgspec
+
+from prudent.errors import PrudentError, check_number
+from prudent.service import messages as m
+from prudent.service.problems import RequestError
+from prudent.service.rails import after_reward
+from prudent.service.spec import LARGEST
+from prudent.service.store import Row
+from prudent.service.verbs import VERBS, Command, again, among_of, remember
+from prudent.service.work import Work, conflict, key_digest, refuse, try_first
+
+
+def split(work: Work, command: Command) -> m.Batch:
+    """How the next decisions are to be divided."""
+    request, fold, spec = command.request, work.fold, work.fold.spec
+    assert isinstance(request, m.Split)
+    count = request.count
+    if known := again(work, command):
+        return _shown(work, work.decisions[known.seq], again=True)
+    if spec.sticky or spec.window is not None or spec.metrics:
+        conflict(
+            "batches need an experiment that is not sticky and has neither a window nor metrics; the edge has those"
+        )
+    if fold.status in ("paused", "stopped"):
+        raise RequestError("not-running", f"the experiment is {fold.status}; use the fallback arm, if there is one")
+    among = among_of(work, request.among)
+    labels = None if among is None else [fold.labels[i] for i in among]
+    try_first(work, lambda agent: agent.split(count, labels))
+    details: dict[str, Any] = {"count": count, "seed": secrets.randbits(53)}
+    details |= {} if among is None else {"among": among}
+    key = None if command.key is None else key_digest("Split", command.key)
+    event = work.record("split", command.by, details, key=key)
+    work.keep(row := Row(event.seq, None, "open", body=event.body))
+    remember(work, command, event.seq)
+    return _shown(work, row)
+
+
+def _shown(work: Work, row: Row, *, again: bool = False) -> m.Batch:
+    details = msgspec.json.decode(row.body or "{}")
+    arms = {label: count for label, count in zip(work.fold.labels, details["arms"], strict=False) if count}
+    return m.Batch(work.id_of(row.seq), arms, details["seed"], again)
+
+
+def merge(work: Work, command: Command) -> m.Merged:
+    """The rewards of a batch, once."""
+    request, fold = command.request, work.fold
+    assert isinstance(request, m.Merge)
+    row = work.row(command.decision or "")
+    if row.arm is not None:
+        conflict("this is a decision, not a batch; report its reward with PUT /v1/decisions/…/reward")
+    details = msgspec.json.decode(row.body or "{}")
+    given = {work.arm(label): part for label, part in request.arms.items()}
+    rows = []
+    for arm, count in enumerate(details["arms"]):
+        part = given.pop(arm, None)
+        count_used = 0 if part is None else part.count
+        if count_used > count:
+            refuse(f"arm {fold.labels[arm]!r}: the batch had {count} decisions, got {count_used} rewards")
+        mean, variance = (0.0, 0.0) if part is None else _moments(part)
+        rows.append([count - count_used, count_used, mean, variance])
+    if given:
+        refuse(f"arm {fold.labels[min(given)]!r} was not part of the batch")
+    if row.state == "done":
+        if details.get("merged") != rows:
+            raise RequestError("other-reward", "other statistics of this batch are recorded already")
+        return _merged(work, row.seq, rows, again=True)
+    try_first(work, lambda agent: _try(agent, fold.labels, rows))
+    work.record("merged", command.by, {"arms": rows}, decision=row.seq)
+    body = msgspec.json.encode({**details, "merged": rows}, order="sorted").decode()
+    work.keep(row._replace(state="done", body=body))
+    for arm, (_, count, _, _) in enumerate(rows):
+        if count:
+            after_reward(work, arm, count)
+    return _merged(work, row.seq, rows)
+
+
+def _moments(part: m.Statistics) -> tuple[float, float]:
+    """Mean and variance that a database keeps as they are."""
+    try:
+        mean = check_number("statistics", "mean", part.mean, low=-LARGEST, high=LARGEST) + 0.0
+        return mean, check_number("statistics", "variance", part.variance, low=0.0, high=LARGEST**2) + 0.0
+    except PrudentError as error:
+        refuse(str(error))
+
+
+def _try(agent: Any, labels: list[str], rows: list[list[Any]]) -> None:
+    for label, (unused, count, mean, variance) in zip(labels, rows, strict=False):
+        if count:
+            agent.merge(label, count, mean, variance)
+        if unused:
+            agent.withdraw(label, unused)
+
+
+def _merged(work: Work, seq: int, rows: list[list[Any]], *, again: bool = False) -> m.Merged:
+    used = {label: row[1] for label, row in zip(work.fold.labels, rows, strict=False) if row[1]}
+    return m.Merged(work.id_of(seq), used, sum(row[0] for row in rows), again)
+
+
+VERBS[m.Split], VERBS[m.Merge] = split, merge

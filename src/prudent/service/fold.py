@@ -1,0 +1,232 @@
+"""The state of an experiment: what its events so far add up to.
+
+`apply` is the only way in which it changes, for a new event and for one that is read back from the log. The agent is
+asked again on a replay, and must give the arm that the log holds.
+"""
+
+import copy
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from prudent.live.agent import Agent
+from prudent.live.arm import ArmState
+from prudent.service.events import START, Event, body_of, chained
+from prudent.service.spec import Spec
+
+
+class LogError(Exception):
+    """The log does not fit together: somebody altered it, or this is another version of the software."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of the decisions of an arm. `told` are rewards that were reported, whether counted yet or not."""
+
+    asked: int = 0
+    told: int = 0
+    defaulted: int = 0
+    expired: int = 0
+    withdrawn: int = 0
+    outside: int = 0
+
+
+class Fold:
+    """An experiment after some events. `fired` are the guardrails that have acted, as (rail, arm)."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.agent: Agent = spec.agent()
+        self.labels = list(spec.arms)
+        self.numbers = {label: i for i, label in enumerate(self.labels)}
+        self.retired: set[int] = set()
+        self.status = "running"
+        self.frozen_to: int | None = None
+        self.seq, self.at, self.chain = 0, 0, START
+        self.tally = [Tally() for _ in self.labels]
+        self.metrics = [{name: ArmState() for name in spec.metrics} for _ in self.labels]
+        self.fired: set[tuple[int, int]] = set()
+        self.fell_back = 0
+
+    def apply(self, event: Event) -> Event:
+        """Take an event in. An event that makes a decision and does not say yet which comes back with it."""
+        if event.seq != self.seq + 1:
+            raise LogError(f"event {self.seq + 1} is missing: after {self.seq} comes {event.seq}")
+        if event.at < self.at:
+            raise LogError(f"event {event.seq} has an earlier time than the one before it")
+        event = _APPLY[event.kind](self, event) or event
+        self.seq, self.at, self.chain = event.seq, event.at, chained(self.chain, event)
+        return event
+
+    def _asked(self, event: Event) -> Event:
+        among = None if event.body is None else event.details.get("among")
+        arm = self.numbers[self.agent.ask(among and [self.labels[i] for i in among])]
+        if event.arm not in (None, arm):
+            raise LogError(f"event {event.seq} gave arm {event.arm}; the policy gives {arm}")
+        self.tally[arm].asked += 1
+        return event._replace(arm=arm, decision=event.seq)
+
+    def _told(self, event: Any) -> None:
+        self.tally[event.arm].told += 1
+        if not self.spec.waits:
+            self._count(event)
+
+    def _defaulted(self, event: Any) -> None:
+        self.tally[event.arm].defaulted += 1
+        self._count(event)
+
+    def _count(self, event: Any) -> None:
+        self.agent.tell(self.labels[event.arm], event.value, asked=event.kind != "outside")
+        if event.body is not None:
+            self._measure(event)
+
+    def _measure(self, event: Any) -> None:
+        """Take in the other numbers that came with a reward."""
+        from prudent.live.arm import include_reward
+
+        for name, value in event.details.get("metrics", {}).items():
+            include_reward(self.metrics[event.arm][name], value, *self.spec.metrics[name].support)
+
+    def _outside(self, event: Any) -> None:
+        self.tally[event.arm].outside += 1
+        self._count(event)
+
+    def _expired(self, event: Any) -> None:
+        self.tally[event.arm].expired += 1
+        self.agent.withdraw(self.labels[event.arm])
+
+    def _withdrawn(self, event: Any) -> None:
+        self.tally[event.arm].withdrawn += 1
+        self.agent.withdraw(self.labels[event.arm])
+
+    def _split(self, event: Event) -> Event:
+        details = event.details
+        among = details.get("among")
+        given = self.agent.split(details["count"], among and [self.labels[i] for i in among])
+        counts = [given.get(label, 0) for label in self.labels]
+        if details.get("arms", counts) != counts:
+            raise LogError(f"event {event.seq} divided a batch as {details['arms']}; the policy gives {counts}")
+        for tally, count in zip(self.tally, counts, strict=True):
+            tally.asked += count
+        return event._replace(decision=event.seq, body=body_of({**details, "arms": counts}))
+
+    def _merged(self, event: Event) -> None:
+        for arm, (unused, count, mean, variance) in enumerate(event.details["arms"]):
+            if count > 0:
+                self.agent.merge(self.labels[arm], count, mean, variance)
+            if unused > 0:
+                self.agent.withdraw(self.labels[arm], unused)
+            self.tally[arm].told += count
+            self.tally[arm].withdrawn += unused
+
+    def _fell_back(self, event: Event) -> None:
+        self.fell_back += event.details["count"]
+
+    def _arm_added(self, event: Event) -> None:
+        label = event.details["arm"]
+        self.agent.add_arm(label)
+        self.numbers[label] = len(self.labels)
+        self.labels.append(label)
+        self.tally.append(Tally())
+        self.metrics.append({name: ArmState() for name in self.spec.metrics})
+
+    def _arm_retired(self, event: Any) -> None:
+        self.agent.retire(self.labels[event.arm])
+        self.retired.add(event.arm)
+
+    def _guardrail(self, event: Any) -> None:
+        self.fired.add((event.details["rail"], event.arm))
+
+    def _paused(self, event: Event) -> None:
+        self.status, self.frozen_to = "paused", None
+
+    def _frozen(self, event: Event) -> None:
+        self.status, self.frozen_to = "frozen", event.arm
+
+    def _resumed(self, event: Event) -> None:
+        self.status, self.frozen_to = "running", None
+
+    def _stopped(self, event: Event) -> None:
+        self.status, self.frozen_to = "stopped", None
+
+    def _nothing(self, event: Event) -> None:
+        """Created, activated and forgotten change nothing that a policy sees."""
+
+    def to_json(self) -> str:
+        """The whole state, the same text for the same state."""
+        parts = {
+            "seq": self.seq,
+            "at": self.at,
+            "chain": self.chain.hex(),
+            "status": self.status,
+            "frozen_to": self.frozen_to,
+            "labels": self.labels,
+            "retired": sorted(self.retired),
+            "tally": [asdict(tally) for tally in self.tally],
+            "metrics": [{name: _plain(arm) for name, arm in arms.items()} for arms in self.metrics],
+            "fired": sorted(self.fired),
+            "fell_back": self.fell_back,
+            "agent": self.agent.to_json(),
+        }
+        return msgspec.json.encode(parts).decode()
+
+    @classmethod
+    def from_json(cls, spec: Spec, text: str) -> "Fold":
+        """The fold whose `to_json` this is."""
+        parts = msgspec.json.decode(text)
+        fold = cls(spec)
+        fold.seq, fold.at, fold.chain = parts["seq"], parts["at"], bytes.fromhex(parts["chain"])
+        fold.status, fold.frozen_to, fold.labels = parts["status"], parts["frozen_to"], parts["labels"]
+        fold.numbers = {label: i for i, label in enumerate(fold.labels)}
+        fold.retired, fold.fell_back = set(parts["retired"]), parts["fell_back"]
+        fold.tally = [Tally(**tally) for tally in parts["tally"]]
+        fold.metrics = [{name: _arm(arm) for name, arm in arms.items()} for arms in parts["metrics"]]
+        fold.fired = {(rail, arm) for rail, arm in parts["fired"]}
+        fold.agent = Agent.from_json(parts["agent"])
+        return fold
+
+    def copy(self) -> "Fold":
+        """For reading, while this one goes on."""
+        view = copy.copy(self)
+        view.agent = self.agent.copy()
+        view.labels, view.numbers = list(self.labels), dict(self.numbers)
+        view.retired, view.fired = set(self.retired), set(self.fired)
+        view.tally, view.metrics = copy.deepcopy((self.tally, self.metrics))
+        return view
+
+
+_APPLY = {
+    "created": Fold._nothing,
+    "asked": Fold._asked,
+    "activated": Fold._nothing,
+    "told": Fold._told,
+    "counted": Fold._count,
+    "defaulted": Fold._defaulted,
+    "expired": Fold._expired,
+    "withdrawn": Fold._withdrawn,
+    "outside": Fold._outside,
+    "split": Fold._split,
+    "merged": Fold._merged,
+    "fell-back": Fold._fell_back,
+    "arm-added": Fold._arm_added,
+    "arm-retired": Fold._arm_retired,
+    "guardrail": Fold._guardrail,
+    "paused": Fold._paused,
+    "frozen": Fold._frozen,
+    "resumed": Fold._resumed,
+    "forgotten": Fold._nothing,
+    "stopped": Fold._stopped,
+}
+
+
+def _plain(arm: ArmState) -> dict[str, Any]:
+    """What is known of a metric, as JSON."""
+    ledger = None if arm.ledger is None else arm.ledger.tolist()
+    return {"pulls": arm.pulls, "mean": arm.mean, "variance": arm.variance, "ledger": ledger}
+
+
+def _arm(parts: dict[str, Any]) -> ArmState:
+    ledger = None if parts["ledger"] is None else np.array(parts["ledger"])
+    return ArmState(pulls=parts["pulls"], mean=parts["mean"], variance=parts["variance"], ledger=ledger)

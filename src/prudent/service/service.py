@@ -1,0 +1,296 @@
+"""The service: commands from many threads and event loops, one writer, and what goes on beside it."""
+
+import asyncio
+import contextlib
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import msgspec
+
+from prudent.errors import PrudentError
+from prudent.service import batches  # noqa: F401 - adds its verbs
+from prudent.service import messages as m
+from prudent.service.events import line_of
+from prudent.service.fold import Fold
+from prudent.service.follower import Follower
+from prudent.service.problems import RequestError
+from prudent.service.spec import Spec
+from prudent.service.store import Experiment, Row, Store, StoreError
+from prudent.service.verbs import Command, short, shown_row
+from prudent.service.verifying import Verified, verify
+from prudent.service.work import decision_id, experiment_number, seq_of
+from prudent.service.writer import Writer
+
+MOST = 512
+"""Commands of one transaction."""
+
+
+def steady_clock() -> Callable[[], int]:
+    """Milliseconds since 1970 that go on evenly, even if somebody sets the clock of the machine."""
+    start, since = time.time(), time.monotonic()
+    return lambda: round(1000.0 * (start + time.monotonic() - since))
+
+
+class View(NamedTuple):
+    """An experiment as it was at a moment, for reading."""
+
+    experiment: Experiment
+    fold: Fold
+
+    @property
+    def status(self) -> m.Status:
+        """In short."""
+        return short(self.experiment.name, self.fold)
+
+
+class Service:
+    """Runs the experiments of a database.
+
+    `patience` are the seconds after the start in which no window closes, so that those who could not report while the
+    service was away can do so first.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        now: Callable[[], int] | None = None,
+        *,
+        queue_limit: int = 2000,
+        patience: float = 10.0,
+        step: Callable[[str], None] = lambda name: None,
+    ) -> None:
+        self.store, self.queue_limit, self.patience = store, queue_limit, patience
+        self.now = steady_clock() if now is None else now
+        self.writer = Writer(store, self.now, step)
+        self.follower = Follower(store, self.write)
+        self.commits = self.carried_out = 0
+        self._queue: deque[tuple[Any, Any]] = deque()
+        self._arrived = threading.Condition()
+        self._threads: list[threading.Thread] = []
+        self._closing = threading.Event()
+        self._trouble: str | None = None
+
+    def start(self) -> "Service":
+        """Begin to work; before that, requests wait."""
+        for work in (self._write, self._sweep, partial(self.follower.run, self._closing)):
+            thread = threading.Thread(target=work, daemon=True)
+            thread.start()
+            self._threads.append(thread)
+        return self
+
+    def close(self) -> None:
+        """Carry out what waits, keep a snapshot of each experiment, and end."""
+        with self._arrived:
+            self._closing.set()
+            self._arrived.notify_all()
+        for thread in self._threads:
+            thread.join(timeout=10.0)
+        with contextlib.suppress(StoreError):
+            self.writer.keep_snapshots()
+        self.store.close()
+
+    # Changes
+
+    def run(self, experiment: str, request: m.Request, **about: Any) -> Any:
+        """Carry out a request and wait for it: the answer, or `RequestError`."""
+        return self._wait(Command(experiment, request, **about))
+
+    async def do(self, experiment: str, request: m.Request, **about: Any) -> Any:
+        """Carry out a request: the answer, or `RequestError`."""
+        return await self.later(Command(experiment, request, **about))
+
+    def write(self, act: Callable[[], Any]) -> Any:
+        """Let the writer's thread do something else, and wait for what it gives."""
+        return self._wait(act)
+
+    def create(self, spec: Spec, by: int = 0) -> tuple[m.Status, bool]:
+        """A new experiment; whether it is new, or had been created before."""
+        status, new = self.write(lambda: self.writer.create(spec, by))
+        return status, new
+
+    async def later(self, item: Any) -> Any:
+        """Queue a command or a function, and wait in the event loop."""
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        self._put(item, (loop, future))
+        return await future
+
+    def _wait(self, item: Any) -> Any:
+        done, box = threading.Event(), []
+
+        def reply(result: Any) -> None:
+            box.append(result)
+            done.set()
+
+        self._put(item, reply)
+        done.wait()
+        if isinstance(box[0], BaseException):
+            raise box[0]
+        return box[0]
+
+    def _put(self, item: Any, reply: Any) -> None:
+        with self._arrived:
+            if self._closing.is_set():
+                raise RequestError("unavailable", "the service is stopping; try again in a moment")
+            if len(self._queue) >= self.queue_limit:
+                raise RequestError("busy", f"{self.queue_limit} requests are waiting already; try again in a moment")
+            self._queue.append((item, reply))
+            self._arrived.notify()
+
+    # The writer's thread
+
+    def _write(self) -> None:
+        while True:
+            with self._arrived:
+                while not self._queue and not self._closing.is_set():
+                    self._arrived.wait()
+                taken = [self._queue.popleft() for _ in range(min(MOST, len(self._queue)))]
+            if not taken:
+                return
+            commands = [(item, reply) for item, reply in taken if isinstance(item, Command)]
+            if commands:
+                _answer([reply for _, reply in commands], self._carried_out([item for item, _ in commands]))
+            for item, reply in taken:
+                if not isinstance(item, Command):
+                    _answer([reply], [self._tried(item)])
+
+    def _carried_out(self, commands: list[Command]) -> list[Any]:
+        results: Any = self._tried(lambda: self.writer.carry_out(commands))
+        self.commits += 1
+        self.carried_out += len(commands)
+        return results if isinstance(results, list) else [results] * len(commands)
+
+    def _tried(self, act: Callable[[], Any]) -> Any:
+        """What it gives, or its error; the thread must go on whatever happens."""
+        try:
+            result = act()
+            self._trouble = None
+            return result
+        except RequestError as error:
+            return error
+        except PrudentError as error:
+            return RequestError("invalid", str(error))
+        except StoreError as error:
+            self._trouble = str(error)
+            return RequestError("unavailable", f"the database does not answer: {error}; try again later")
+        except Exception as error:  # a fault of ours: nothing was answered, so nothing is promised
+            self.writer.forget()
+            self._trouble = f"{type(error).__name__}: {error}"
+            return RequestError("unavailable", "something went wrong inside; nothing was recorded, try again later")
+
+    def _sweep(self) -> None:
+        """Close windows when they are due."""
+        if self._closing.wait(self.patience):
+            return
+        while not self._closing.wait(0.2):
+            with contextlib.suppress(RequestError, StoreError):
+                self.close_windows()
+
+    def close_windows(self) -> None:
+        """Count what is due in every experiment, now."""
+        for experiment in self.store.experiments():
+            due = self.store.next_due(experiment.id)
+            while due is not None and due <= self.now():
+                if not self.write(partial(self.writer.close_windows, experiment.name)):
+                    break
+
+    # Reading
+
+    async def look(self, experiment: str) -> View:
+        """An experiment as it is now."""
+        return View(*await self.later(partial(self.writer.look, experiment)))
+
+    def view(self, experiment: str) -> View:
+        """An experiment as it is now, without an event loop."""
+        return View(*self.write(partial(self.writer.look, experiment)))
+
+    def experiments(self) -> list[m.Status]:
+        """All of them, in short."""
+        return [self.view(experiment.name).status for experiment in self.store.experiments()]
+
+    def experiment_of(self, decision: str) -> str:
+        """The experiment that a decision or a batch belongs to."""
+        number = experiment_number(decision)
+        found = [] if number is None else self.store.read("SELECT name FROM experiment WHERE id = ?", number)
+        if not found:
+            raise RequestError("not-found", f"there is no decision {decision!r}; is it one of another service?")
+        return str(found[0][0])
+
+    def decision(self, decision: str) -> m.Decision:
+        """What became of a decision."""
+        experiment = self._row(self.experiment_of(decision))
+        seq = seq_of(decision) or 0
+        row = self.store.decisions(experiment.id, [seq], writing=False).get(seq)
+        if row is None or decision_id(experiment, seq) != decision:
+            raise RequestError("not-found", f"there is no decision {decision!r}; is it one of another service?")
+        ((event, _),) = self.store.events(experiment.id, seq - 1, 1)
+        return shown_row(experiment, row, msgspec.json.decode(experiment.arms), event.at)
+
+    def decisions(self, experiment: str, after: int, limit: int) -> list[m.Decision]:
+        """Decisions in their order, after one of that number."""
+        row = self._row(experiment)
+        labels = msgspec.json.decode(row.arms)
+        sql = (
+            "SELECT d.seq, d.arm, d.state, d.due, d.value, d.body, e.at FROM decision d JOIN event e"
+            " ON e.experiment = d.experiment AND e.seq = d.seq"
+            " WHERE d.experiment = ? AND d.seq > ? AND d.arm IS NOT NULL ORDER BY d.seq LIMIT ?"
+        )
+        found = self.store.read(sql, row.id, after, limit)
+        return [shown_row(row, Row(*parts), labels, at) for *parts, at in found]
+
+    def events(self, experiment: str, after: int, limit: int) -> list[dict[str, Any]]:
+        """Lines of the log, after one of that number."""
+        row = self._row(experiment)
+        labels = msgspec.json.decode(row.arms)
+        return [line_of(event, link, labels) for event, link in self.store.events(row.id, after, limit)]
+
+    def verify(self, experiment: str) -> Verified:
+        """Replay the whole log, and compare."""
+        return verify(self.store, self._row(experiment))
+
+    def ready(self) -> list[str]:
+        """Why it cannot serve now; nothing if it can."""
+        reasons = [] if self._trouble is None else [f"the database: {self._trouble}"]
+        try:
+            self.store.read("SELECT value FROM meta WHERE name = 'schema'")
+        except StoreError as error:
+            reasons.append(f"the database: {error}")
+        return [*reasons, *self.follower.alarms]
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait."""
+        return len(self._queue)
+
+    def _row(self, name: str) -> Experiment:
+        row = self.store.experiment(name)
+        if row is None:
+            raise RequestError("not-found", f"there is no experiment {name!r}")
+        return row
+
+
+def _answer(replies: list[Any], results: list[Any]) -> None:
+    """Give answers to threads and to event loops; to each loop in one go, since waking it up takes its time."""
+    loops: dict[Any, list[tuple[Any, Any]]] = {}
+    for reply, result in zip(replies, results, strict=True):
+        if isinstance(reply, tuple):
+            loops.setdefault(reply[0], []).append((reply[1], result))
+        else:
+            reply(result)
+    for loop, pairs in loops.items():
+        with contextlib.suppress(RuntimeError):  # it has ended meanwhile
+            loop.call_soon_threadsafe(_settle, pairs)
+
+
+def _settle(pairs: list[tuple[Any, Any]]) -> None:
+    for future, result in pairs:
+        if future.done():  # its request was cut off
+            continue
+        if isinstance(result, BaseException):
+            future.set_exception(result)
+        else:
+            future.set_result(result)

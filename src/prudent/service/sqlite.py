@@ -1,0 +1,127 @@
+"""SQLite: one file, one process that serves it, one connection that writes.
+
+Versions before 3.51.3 may damage a file if two connections write or tidy up its write-ahead log at the same moment.
+So one connection does both, and a lock beside the file keeps other processes away.
+"""
+
+import contextlib
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from prudent.errors import PrudentError
+from prudent.service.store import StoreError
+
+
+class SQLite:
+    """The database in a file, which is made if it is not there. `relaxed` does not wait for the disk."""
+
+    several_workers = False
+    locking = ""  # BEGIN IMMEDIATE locks the whole file
+
+    def __init__(self, path: str | os.PathLike[str], *, relaxed: bool = False) -> None:
+        self.path = Path(path).absolute()
+        self._readers = threading.local()
+        self._all: list[sqlite3.Connection] = []
+        self._lock = _held(self.path.with_name(self.path.name + ".lock"))
+        try:
+            with _errors():
+                self._writer = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+                self._writer.execute("PRAGMA journal_mode = WAL")
+                self._writer.execute(f"PRAGMA synchronous = {'NORMAL' if relaxed else 'FULL'}")
+                self._writer.execute("PRAGMA fullfsync = 1")  # what macOS calls a sync does not wait for the disk
+                self._writer.execute("PRAGMA busy_timeout = 5000")
+        except StoreError as error:
+            self._lock.close()
+            fix = "is it a database of prudent, and may this user write to its folder?"
+            raise PrudentError(f"database: cannot open {self.path}: {error}; {fix}") from None
+
+    def begin(self) -> None:
+        with _errors():
+            self._writer.execute("BEGIN IMMEDIATE")
+
+    def commit(self) -> None:
+        with _errors():
+            self._writer.execute("COMMIT")
+
+    def rollback(self) -> None:
+        with contextlib.suppress(sqlite3.Error):
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
+
+    def execute(self, sql: str, *values: Any) -> list[Any]:
+        with _errors():
+            return self._writer.execute(sql, values).fetchall()
+
+    def execute_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        with _errors():
+            self._writer.executemany(sql, rows)
+
+    def create(self, sql: str) -> None:
+        self.execute(sql)
+
+    def read(self, sql: str, *values: Any) -> list[Any]:
+        with _errors():
+            return self._reader().execute(sql, values).fetchall()
+
+    def _reader(self) -> sqlite3.Connection:
+        """This thread's connection, which can change nothing."""
+        connection: sqlite3.Connection | None = getattr(self._readers, "connection", None)
+        if connection is None:
+            connection = sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True, check_same_thread=False)
+            connection.execute("PRAGMA busy_timeout = 5000")
+            self._readers.connection = connection
+            self._all.append(connection)
+        return connection
+
+    def backup(self, path: str) -> None:
+        """A copy as of now, while others go on writing."""
+        try:
+            with _errors(), contextlib.closing(sqlite3.connect(path)) as copy:
+                self._reader().backup(copy, pages=1000)
+        except StoreError as error:
+            raise PrudentError(f"backup: cannot write {path}: {error}; choose another place") from None
+
+    def close(self) -> None:
+        for connection in (*self._all, self._writer):
+            connection.close()
+        self._lock.close()
+
+
+@contextlib.contextmanager
+def _errors() -> Iterator[None]:
+    """Errors of the database are one class outside."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(str(error)) from error
+
+
+def _held(path: Path) -> IO[bytes]:
+    """A file that this process has locked until it closes it or ends, however it ends."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("ab")
+    except OSError as error:
+        raise PrudentError(
+            f"database: cannot write beside {path}: {error.strerror}; choose another place with --database"
+        ) from None
+    try:
+        try:
+            import fcntl
+        except ImportError:
+            import msvcrt  # Windows
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined, unused-ignore]
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise PrudentError(
+            f"database: {path.name.removesuffix('.lock')} is in use by another process of prudent;"
+            " use its address (--server URL), or stop it first. For several processes take PostgreSQL"
+        ) from None
+    return file

@@ -1,0 +1,285 @@
+"""What the service keeps: eight tables, the same in both databases, and every statement that reads or writes them.
+
+One connection writes, inside a transaction that the writer begins and commits. Readers have connections of their own
+and never lock anything. `sqlite` and `postgres` say how to connect, and where the databases differ.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol
+
+from prudent.errors import PrudentError
+from prudent.service.events import LINK, Event
+
+SCHEMA = 1
+"""The version of the tables. `MIGRATIONS[n]` leads from version n to n + 1."""
+
+MIGRATIONS = [
+    [
+        "CREATE TABLE experiment (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, spec TEXT NOT NULL,"
+        " arms TEXT NOT NULL, secret BLOB NOT NULL, salt BLOB, seq INTEGER NOT NULL, at INTEGER NOT NULL,"
+        " chain BLOB NOT NULL, status TEXT NOT NULL)",
+        "CREATE TABLE event (experiment INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL,"
+        " kind TEXT NOT NULL, decision INTEGER, arm INTEGER, value REAL, key BLOB, unit BLOB, body TEXT,"
+        " by INTEGER NOT NULL, link BLOB NOT NULL, PRIMARY KEY (experiment, seq)) WITHOUT ROWID",
+        "CREATE TABLE decision (experiment INTEGER NOT NULL, seq INTEGER NOT NULL, arm INTEGER, state TEXT NOT NULL,"
+        " due INTEGER, value REAL, body TEXT, PRIMARY KEY (experiment, seq)) WITHOUT ROWID",
+        "CREATE INDEX decision_due ON decision (experiment, due, seq) WHERE due IS NOT NULL",
+        "CREATE TABLE known (experiment INTEGER NOT NULL, key BLOB NOT NULL, seq INTEGER NOT NULL,"
+        " many INTEGER NOT NULL, request BLOB, PRIMARY KEY (experiment, key)) WITHOUT ROWID",
+        "CREATE TABLE snapshot (experiment INTEGER NOT NULL, seq INTEGER NOT NULL, state TEXT NOT NULL,"
+        " version TEXT NOT NULL, PRIMARY KEY (experiment, seq)) WITHOUT ROWID",
+        "CREATE TABLE token (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, hash BLOB NOT NULL,"
+        " scopes TEXT NOT NULL, experiments TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER,"
+        " revoked INTEGER, note TEXT NOT NULL)",
+    ]
+]
+
+
+class Experiment(NamedTuple):
+    """A row of its table: what is constant, and how far the log has come. `arms` are their labels, as JSON."""
+
+    id: int
+    name: str
+    spec: str
+    arms: str
+    secret: bytes
+    salt: bytes | None
+    seq: int
+    at: int
+    chain: bytes
+    status: str
+
+
+class Row(NamedTuple):
+    """A decision: `state` is waiting, open, told, done, defaulted, expired or withdrawn; a batch has no arm."""
+
+    seq: int
+    arm: int | None
+    state: str
+    due: int | None = None
+    value: float | None = None
+    body: str | None = None
+
+
+class Known(NamedTuple):
+    """A key or a sticky unit that was seen: which events it made, and the digest of the request."""
+
+    key: bytes
+    seq: int
+    many: int
+    request: bytes | None
+
+
+class Database(Protocol):
+    """How the two databases are spoken to. Statements have question marks; errors are `StoreError`."""
+
+    several_workers: bool
+    locking: str
+
+    def begin(self) -> None: ...
+    def commit(self) -> None: ...
+    def rollback(self) -> None: ...
+    def execute(self, sql: str, *values: Any) -> list[Any]: ...
+    def execute_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None: ...
+    def read(self, sql: str, *values: Any) -> list[Any]: ...
+    def create(self, sql: str) -> None: ...
+    def backup(self, path: str) -> None: ...
+    def close(self) -> None: ...
+
+
+def open_store(where: str, *, relaxed: bool = False) -> "Store":
+    """The store in a file (SQLite), or at an address that begins with postgresql://."""
+    if where.startswith(("postgresql://", "postgres://")):
+        from prudent.service.postgres import PostgreSQL
+
+        return Store(PostgreSQL(where, relaxed=relaxed))
+    from prudent.service.sqlite import SQLite
+
+    return Store(SQLite(where, relaxed=relaxed))
+
+
+class StoreError(Exception):
+    """The database does not answer, or cannot write. Nothing of the transaction has happened."""
+
+
+class Store:
+    """Statements on the tables of one database."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.begin, self.commit, self.rollback = database.begin, database.commit, database.rollback
+        self.read, self.close = database.read, database.close
+        self._migrate()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing."""
+        self.begin()
+        try:
+            yield
+        except BaseException:
+            self.rollback()
+            raise
+        self.commit()
+
+    def _migrate(self) -> None:
+        """Bring the tables to this version; those of a newer version are refused."""
+        with self.transaction():
+            self.database.create("CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
+            found = self.database.execute(f"SELECT value FROM meta WHERE name = 'schema'{self.database.locking}")
+            version = int(found[0][0]) if found else 0
+            if version > SCHEMA:
+                raise PrudentError(
+                    f"database: written by a newer version of prudent (tables {version}, this one knows {SCHEMA});"
+                    " upgrade prudent, or restore a backup made before the upgrade"
+                )
+            for step in MIGRATIONS[version:SCHEMA]:
+                for statement in step:
+                    self.database.create(statement)
+            if version < SCHEMA:
+                self.database.execute("DELETE FROM meta WHERE name = 'schema'")
+                self.database.execute("INSERT INTO meta (name, value) VALUES ('schema', ?)", str(SCHEMA))
+
+    # Experiments
+
+    def experiments(self) -> list[Experiment]:
+        """All of them, in the order of creation."""
+        return [
+            Experiment(*row) for row in self.read(f"SELECT {', '.join(Experiment._fields)} FROM experiment ORDER BY id")
+        ]
+
+    def experiment(self, name: str, *, writing: bool = False) -> Experiment | None:
+        """The one of that name; `writing` sees what the open transaction wrote."""
+        ask = self.database.execute if writing else self.read
+        found = ask(f"SELECT {', '.join(Experiment._fields)} FROM experiment WHERE name = ?", name)
+        return Experiment(*found[0]) if found else None
+
+    def locked(self, number: int) -> Experiment:
+        """An experiment that nobody else writes to until the transaction ends."""
+        columns = ", ".join(Experiment._fields)
+        (row,) = self.database.execute(f"SELECT {columns} FROM experiment WHERE id = ?{self.database.locking}", number)
+        return Experiment(*row)
+
+    def add_experiment(self, experiment: Experiment) -> Experiment:
+        """A new one, with the next number."""
+        (last,) = self.database.execute("SELECT COALESCE(MAX(id), 0) FROM experiment")[0]
+        made = experiment._replace(id=last + 1)
+        marks = ", ".join("?" * len(made))
+        self.database.execute(f"INSERT INTO experiment ({', '.join(made._fields)}) VALUES ({marks})", *made)
+        return made
+
+    def move(self, number: int, arms: str, seq: int, at: int, chain: bytes, status: str) -> None:
+        """Say how far the log has come."""
+        sql = "UPDATE experiment SET arms = ?, seq = ?, at = ?, chain = ?, status = ? WHERE id = ?"
+        self.database.execute(sql, arms, seq, at, chain, status, number)
+
+    def forget_units(self, number: int) -> None:
+        """Without the salt nobody can tell who a unit was."""
+        self.database.execute("UPDATE experiment SET salt = NULL WHERE id = ?", number)
+
+    # The log
+
+    def add_events(self, number: int, events: Iterable[tuple[Event, bytes]]) -> None:
+        """New events with their links."""
+        marks = ", ".join("?" * (len(Event._fields) + 2))
+        self.database.execute_many(
+            f"INSERT INTO event (experiment, {', '.join(Event._fields)}, link) VALUES ({marks})",
+            [(number, *event, link[:LINK]) for event, link in events],
+        )
+
+    def events(self, number: int, after: int, limit: int, *, writing: bool = False) -> list[tuple[Event, bytes]]:
+        """Events in their order, each with its link; `writing` sees what the open transaction wrote."""
+        ask = self.database.execute if writing else self.read
+        rows = ask(
+            f"SELECT {', '.join(Event._fields)}, link FROM event WHERE experiment = ? AND seq > ? ORDER BY seq LIMIT ?",
+            number,
+            after,
+            limit,
+        )
+        return [(Event(*row[:-1]), row[-1]) for row in rows]
+
+    # Decisions and keys
+
+    def decisions(self, number: int, seqs: Sequence[int], *, writing: bool = True) -> dict[int, Row]:
+        """Those of these numbers that exist."""
+        ask = self.database.execute if writing else self.read
+        found: dict[int, Row] = {}
+        for part in _parts(seqs):
+            marks = ", ".join("?" * len(part))
+            sql = f"SELECT {', '.join(Row._fields)} FROM decision WHERE experiment = ? AND seq IN ({marks})"
+            found |= {row[0]: Row(*row) for row in ask(sql, number, *part)}
+        return found
+
+    def add_decisions(self, number: int, rows: Iterable[Row]) -> None:
+        """New ones, or new states of old ones."""
+        marks = ", ".join("?" * (len(Row._fields) + 1))
+        changes = ", ".join(f"{name} = excluded.{name}" for name in Row._fields[2:])
+        self.database.execute_many(
+            f"INSERT INTO decision (experiment, {', '.join(Row._fields)}) VALUES ({marks})"
+            f" ON CONFLICT (experiment, seq) DO UPDATE SET {changes}",
+            [(number, *row) for row in rows],
+        )
+
+    def due(self, number: int, now: int, limit: int) -> list[Row]:
+        """Decisions whose window has closed, in the order in which it did."""
+        sql = (
+            f"SELECT {', '.join(Row._fields)} FROM decision WHERE experiment = ? AND due <= ? ORDER BY due, seq LIMIT ?"
+        )
+        return [Row(*row) for row in self.database.execute(sql, number, now, limit)]
+
+    def next_due(self, number: int) -> int | None:
+        """When the first window of an experiment closes."""
+        sql = "SELECT due FROM decision WHERE experiment = ? AND due IS NOT NULL ORDER BY due LIMIT 1"
+        found = self.read(sql, number)
+        return found[0][0] if found else None
+
+    def known(self, number: int, keys: Sequence[bytes]) -> dict[bytes, Known]:
+        """Those of these keys that were seen."""
+        found: dict[bytes, Known] = {}
+        for part in _parts(keys):
+            marks = ", ".join("?" * len(part))
+            sql = f"SELECT {', '.join(Known._fields)} FROM known WHERE experiment = ? AND key IN ({marks})"
+            found |= {bytes(row[0]): Known(*row) for row in self.database.execute(sql, number, *part)}
+        return found
+
+    def add_known(self, number: int, keys: Iterable[Known]) -> None:
+        """Keys that were used now."""
+        self.database.execute_many(
+            "INSERT INTO known (experiment, key, seq, many, request) VALUES (?, ?, ?, ?, ?)",
+            [(number, *known) for known in keys],
+        )
+
+    # Snapshots
+
+    def snapshot(self, number: int, *, writing: bool = False) -> tuple[int, str] | None:
+        """The newest one: its number and its text."""
+        ask = self.database.execute if writing else self.read
+        found = ask("SELECT seq, state FROM snapshot WHERE experiment = ? ORDER BY seq DESC LIMIT 1", number)
+        return (found[0][0], found[0][1]) if found else None
+
+    def snapshots(self, number: int) -> dict[int, str]:
+        """All that are kept."""
+        return dict(self.read("SELECT seq, state FROM snapshot WHERE experiment = ?", number))
+
+    def add_snapshot(self, number: int, seq: int, state: str, version: str) -> None:
+        """Keep the newest two of an experiment, so that one remains if the other turns out wrong."""
+        self.database.execute(
+            "INSERT INTO snapshot (experiment, seq, state, version) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            number,
+            seq,
+            state,
+            version,
+        )
+        self.database.execute(
+            "DELETE FROM snapshot WHERE experiment = ? AND seq NOT IN"
+            " (SELECT seq FROM snapshot WHERE experiment = ? ORDER BY seq DESC LIMIT 2)",
+            number,
+            number,
+        )
+
+
+def _parts(values: Sequence[Any], size: int = 500) -> Iterator[Sequence[Any]]:
+    """Some at a time, since a statement takes only so many."""
+    for start in range(0, len(values), size):
+        yield values[start : start + size]

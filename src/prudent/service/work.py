@@ -1,0 +1,150 @@
+"""The part of a transaction that belongs to one experiment: what was looked up, what happened, what must be written."""
+
+import hashlib
+import hmac
+from typing import Any, NoReturn
+
+import msgspec
+
+from prudent.errors import PrudentError
+from prudent.service.events import Event, body_of
+from prudent.service.fold import Fold
+from prudent.service.problems import RequestError
+from prudent.service.store import Experiment, Known, Row, Store
+
+DIGEST = 16
+"""Bytes of a digest: two different keys have the same one with probability 10⁻²⁶ among 10⁶."""
+
+
+class BrokenError(Exception):
+    """The fold cannot be trusted any more, since an event failed halfway. It is thrown away and built again."""
+
+
+class Work:
+    """One experiment within a transaction. `now` is the time of its events."""
+
+    def __init__(self, experiment: Experiment, fold: Fold, now: int) -> None:
+        self.experiment, self.fold = experiment, fold
+        self.now = max(now, fold.at)
+        self.known: dict[bytes, Known] = {}
+        self.decisions: dict[int, Row] = {}
+        self.events: list[tuple[Event, bytes]] = []
+        self.changed: dict[int, Row] = {}
+        self.new_keys: list[Known] = []
+        self.forgets = False
+        self._arms = len(fold.labels)
+
+    def look_up(self, store: Store, keys: list[bytes], seqs: list[int]) -> None:
+        """Read what the requests speak of, in one query each."""
+        if keys:
+            self.known = store.known(self.experiment.id, keys)
+            seqs = [*seqs, *(seq for known in self.known.values() for seq in range(known.seq, known.seq + known.many))]
+        if seqs:
+            self.decisions = store.decisions(self.experiment.id, seqs)
+
+    def record(self, kind: str, by: int, details: dict[str, Any] | None = None, **parts: Any) -> Event:
+        """A new event happens: the fold takes it in, and it will be written."""
+        body = body_of(details) if details else None
+        event = Event(self.fold.seq + 1, self.now, kind, body=body, by=by, **parts)
+        try:
+            event = self.fold.apply(event)
+        except Exception as error:
+            raise BrokenError(str(error)) from error
+        self.events.append((event, self.fold.chain))
+        return event
+
+    def keep(self, row: Row) -> None:
+        """A decision is new, or has a new state."""
+        self.decisions[row.seq] = self.changed[row.seq] = row
+
+    def remember(self, key: bytes, seq: int, many: int, request: bytes | None) -> None:
+        """The key has been used."""
+        self.known[key] = known = Known(key, seq, many, request)
+        self.new_keys.append(known)
+
+    def write(self, store: Store) -> None:
+        """All that happened, into the open transaction."""
+        if not self.events:
+            return
+        number, fold = self.experiment.id, self.fold
+        store.add_events(number, self.events)
+        if self.changed:
+            store.add_decisions(number, self.changed.values())
+        if self.new_keys:
+            store.add_known(number, self.new_keys)
+        if self.forgets:
+            store.forget_units(number)
+        arms = self.experiment.arms if len(fold.labels) == self._arms else msgspec.json.encode(fold.labels).decode()
+        store.move(number, arms, fold.seq, fold.at, fold.chain, fold.status)
+
+    # Names
+
+    def arm(self, label: str, parameter: str = "arm") -> int:
+        """The number of an arm."""
+        if label not in self.fold.numbers:
+            refuse(f"{parameter} {label!r} is unknown; the arms are {', '.join(map(repr, self.fold.labels))}")
+        return self.fold.numbers[label]
+
+    def id_of(self, seq: int) -> str:
+        """What a decision is called outside."""
+        return decision_id(self.experiment, seq)
+
+    def row(self, decision: str) -> Row:
+        """The decision of that name."""
+        seq = seq_of(decision)
+        row = None if seq is None else self.decisions.get(seq)
+        if row is None or not hmac.compare_digest(decision.encode(), self.id_of(row.seq).encode()):
+            raise RequestError("not-found", f"there is no decision {decision!r}; is it one of another service?")
+        return row
+
+
+def decision_id(experiment: Experiment, seq: int) -> str:
+    """The experiment's number, the event's, and a digest with the experiment's secret: an id of another database, or
+    one that somebody made up, is not taken for one of ours."""
+    text = f"{experiment.id}-{seq}"
+    return f"{text}-{hashlib.blake2b(text.encode(), key=experiment.secret, digest_size=5).hexdigest()}"
+
+
+def experiment_number(decision: str) -> int | None:
+    """The number of the experiment that a decision belongs to, if it looks like one."""
+    parts = decision.split("-")
+    return int(parts[0]) if len(parts) == 3 and all(_is_number(part) for part in parts[:2]) else None
+
+
+def seq_of(decision: str) -> int | None:
+    """The number of the event that made the decision, if it looks like one."""
+    return None if experiment_number(decision) is None else int(decision.split("-")[1])
+
+
+def key_digest(purpose: str, key: str) -> bytes:
+    """A key as it is stored. Keys for different purposes do not meet."""
+    return hashlib.blake2b(key.encode(), digest_size=DIGEST, person=purpose.encode()[:16]).digest()
+
+
+def unit_digest(experiment: Experiment, unit: str) -> bytes:
+    """A unit as it is stored: without the experiment's salt nobody can tell who it was."""
+    if experiment.salt is None:
+        raise RequestError("conflict", "the units of this experiment were forgotten, so it takes none any more")
+    return hmac.digest(experiment.salt, unit.encode(), "sha256")[:DIGEST]
+
+
+def refuse(detail: str) -> NoReturn:
+    """A value is not allowed."""
+    raise RequestError("invalid", detail)
+
+
+def conflict(detail: str) -> NoReturn:
+    """It does not fit the present state."""
+    raise RequestError("conflict", detail)
+
+
+def try_first(work: Work, act: Any) -> None:
+    """Whether the agent can do it, tried on a copy, since an error halfway would cost a rebuild."""
+    try:
+        act(work.fold.agent.copy())
+    except PrudentError as error:
+        refuse(str(error))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and 0 < len(text) < 16
