@@ -3,13 +3,12 @@
 import contextlib
 import threading
 from collections.abc import Callable
-from typing import Any
 
 from prudent.service.fold import Fold, LogError
 from prudent.service.problems import RequestError
 from prudent.service.store import Experiment, Store, StoreError
 from prudent.service.verifying import check_next
-from prudent.service.writer import newest, versions
+from prudent.service.writer import newest
 
 EVERY = 50_000
 """Events between two snapshots; reading so many takes about a second at the next start."""
@@ -24,9 +23,10 @@ LEAST = 500
 class Follower:
     """Replays what the writer writes. `alarms` are what it found wrong."""
 
-    def __init__(self, store: Store, write: Callable[[Callable[[], Any]], Any]) -> None:
-        self.store, self.write = store, write
+    def __init__(self, store: Store, keep: Callable[[int, int, str], None]) -> None:
+        self.store, self.keep = store, keep
         self.alarms: list[str] = []
+        self._wrong: set[int] = set()
         self._folds: dict[int, Fold] = {}
         self._kept: dict[int, int] = {}
 
@@ -39,7 +39,7 @@ class Follower:
 
     def follow(self, experiment: Experiment) -> None:
         """Read on, and keep a snapshot if it is time."""
-        if any(experiment.name in alarm for alarm in self.alarms):
+        if experiment.id in self._wrong:
             return
         fold = self._folds.get(experiment.id)
         if fold is None:
@@ -50,16 +50,8 @@ class Follower:
             for event, link in self.store.events(experiment.id, fold.seq, max(LEAST, behind // 10)):
                 check_next(fold, event, link)
                 if fold.seq - self._kept[experiment.id] >= EVERY:
-                    self._keep(experiment.id, fold)
+                    self.keep(experiment.id, fold.seq, fold.to_json())
+                    self._kept[experiment.id] = fold.seq
         except LogError as error:
+            self._wrong.add(experiment.id)
             self.alarms.append(f"the log of {experiment.name}: {error}")
-
-    def _keep(self, number: int, fold: Fold) -> None:
-        state, seq = fold.to_json(), fold.seq
-
-        def act() -> None:
-            with self.store.transaction():
-                self.store.add_snapshot(number, seq, state, versions())
-
-        self.write(act)
-        self._kept[number] = seq
