@@ -103,21 +103,24 @@ class Writer:
 
     def create(self, given: Spec, by: int) -> tuple[Status, bool]:
         """A new experiment, or the one that exists if it is the same; whether it is new."""
+        spec = given.settled()
         with self._transaction():
-            row = self.store.experiment(given.name, writing=True)
-            if row is not None:
-                if not given.same_as(decoded(row.spec)):
-                    raise RequestError("name-taken", f"another experiment has the name {given.name!r}; choose another")
-                return short(row.name, self._fold(row)), False
-            spec = given.settled()
-            text = msgspec.json.encode(spec).decode()
-            secret, salt = secrets.token_bytes(32), secrets.token_bytes(32)
-            arms = msgspec.json.encode(spec.arms).decode()
-            made = self.store.add_experiment(Experiment(0, spec.name, text, arms, secret, salt, 0, 0, START, "running"))
-            work = Work(made, Fold(spec), self.now())
-            work.record("created", by, {"spec": msgspec.to_builtins(spec)})
-            work.write(self.store)
-        return short(spec.name, work.fold), True
+            row = self.store.experiment(spec.name, writing=True)
+            if row is None:
+                return short(spec.name, self._created(spec, by)), True
+        if not given.same_as(decoded(row.spec)):
+            raise RequestError("name-taken", f"another experiment has the name {spec.name!r}; choose another")
+        return short(row.name, self._fold(row)), False
+
+    def _created(self, spec: Spec, by: int) -> Fold:
+        """Its row and its first event."""
+        text, arms = (msgspec.json.encode(part).decode() for part in (spec, spec.arms))
+        secret, salt = secrets.token_bytes(32), secrets.token_bytes(32)
+        made = self.store.add_experiment(Experiment(0, spec.name, text, arms, secret, salt, 0, 0, START, "running"))
+        work = Work(made, Fold(spec), self.now())
+        work.record("created", by, {"spec": msgspec.to_builtins(spec)})
+        work.write(self.store)
+        return work.fold
 
     def _number(self, name: str) -> int | None:
         """The number of an experiment, which never changes."""

@@ -1,0 +1,138 @@
+"""PostgreSQL 15 or later: any number of workers, who take turns at each experiment.
+
+The row of an experiment is locked while it is written to, and the log's primary key would stop a second writer who
+believed to hold the lock. Short time limits cut off a worker that stands still in a transaction.
+"""
+
+import contextlib
+import re
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from prudent.errors import PrudentError
+from prudent.service.store import StoreError
+
+LIMITS = {"lock_timeout": "2s", "statement_timeout": "10s", "idle_in_transaction_session_timeout": "5s"}
+
+TYPES = {
+    "INTEGER": "BIGINT",
+    "REAL": "DOUBLE PRECISION",
+    "BLOB": "BYTEA",
+    " WITHOUT ROWID": "",
+}
+
+
+class PostgreSQL:
+    """The database at an address such as postgresql://user@host/name. `relaxed` does not wait for the disk."""
+
+    several_workers = True
+    locking = " FOR NO KEY UPDATE"  # lets others read, and insert rows that refer to it
+
+    def __init__(self, address: str, *, relaxed: bool = False) -> None:
+        try:
+            import psycopg
+        except ImportError:
+            raise PrudentError("database: PostgreSQL needs psycopg; pip install 'prudent[postgres]'") from None
+        self._psycopg, self._address, self._relaxed = psycopg, address, relaxed
+        self._connection: Any = None
+        self._readers = threading.local()
+        self._all: list[Any] = []
+        try:
+            self._writer()
+        except StoreError as error:
+            where = re.sub(r"//[^@/]*@", "//…@", address)  # without the password
+            raise PrudentError(f"database: cannot connect to {where}: {error}; does it run, and may you?") from None
+        if (version := self._writer().info.server_version) < 150000:
+            raise PrudentError(f"database: PostgreSQL must be 15 or later, got {version}")
+
+    def begin(self) -> None:
+        with self._errors():
+            self._writer().execute("BEGIN")
+
+    def commit(self) -> None:
+        with self._errors():
+            self._writer().execute("COMMIT")
+
+    def rollback(self) -> None:
+        """Close the connection if it cannot roll back: the server then forgets the transaction by itself."""
+        try:
+            with self._errors():
+                if self._connection is not None:
+                    self._connection.execute("ROLLBACK")
+        except StoreError:
+            self._drop()
+
+    def execute(self, sql: str, *values: Any) -> list[Any]:
+        with self._errors():
+            cursor = self._writer().execute(translated(sql), values)
+            return cursor.fetchall() if cursor.description else []
+
+    def execute_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        with self._errors(), self._writer().cursor() as cursor:
+            cursor.executemany(translated(sql), rows)
+
+    def create(self, sql: str) -> None:
+        for ours, theirs in TYPES.items():
+            sql = sql.replace(ours, theirs)
+        with self._errors():
+            self._writer().execute(sql)
+
+    def read(self, sql: str, *values: Any) -> list[Any]:
+        """On a connection of this thread; tried again once, since the server may have been started anew."""
+        for last in (False, True):
+            connection = getattr(self._readers, "connection", None)
+            try:
+                if connection is None or connection.closed:
+                    with self._errors():
+                        connection = self._readers.connection = self._connect()
+                    self._all.append(connection)
+                with self._errors():
+                    return list(connection.execute(translated(sql), values).fetchall())
+            except StoreError:
+                self._readers.connection = None
+                if last:
+                    raise
+        raise AssertionError
+
+    def backup(self, path: str) -> None:
+        raise PrudentError(f"backup: PostgreSQL has its own tool; run pg_dump --file {path} …")
+
+    def close(self) -> None:
+        for connection in (*self._all, self._connection):
+            with contextlib.suppress(Exception):
+                connection.close()
+
+    def _writer(self) -> Any:
+        """The connection that writes, made anew if it was lost."""
+        if self._connection is None or self._connection.closed:
+            with self._errors():
+                self._connection = self._connect()
+                for name, value in LIMITS.items():
+                    self._connection.execute(f"SET {name} = '{value}'")
+                if self._relaxed:
+                    self._connection.execute("SET synchronous_commit = off")
+        return self._connection
+
+    def _connect(self) -> Any:
+        return self._psycopg.connect(self._address, autocommit=True, connect_timeout=3)
+
+    def _drop(self) -> None:
+        with contextlib.suppress(Exception):
+            self._connection.close()
+        self._connection = None
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Errors of the database are one class outside."""
+        try:
+            yield
+        except self._psycopg.Error as error:
+            raise StoreError(str(error).strip() or type(error).__name__) from error
+
+
+@cache
+def translated(sql: str) -> str:
+    """The statement with the marks of psycopg."""
+    return sql.replace("?", "%s")

@@ -1,0 +1,56 @@
+"""Services for tests, on both databases. Without a PostgreSQL server its tests are left out, and say so."""
+
+import itertools
+
+import pytest
+from servers import PostgresServer, programs
+
+from prudent.service.service import Service
+from prudent.service.store import open_store
+
+NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server."""
+    if programs() is None:
+        pytest.skip("no PostgreSQL server is installed (Debian: apt-get install postgresql)")
+    server = PostgresServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))])
+def database(request, tmp_path):
+    """Where a new, empty database is."""
+    if request.param == "sqlite":
+        return str(tmp_path / "prudent.db")
+    return request.getfixturevalue("postgres").new_database(f"t{next(NUMBERS)}")
+
+
+class Clock:
+    """A clock that tests set; milliseconds since 1970."""
+
+    def __init__(self):
+        self.time = 1_800_000_000_000
+
+    def __call__(self):
+        return self.time
+
+    def advance(self, seconds):
+        """So much time goes by."""
+        self.time += round(1000 * seconds)
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def service(database, clock):
+    """A running service. Windows close only when the test says so: `service.close_windows()`."""
+    service = Service(open_store(database), clock, patience=3600.0).start()
+    yield service
+    service.close()
