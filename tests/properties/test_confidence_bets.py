@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prudent import PrudentError
-from prudent.confidence import betting
+from prudent.confidence import always, betting
 
 samples = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=40)
 failures = st.floats(0.001, 0.5)
@@ -71,6 +71,42 @@ def test_several_ledgers_at_once_have_the_bounds_of_each(several, failure):
     for bounds in (betting.mean_bounds, betting.variance_bounds):
         together = np.transpose(bounds(*stacked, failure, 0.0, 1.0))
         assert together == pytest.approx(np.array([bounds(*each, failure, 0.0, 1.0) for each in alone]), abs=1e-12)
+
+
+@given(samples, st.floats(0.001, 0.49), st.floats(0.0, 1.0), st.floats(-5.0, 5.0), st.floats(0.01, 10.0))
+def test_a_limit_is_excluded_if_it_lies_outside_the_interval_of_twice_the_failure(rewards, failure, at, low, reach):
+    """Up to the search's 2⁻⁴⁸; where the limit is nearer to an end than that, either answer is right."""
+    high = low + reach
+    ledger, pulls, mean = known([low + reach * reward for reward in rewards], low, high)
+    ends = betting.mean_bounds(ledger, pulls, mean, 2.0 * failure, low, high)
+    tried = [low + reach * at, low, high, *(end + step * reach for end in ends for step in (-1e-9, 0.0, 1e-9))]
+    for limit in tried:
+        if abs(limit - ends[0]) > 1e-10 * reach:
+            assert betting.mean_above(ledger, pulls, limit, failure, low, high) == (limit < ends[0])
+        if abs(limit - ends[1]) > 1e-10 * reach:
+            assert betting.mean_below(ledger, pulls, limit, failure, low, high) == (limit > ends[1])
+
+
+def test_limits_beyond_the_support_need_no_bets():
+    ledger = known([0.5])[0]
+    for limit in (-0.1, 1.1):
+        assert betting.mean_above(ledger, 1, limit, 0.1, 0.0, 1.0) is (limit < 0.0)
+        assert betting.mean_below(ledger, 1, limit, 0.1, 0.0, 1.0) is (limit > 1.0)
+        assert always.mean_above(1, 0.5, 0.0, limit, 0.1, 0.0, 1.0) is (limit < 0.0)
+        assert always.mean_below(1, 0.5, 0.0, limit, 0.1, 0.0, 1.0) is (limit > 1.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"), [({"failure": 5}, "failure must lie in"), ({"pulls": 0}, "pulls must be at least 1")]
+)
+def test_a_limit_is_asked_about_with_care(change, message):
+    given = {"pulls": 1, "limit": 0.4, "failure": 0.1, "low": 0.0, "high": 1.0, **change}
+    for ask in (betting.mean_above, betting.mean_below):
+        with pytest.raises(PrudentError, match=message):
+            ask(betting.no_bets(), **given)
+    for ask in (always.mean_above, always.mean_below):
+        with pytest.raises(PrudentError, match=message):
+            ask(mean=0.5, variance=0.0, **given)
 
 
 @given(st.lists(st.tuples(st.floats(0.0, 1.0), st.floats(0.01, 1.0)), min_size=1, max_size=6), st.floats(0.0, 1.0))

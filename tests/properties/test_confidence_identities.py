@@ -11,6 +11,8 @@ from scipy.integrate import quad
 from prudent import PrudentError
 from prudent.confidence.always import (
     _log_capital,
+    mean_above,
+    mean_below,
     mean_bounds,
     mean_variance_bounds,
     quantile_bounds,
@@ -67,6 +69,18 @@ def test_intervals_hold_the_estimates_within_what_is_possible(n, mean, fraction,
     smallest, largest = variance_bounds(n, mean, variance, failure, 0.0, 1.0)
     assert 0.0 <= smallest <= variance <= largest + 1e-12
     assert largest <= 0.25
+
+
+@given(pulls, fractions, fractions, st.floats(1e-6, 0.49), fractions, st.floats(-5.0, 5.0), st.floats(0.01, 10.0))
+def test_a_limit_is_excluded_if_it_lies_outside_the_interval_of_twice_the_failure(n, m, part, failure, at, low, reach):
+    mean, variance, within = low + reach * m, reach**2 * spread(m, part), (low, low + reach)
+    ends = mean_bounds(n, mean, variance, 2.0 * failure, *within)
+    tried = [low + reach * at, *within, *(end + step * reach for end in ends for step in (-1e-8, 1e-8))]
+    for limit in tried:
+        if abs(limit - ends[0]) > 1e-9 * reach:
+            assert mean_above(n, mean, variance, limit, failure, *within) == (limit < ends[0])
+        if abs(limit - ends[1]) > 1e-9 * reach:
+            assert mean_below(n, mean, variance, limit, failure, *within) == (limit > ends[1])
 
 
 @given(pulls, fractions, fractions, failures)

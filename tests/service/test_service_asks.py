@@ -71,10 +71,21 @@ def test_a_sticky_unit_keeps_its_decision(service):
 
 def test_a_forgotten_unit_is_unknown(service):
     made(service, sticky=True)
-    asked(service, unit="ann")
+    before = asked(service, unit="ann")
     service.run("shop", m.Forget("she asked us to"))
-    refused("conflict", service.run, "shop", m.Ask(unit="ann"))
+    after = asked(service, unit="ann")
+    assert after.decision != before.decision
+    assert asked(service, unit="ann") == after
     assert service.verify("shop").ok
+
+
+def test_a_sticky_unit_whose_decision_was_withdrawn_gets_a_new_one(service):
+    made(service, sticky=True)
+    first = asked(service, unit="ann")
+    service.run("shop", m.Withdraw(), decision=first.decision)
+    second = asked(service, unit="ann")
+    assert second.decision != first.decision
+    assert asked(service, unit="ann") == second
 
 
 def test_a_reward_waits_for_its_window(service, clock):
@@ -187,11 +198,13 @@ def test_pause_freeze_resume_stop(service):
     refused("conflict", service.run, "shop", m.Pause("again"))
     assert service.run("shop", m.Freeze("B", "all B")).frozen_to == "B"
     assert {asked(service).arm for _ in range(5)} == {"B"}
+    refused("not-running", service.run, "shop", m.Ask(among=["A"]))
     refused("conflict", service.run, "shop", m.Retire("B", "no"))
     service.run("shop", m.Resume("go"))
     decision = asked(service)
     service.run("shop", m.Stop("done"))
     assert asked(service).decision is None
+    refused("not-running", service.run, "shop", m.Ask(among=["B"]))
     assert not service.run("shop", m.Tell(0.3), decision=decision.decision).again
     refused("conflict", service.run, "shop", m.Resume("no"))
 

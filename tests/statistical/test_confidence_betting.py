@@ -105,6 +105,25 @@ def test_bernoulli_rewards_miss_exactly_as_seldom_as_proved(failure):
     assert failure / 5.0 < max(chances) <= failure
 
 
+@pytest.mark.parametrize("failure", [0.05, 0.3])
+@pytest.mark.parametrize("lies", [betting.mean_above, betting.mean_below])
+def test_one_side_may_use_the_whole_failure(failure, lies):
+    """A success rate exactly at the limit is excluded, ever, as seldom as proved, and not absurdly more seldom.
+
+    A function that took the other side's half too, and so twice what it is given, would exceed what is proved.
+    """
+    ledgers, pulls, _ = bernoulli_ledgers(100)
+
+    def chance(p, failure):
+        excluded = np.zeros((101, 101), np.bool_)
+        for n, k in zip(*np.tril_indices(101), strict=True):
+            excluded[n, k] = lies(ledgers[n, k], pulls[n, k], p, failure, 0.0, 1.0)
+        return crossing_probability(p, excluded)
+
+    assert all(chance(p, failure) <= failure for p in (0.1, 0.3))
+    assert 0.6 * failure < chance(0.5, failure) <= failure < chance(0.5, 2.0 * failure)
+
+
 @pytest.mark.parametrize(
     ("law", "mean_gain", "variance_gain"),
     [

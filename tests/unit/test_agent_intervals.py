@@ -70,6 +70,26 @@ def test_a_state_without_a_ledger_has_the_wider_intervals_of_its_moments():
     assert Agent.from_json(old.to_json()).to_json() == old.to_json()
 
 
+@pytest.mark.parametrize("risk", ["mean-variance(rho=0.5)", "mean", "entropic"])
+def test_all_arms_at_once_have_the_intervals_of_each(risk):
+    """Arms with a ledger, without one and without rewards are searched in groups; each must get its own numbers."""
+    rng = np.random.default_rng(4)
+    agent = Agent("round-robin", 6, risk=risk, support=(-1, 2), remember=True)
+    for arm in (0, 1, 2, 4, 5):
+        told(agent, arm, rng.uniform(-1.0, arm / 3.0, 3 + 40 * arm))
+    state = json.loads(agent.to_json())
+    for arm in (1, 4):
+        state["arms"][arm]["ledger"] = None
+    agent = Agent.from_json(json.dumps(state))
+    together = agent.intervals(0.9, quantile=0.3)
+    assert together[3] == (3, 0, None, None, None, None)
+    for arm in (0, 1, 2, 4, 5):
+        alone = Agent.from_json(json.dumps({**state, "arms": [state["arms"][arm]]})).intervals(0.9, quantile=0.3)[0]
+        assert together[arm].pulls == alone.pulls
+        for known, wanted in zip(together[arm][2:], alone[2:], strict=True):
+            assert known == pytest.approx(wanted, rel=1e-13)
+
+
 def test_a_long_look_settles_which_arm_is_better():
     agent = Agent("round-robin", 2, support=(0, 1), risk="mean-variance(rho=1)")
     rng = np.random.default_rng(3)

@@ -27,6 +27,7 @@ Y. Averaged over q ~ Beta(½, ½) this is the mixture of [Krichevsky81], short o
 Widths follow √(log n/n). A stitched boundary [Howard21] has the better rate √(log log n/n), with larger constants.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -62,16 +63,36 @@ def mean_bounds(
     return _edge(excluded, centre, low), _edge(excluded, centre, high)
 
 
-def variance_bounds(
+def mean_above(pulls: int, mean: float, variance: float, limit: float, failure: float, low: float, high: float) -> bool:
+    """Whether the mean of one arm lies above `limit`, by a single look at M_n(limit).
+
+    If it does not, this is True at some time with probability at most `failure`: M_n(limit) is at most the capital
+    against the limit, which is at most that against the true mean (`mean_bounds`), and Ville's inequality holds for
+    that one. It is the capital of one side, so the whole failure serves it, and `mean_bounds` of twice the failure
+    leave the limit out as well.
+    """
+    check_quickly(pulls, failure)
+    if not low <= limit <= high:  # no reward lies there
+        return limit < low
+    distance, spread = np.array((mean - limit) / (high - low)), np.array(variance / (high - low) ** 2)
+    return mean > limit and bool(_log_capital(np.array(pulls), distance, spread) >= -math.log(failure))
+
+
+def mean_below(pulls: int, mean: float, variance: float, limit: float, failure: float, low: float, high: float) -> bool:
+    """Whether the mean of one arm lies below `limit`, as `mean_above` says it of −X."""
+    return mean_above(pulls, -mean, variance, -limit, failure, -high, -low)
+
+
+def joint_bounds(
     pulls: ArrayLike, mean: ArrayLike, variance: ArrayLike, failure: float, low: float, high: float
-) -> tuple[Array, Array]:
-    """Where the variance (of the law) lies.
+) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """Where mean and variance (of the law) lie, both together.
 
     Half of `failure` goes to the mean, μ in [a, b]. Then Y = (X − μ)²/c², c the largest distance of μ from low and
     high, lies in [0, 1] and has mean σ²/c²; its average is (V̂ + (μ̂ − μ)²)/c², and the kl inequality holds for it with
     the other half. Of all μ in [a, b] the most cautious counts: the lower end takes the average V̂, the upper one the
     largest, both the largest c (shrinking both arguments of kl by one factor shrinks it, as data processing does). And
-    σ² ≤ (μ − low)(high − μ). By the first step `mean_bounds` of half the failure holds together with this interval.
+    σ² ≤ (μ − low)(high − μ).
     """
     n, centre, spread = _statistics(pulls, mean, variance, failure, low, high)
     left, right = mean_bounds(n, centre, spread, failure / 2.0, low, high)
@@ -82,7 +103,14 @@ def variance_bounds(
     middle = np.clip(0.5 * (low + high), left, right)
     smallest = reach * _edge(lambda p: _kl(least, p) >= rate, least, 0.0)
     largest = reach * _edge(lambda p: _kl(most, p) >= rate, most, 1.0)
-    return smallest, np.minimum(largest, (middle - low) * (high - middle))
+    return (left, right), (smallest, np.minimum(largest, (middle - low) * (high - middle)))
+
+
+def variance_bounds(
+    pulls: ArrayLike, mean: ArrayLike, variance: ArrayLike, failure: float, low: float, high: float
+) -> tuple[Array, Array]:
+    """Where the variance (of the law) lies; `mean_bounds` with half of the failure hold together with it."""
+    return joint_bounds(pulls, mean, variance, failure, low, high)[1]
 
 
 def mean_variance_bounds(
@@ -93,8 +121,7 @@ def mean_variance_bounds(
     if np.isinf(rho):
         left, right = mean_bounds(pulls, mean, variance, failure, low, high)
         return -right, -left
-    left, right = mean_bounds(pulls, mean, variance, failure / 2.0, low, high)
-    smallest, largest = variance_bounds(pulls, mean, variance, failure, low, high)
+    (left, right), (smallest, largest) = joint_bounds(pulls, mean, variance, failure, low, high)
     return smallest - rho * right, largest - rho * left
 
 
@@ -194,3 +221,10 @@ def counts(pulls: ArrayLike) -> Array:
         allowed = f"at least 1 and at most {MOST:,}"
         raise PrudentError(f"confidence: pulls must be {allowed}; nothing is known of an arm without rewards")
     return n
+
+
+def check_quickly(pulls: int, failure: float) -> None:
+    """As `counts` and `checked_ends`, but at once if all is well, because limits are asked about at every reward."""
+    if not (pulls >= 1 and 0.0 < failure < 1.0):
+        counts(pulls)
+        check_parameter("confidence", "failure", failure)

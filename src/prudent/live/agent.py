@@ -5,10 +5,8 @@ chooses the same arms, bit for bit.
 """
 
 import copy
-import inspect
 import math
 import os
-from bisect import insort_left
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from prudent import files
-from prudent.arms.sampling import include
-from prudent.confidence import always, betting
+from prudent.confidence import always
 from prudent.errors import PrudentError, check_flag, check_integer, check_number, check_positive, is_flag, shown
-from prudent.live.arm import ArmState, keeps_ledger
+from prudent.live.arm import ArmState, include_reward
 from prudent.live.choosing import Ready, by_phase, by_score
 from prudent.live.deciding import Leader, Posterior, leader, posterior
 from prudent.live.knowing import Estimate, Intervals, estimate, intervals
@@ -39,8 +36,6 @@ from prudent.policies.units import (
     units_of_support,
 )
 from prudent.risk.base import Interval, RiskMeasure, risks
-
-_include = inspect.unwrap(include)  # interpreted: a service starts without waiting for the compiler
 
 
 class Agent:
@@ -161,19 +156,10 @@ class Agent:
         least, most = self.support
         hint = "" if least == -math.inf and most == math.inf else "the agent's support is this interval"
         reward = check_number("tell", "reward", reward, low=least, high=most, open_high=most == math.inf, hint=hint)
-        reward, (low, high) = reward if self.larger_is_better else -reward, self._ends
+        reward = reward if self.larger_is_better else -reward
         if asked and known.open_asks == 0:
             raise PrudentError(f"tell: arm {arm!r} has no open ask; for a reward from elsewhere pass asked=False")
-        mean, variance = _include(known.pulls + 1, known.mean, known.variance, reward)
-        if not math.isfinite(variance):
-            raise PrudentError(f"tell: reward {reward} is too large for a variance; rescale the rewards")
-        if known.pulls == 0 and keeps_ledger(low, high):
-            known.ledger = betting.no_bets()
-        if known.ledger is not None:
-            betting.include(known.ledger, known.pulls, known.mean, reward, low, high)
-        known.pulls, known.mean, known.variance = known.pulls + 1, mean, variance
-        if known.rewards is not None:
-            insort_left(known.rewards, reward)
+        include_reward(known, reward, *self._ends)
         known.open_asks -= asked
 
     def withdraw(self, arm: Any) -> None:
@@ -205,8 +191,8 @@ class Agent:
             always.quantile_ranks(1, quantile, 1.0 - level)  # checks it before the first reward too
         if quantile is not None and not self.larger_is_better:
             quantile = 1.0 - quantile
-        asked = quantile, 1.0 - level, self._ends
-        return [self._shown(intervals(self._labels[i], arm, self.risk, *asked)) for i, arm in enumerate(self._arms)]
+        known = intervals(self._labels.all(), self._arms, self.risk, quantile, 1.0 - level, self._ends)
+        return [self._shown(each) for each in known]
 
     def leader(self, level: float = 0.95) -> Leader:
         """Which arm is ahead, which arms are excluded, whether one is left, and how long that would likely take.

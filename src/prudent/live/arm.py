@@ -1,6 +1,8 @@
 """What an agent keeps of an arm, and whether it can be so."""
 
+import inspect
 import math
+from bisect import insort_left
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -8,9 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prudent.arms.sampling import include
 from prudent.confidence import betting
 from prudent.confidence.always import LARGEST
 from prudent.errors import PrudentError, check_finite
+
+_include = inspect.unwrap(include)  # interpreted: a service starts without waiting for the compiler
 
 ROUNDED = 1e-6
 """By what share of the rewards' spread mean and variance may be off: far more than rounding, unless rewards are far
@@ -47,6 +52,20 @@ class ArmState:
 def ordered(arm: ArmState) -> NDArray[np.float64]:
     """The arm's rewards, ascending, as policies and risk measures take them; none if they are not remembered."""
     return np.array(arm.rewards or (), np.float64)
+
+
+def include_reward(arm: ArmState, reward: float, low: float, high: float) -> None:
+    """Enter a reward, which lies in [low, high], into mean, variance, ledger and remembered rewards."""
+    mean, variance = _include(arm.pulls + 1, arm.mean, arm.variance, reward)
+    if not math.isfinite(variance):
+        raise PrudentError(f"tell: reward {reward} is too large for a variance; rescale the rewards")
+    if arm.pulls == 0 and keeps_ledger(low, high):
+        arm.ledger = betting.no_bets()
+    if arm.ledger is not None:
+        betting.include(arm.ledger, arm.pulls, arm.mean, reward, low, high)
+    arm.pulls, arm.mean, arm.variance = arm.pulls + 1, mean, variance
+    if arm.rewards is not None:
+        insort_left(arm.rewards, reward)
 
 
 def keeps_ledger(low: float, high: float) -> bool:

@@ -44,28 +44,25 @@ def estimate(label: Any, arm: ArmState, risk: RiskMeasure) -> Estimate:
 
 
 def intervals(
-    label: Any,
-    arm: ArmState,
+    labels: Sequence[Any],
+    arms: Sequence[ArmState],
     risk: RiskMeasure,
     quantile: float | None,
     failure: float,
     support: tuple[float, float],
-) -> Intervals:
+) -> list[Intervals]:
     """Each may miss, ever, with probability `failure`."""
-    if arm.pulls == 0:
-        return Intervals(label, 0, None, None, None, None)
-    within = failure, *support
-    with np.errstate(over="ignore"):
-        if arm.ledger is None:
-            known = arm.pulls, arm.mean, arm.variance
-            mean, variance = always.mean_bounds(*known, *within), always.variance_bounds(*known, *within)
-        else:
-            mean = betting.mean_bounds(arm.ledger, arm.pulls, arm.mean, *within)
-            variance = betting.variance_bounds(arm.ledger, arm.pulls, arm.mean, *within)
-        asked = None if quantile is None else always.quantile_bounds(ordered(arm), quantile, *within)
-    (cost,) = cost_bounds([arm], risk, failure, support)
-    found = (bounds and Interval(*map(float, bounds)) for bounds in (mean, variance, cost, asked))
-    return Intervals(label, arm.pulls, *found)
+    means = moment_bounds("mean_bounds", arms, failure, support)
+    joint = moment_bounds("joint_bounds", arms, failure, support)
+    costs = cost_bounds(arms, risk, failure, support)
+    found = []
+    for label, arm, mean, both, cost in zip(labels, arms, means, joint, costs, strict=True):
+        asked = None
+        if quantile is not None and arm.pulls > 0:
+            asked = always.quantile_bounds(ordered(arm), quantile, failure, *support)
+        known = (mean, both and both[1], cost, asked)
+        found.append(Intervals(label, arm.pulls, *(ends and Interval(*map(float, ends)) for ends in known)))
+    return found
 
 
 def cost_bounds(
@@ -76,17 +73,41 @@ def cost_bounds(
     With `times` they are the bounds that so many times the rewards would give if they went on as they have been; only
     for measures of which mean and variance are all that counts.
     """
-    bets = [i for i, arm in enumerate(arms) if arm.ledger is not None and isinstance(risk, MeanVariance)]
+    if isinstance(risk, MeanVariance):
+        return moment_bounds("mean_variance_bounds", arms, failure, support, times, risk.rho)
     found: list[tuple[float, float] | None] = [None] * len(arms)
     with np.errstate(over="ignore"):
         for i, arm in enumerate(arms):
-            if arm.pulls > 0 and i not in bets:
+            if arm.pulls > 0:
                 pulls: Any = arm.pulls if times == 1.0 else times * arm.pulls
                 found[i] = risk.always_bounds(pulls, arm.mean, arm.variance, ordered(arm), failure, *support)
-        if bets and isinstance(risk, MeanVariance):  # all at once: the search takes its time
-            ledgers, pulls = (times * np.array([getattr(arms[i], part) for i in bets]) for part in ("ledger", "pulls"))
-            means = [arms[i].mean for i in bets]
-            lows, highs = betting.mean_variance_bounds(ledgers, pulls, means, risk.rho, failure, *support)
-            for i, low, high in zip(bets, lows, highs, strict=True):
-                found[i] = float(low), float(high)
+    return found
+
+
+def moment_bounds(
+    what: str,
+    arms: Sequence[ArmState],
+    failure: float,
+    support: tuple[float, float],
+    times: float = 1.0,
+    *rho: float,
+) -> list[Any]:
+    """The function `what` of `betting`, or of `always` for arms without a ledger; None without rewards.
+
+    All arms of a kind are searched at once, which takes little longer than one.
+    """
+    found: list[Any] = [None] * len(arms)
+    for kind in (betting, always):
+        some = [i for i, arm in enumerate(arms) if arm.pulls > 0 and (arm.ledger is None) == (kind is always)]
+        if not some:
+            continue
+        pulls, means = (np.array([getattr(arms[i], part) for i in some], float) for part in ("pulls", "mean"))
+        if kind is betting:
+            known = times * np.array([arms[i].ledger for i in some]), times * pulls, means
+        else:
+            known = times * pulls, means, np.array([arms[i].variance for i in some])
+        with np.errstate(over="ignore"):
+            ends = np.array(getattr(kind, what)(*known, *rho, failure, *support))
+        for i, own in zip(some, np.moveaxis(ends, -1, 0).tolist(), strict=True):
+            found[i] = own
     return found

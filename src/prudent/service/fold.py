@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from prudent.live.agent import Agent
-from prudent.live.arm import ArmState
+from prudent.live.arm import ArmState, include_reward
 from prudent.service.events import START, Event, body_of, chained
 from prudent.service.spec import Spec
 
@@ -84,8 +84,6 @@ class Fold:
 
     def _measure(self, event: Any) -> None:
         """Take in the other numbers that came with a reward."""
-        from prudent.live.arm import include_reward
-
         for name, value in event.details.get("metrics", {}).items():
             include_reward(self.metrics[event.arm][name], value, *self.spec.metrics[name].support)
 

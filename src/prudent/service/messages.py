@@ -129,7 +129,7 @@ class Retire(Request):
 
 
 class Forget(Request):
-    """Forget who the units were. They cannot be recognised afterwards, so sticky units are decided anew."""
+    """Forget who the units were. Nobody is recognised afterwards, so that sticky units are decided anew."""
 
     reason: Reason
 

@@ -44,8 +44,8 @@ class PostgreSQL:
         except StoreError as error:
             where = re.sub(r"//[^@/]*@", "//…@", address)  # without the password
             raise PrudentError(f"database: cannot connect to {where}: {error}; does it run, and may you?") from None
-        if self._connection.info.server_version < 150000:
-            raise PrudentError(f"database: PostgreSQL must be 15 or later, got {self._connection.info.server_version}")
+        if (version := self._writer().info.server_version) < 150000:
+            raise PrudentError(f"database: PostgreSQL must be 15 or later, got {version}")
 
     def begin(self) -> None:
         with self._errors():

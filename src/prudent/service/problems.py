@@ -32,9 +32,36 @@ KINDS = {
     "invalid": Kind(422, "A value is not allowed"),
     "key-reused": Kind(422, "The key was used for another request"),
     "too-many": Kind(429, "Too many requests"),
+    "internal": Kind(500, "An error of the service"),
     "unavailable": Kind(503, "The service cannot answer now"),
     "busy": Kind(503, "Too many requests are waiting"),
 }
+
+ADVICE = {
+    "not-json": "Check the body with a JSON validator. NaN, infinity and members given twice are not allowed.",
+    "bad-request": "A header, the query or the request line is malformed. The detail says which.",
+    "no-token": "Pass Authorization: Bearer and a token that is valid, not expired and not revoked.",
+    "not-allowed": "Ask whoever runs the service for a token with the scope or the experiment that the detail names.",
+    "foreign-host": "Use an address of the service, or let whoever runs it add this one with --allowed-host.",
+    "not-found": "Check the address. Ids of decisions and batches belong to the service that gave them.",
+    "no-such-method": "The header Allow says what this address takes.",
+    "too-slow": "Send the request faster, or in smaller parts.",
+    "conflict": "Look at the experiment or the decision, and decide anew. The same request will fail again.",
+    "name-taken": "Choose another name. With the same spec the answer would have been 200.",
+    "other-reward": "The first reward stands, because the policy may have acted on it. `stands` is its value.",
+    "not-running": "Use an arm of your own choice; the experiment is paused or stopped, and has no fallback arm.",
+    "window-closed": "The default was counted, or the decision was taken back. A longer window needs a new experiment.",
+    "state-changed": "Get the experiment again, look at what has changed, and repeat with its new ETag.",
+    "too-large": "Send less at once: up to 1,000 rewards a request.",
+    "not-json-type": "Pass the header Content-Type: application/json.",
+    "invalid": "The detail says which value is not allowed, and what is.",
+    "key-reused": "Make a new Idempotency-Key for each request, and keep it for every try of that request.",
+    "too-many": "Wait for as many seconds as Retry-After says. Many rewards fit into one request.",
+    "internal": "This is an error of the software. The log of the service says more; please report it.",
+    "unavailable": "Try again with the same key, after as many seconds as Retry-After says. Nothing was recorded.",
+    "busy": "Try again with the same key, after as many seconds as Retry-After says.",
+}
+"""What to do about each kind, for whoever opens its address."""
 
 
 class RequestError(PrudentError):

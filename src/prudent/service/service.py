@@ -20,6 +20,7 @@ from prudent.service.follower import Follower
 from prudent.service.problems import RequestError
 from prudent.service.spec import Spec
 from prudent.service.store import Experiment, Row, Store, StoreError
+from prudent.service.tokens import Tokens
 from prudent.service.verbs import Command, short, shown_row
 from prudent.service.verifying import Verified, verify
 from prudent.service.work import decision_id, experiment_number, seq_of
@@ -73,6 +74,8 @@ class Service:
         self._threads: list[threading.Thread] = []
         self._closing = threading.Event()
         self._trouble: str | None = None
+        self._names: dict[int, str] = {}
+        self.tokens = Tokens(store, self.write, self.now)
 
     def start(self) -> "Service":
         """Begin to work; before that, requests wait."""
@@ -214,11 +217,13 @@ class Service:
 
     def experiment_of(self, decision: str) -> str:
         """The experiment that a decision or a batch belongs to."""
-        number = experiment_number(decision)
-        found = [] if number is None else self.store.read("SELECT name FROM experiment WHERE id = ?", number)
-        if not found:
+        number = experiment_number(decision) or 0
+        if number not in self._names:  # they keep their names for good
+            found = self.store.read("SELECT id, name FROM experiment WHERE id = ?", number)
+            self._names.update(found)
+        if number not in self._names:
             raise RequestError("not-found", f"there is no decision {decision!r}; is it one of another service?")
-        return str(found[0][0])
+        return self._names[number]
 
     def decision(self, decision: str) -> m.Decision:
         """What became of a decision."""

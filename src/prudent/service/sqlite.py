@@ -33,6 +33,7 @@ class SQLite:
                 self._writer.execute("PRAGMA journal_mode = WAL")
                 self._writer.execute(f"PRAGMA synchronous = {'NORMAL' if relaxed else 'FULL'}")
                 self._writer.execute("PRAGMA fullfsync = 1")  # what macOS calls a sync does not wait for the disk
+                self._writer.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten
                 self._writer.execute("PRAGMA busy_timeout = 5000")
         except StoreError as error:
             self._lock.close()

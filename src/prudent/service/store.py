@@ -17,7 +17,7 @@ SCHEMA = 1
 MIGRATIONS = [
     [
         "CREATE TABLE experiment (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, spec TEXT NOT NULL,"
-        " arms TEXT NOT NULL, secret BLOB NOT NULL, salt BLOB, seq INTEGER NOT NULL, at INTEGER NOT NULL,"
+        " arms TEXT NOT NULL, secret BLOB NOT NULL, salt BLOB NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL,"
         " chain BLOB NOT NULL, status TEXT NOT NULL)",
         "CREATE TABLE event (experiment INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL,"
         " kind TEXT NOT NULL, decision INTEGER, arm INTEGER, value REAL, key BLOB, unit BLOB, body TEXT,"
@@ -44,7 +44,7 @@ class Experiment(NamedTuple):
     spec: str
     arms: str
     secret: bytes
-    salt: bytes | None
+    salt: bytes
     seq: int
     at: int
     chain: bytes
@@ -174,9 +174,9 @@ class Store:
         sql = "UPDATE experiment SET arms = ?, seq = ?, at = ?, chain = ?, status = ? WHERE id = ?"
         self.database.execute(sql, arms, seq, at, chain, status, number)
 
-    def forget_units(self, number: int) -> None:
-        """Without the salt nobody can tell who a unit was."""
-        self.database.execute("UPDATE experiment SET salt = NULL WHERE id = ?", number)
+    def change_salt(self, number: int, salt: bytes) -> None:
+        """Without the old salt nobody can tell who a unit was."""
+        self.database.execute("UPDATE experiment SET salt = ? WHERE id = ?", salt, number)
 
     # The log
 
@@ -244,9 +244,10 @@ class Store:
         return found
 
     def add_known(self, number: int, keys: Iterable[Known]) -> None:
-        """Keys that were used now."""
+        """Keys that were used now; a unit whose decision was withdrawn has a new one."""
         self.database.execute_many(
-            "INSERT INTO known (experiment, key, seq, many, request) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO known (experiment, key, seq, many, request) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (experiment, key) DO UPDATE SET seq = excluded.seq",
             [(number, *known) for known in keys],
         )
 

@@ -42,7 +42,7 @@ def wanted_keys(work: Work, command: Command) -> list[bytes]:
     """The digests of keys and units that the command speaks of."""
     request = command.request
     found = [] if command.key is None else [key_digest(type(request).__name__, command.key)]
-    if isinstance(request, m.Ask) and request.unit is not None and work.fold.spec.sticky and work.experiment.salt:
+    if isinstance(request, m.Ask) and request.unit is not None and work.fold.spec.sticky:
         found.append(unit_digest(work.experiment, request.unit))
     if isinstance(request, m.TellMany):
         found += [key_digest("outside", told.key) for told in request.rewards if told.key is not None]
@@ -87,11 +87,12 @@ def ask(work: Work, command: Command) -> m.Decisions:
     if spec.sticky:
         if unit is None or request.count != 1:
             refuse("unit must be given, and count must be 1, because this experiment is sticky: one decision a unit")
-        if known := work.known.get(unit):
+        known = work.known.get(unit)
+        if known is not None and work.decisions[known.seq].state != "withdrawn":  # which was never used
             return _shown_again(work, [known.seq])
     among = among_of(work, request.among)
     if fold.status in ("paused", "stopped"):
-        return _fallback(work, request.count)
+        return _fallback(work, request.count, among)
     if among is not None:
         try_first(work, lambda agent: agent.ask([fold.labels[i] for i in among]))
     due = None if spec.window is None or request.activate == "later" else work.now + spec.window
@@ -111,20 +112,31 @@ def ask(work: Work, command: Command) -> m.Decisions:
 
 
 def among_of(work: Work, labels: list[str] | None) -> list[int] | None:
-    """The arms to choose from: those asked for, or the one that the experiment is frozen to."""
-    if labels is not None and work.fold.status != "frozen":
-        numbers = sorted({work.arm(label, "among") for label in labels})
-        if out := [i for i in numbers if i in work.fold.retired]:
-            refuse(f"among must hold no retired arm, got {', '.join(repr(work.fold.labels[i]) for i in out)}")
+    """The arms to choose from: those asked for, of which a frozen experiment leaves one."""
+    frozen, retired = work.fold.frozen_to, work.fold.retired
+    numbers = None if labels is None else sorted({work.arm(label, "among") for label in labels})
+    if numbers is not None and retired.intersection(numbers):
+        out = ", ".join(repr(work.fold.labels[i]) for i in numbers if i in retired)
+        refuse(f"among must hold no retired arm, got {out}")
+    if frozen is None:
         return numbers
-    return None if work.fold.frozen_to is None else [work.fold.frozen_to]
+    if numbers is not None and frozen not in numbers:
+        label = work.fold.labels[frozen]
+        raise RequestError("not-running", f"the experiment is frozen to {label!r}, which is not among those asked for")
+    return [frozen]
 
 
-def _fallback(work: Work, count: int) -> m.Decisions:
+def _fallback(work: Work, count: int, among: list[int] | None) -> m.Decisions:
     """The fallback arm, which is no decision and is not counted."""
     arm, status = work.fold.spec.fallback, work.fold.status
-    if arm is None:
-        raise RequestError("not-running", f"the experiment is {status} and has no fallback arm")
+    number = None if arm is None else work.fold.numbers[arm]
+    if arm is None or number in work.fold.retired or (among is not None and number not in among):
+        why = (
+            "it has no fallback arm"
+            if arm is None
+            else f"its fallback arm {arm!r} is retired or not among those asked for"
+        )
+        raise RequestError("not-running", f"the experiment is {status}, and {why}")
     return m.Decisions([m.Decision(None, arm, "fallback", why=f"the experiment is {status}")] * count)
 
 
@@ -318,7 +330,8 @@ def change(work: Work, command: Command) -> m.Status:
             try_first(work, lambda agent: agent.ask([request.arm]))
     key = None if command.key is None else key_digest(type(request).__name__, command.key)
     event = work.record(kind, command.by, details, arm=arm, key=key)
-    work.forgets = work.forgets or isinstance(request, m.Forget)
+    if isinstance(request, m.Forget):
+        work.forget_units()
     remember(work, command, event.seq)
     return status_of(work)
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import secrets
 from typing import Any, NoReturn
 
 import msgspec
@@ -31,7 +32,7 @@ class Work:
         self.events: list[tuple[Event, bytes]] = []
         self.changed: dict[int, Row] = {}
         self.new_keys: list[Known] = []
-        self.forgets = False
+        self._new_salt: bytes | None = None
         self._arms = len(fold.labels)
 
     def look_up(self, store: Store, keys: list[bytes], seqs: list[int]) -> None:
@@ -62,6 +63,11 @@ class Work:
         self.known[key] = known = Known(key, seq, many, request)
         self.new_keys.append(known)
 
+    def forget_units(self) -> None:
+        """With another salt, nobody can tell who the units were."""
+        self._new_salt = secrets.token_bytes(32)
+        self.experiment = self.experiment._replace(salt=self._new_salt)
+
     def write(self, store: Store) -> None:
         """All that happened, into the open transaction."""
         if not self.events:
@@ -72,8 +78,8 @@ class Work:
             store.add_decisions(number, self.changed.values())
         if self.new_keys:
             store.add_known(number, self.new_keys)
-        if self.forgets:
-            store.forget_units(number)
+        if self._new_salt is not None:
+            store.change_salt(number, self._new_salt)
         arms = self.experiment.arms if len(fold.labels) == self._arms else msgspec.json.encode(fold.labels).decode()
         store.move(number, arms, fold.seq, fold.at, fold.chain, fold.status)
 
@@ -123,8 +129,6 @@ def key_digest(purpose: str, key: str) -> bytes:
 
 def unit_digest(experiment: Experiment, unit: str) -> bytes:
     """A unit as it is stored: without the experiment's salt nobody can tell who it was."""
-    if experiment.salt is None:
-        raise RequestError("conflict", "the units of this experiment were forgotten, so it takes none any more")
     return hmac.digest(experiment.salt, unit.encode(), "sha256")[:DIGEST]
 
 

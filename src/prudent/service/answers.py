@@ -1,0 +1,205 @@
+"""What is read of an experiment: the whole of it, what is known of its arms, and its decisions as a file."""
+
+import asyncio
+import csv
+import io
+import math
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+from typing import Any
+
+import msgspec
+
+from prudent.errors import PrudentError
+from prudent.service.messages import Answer, Decision, Status
+from prudent.service.routes import NDJSON
+from prudent.service.spec import Spec
+from prudent.service.work import seq_of
+
+PAGE = 10_000
+"""Decisions that are read at a time."""
+
+MEDIA = {"csv": "text/csv; charset=utf-8", "ndjson": NDJSON, "parquet": "application/vnd.apache.parquet"}
+COLUMNS = ("decision", "arm", "state", "at", "due", "reward")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What spreadsheets take a cell for that begins so."""
+
+Ends = tuple[float | None, float | None]
+
+
+class Shown(Status, kw_only=True):
+    """An experiment with its spec and the end of its chain, which you can keep elsewhere to compare."""
+
+    spec: Spec
+    chain: str
+    fell_back: int
+
+
+class KnownArm(Answer):
+    """What is known of an arm, in the order of the spec. Ends of intervals are null where nothing is known.
+
+    `open` decisions wait for a reward. `asked` to `outside` say what became of its decisions.
+    """
+
+    arm: str
+    pulls: int
+    mean: float | None
+    variance: float | None
+    cost: float | None
+    open: int
+    retired: bool
+    mean_interval: Ends | None
+    variance_interval: Ends | None
+    cost_interval: Ends | None
+    asked: int
+    told: int
+    defaulted: int
+    expired: int
+    withdrawn: int
+    outside: int
+
+
+class Ahead(Answer):
+    """Which arm is ahead, and what is certain about it."""
+
+    arm: str | None
+    decided: bool
+    left: list[str]
+    excluded: list[str]
+    rounds: float | None
+    sentence: str
+
+
+class Fired(Answer):
+    """A guardrail of the spec, by its place from 0, that has acted on an arm."""
+
+    rail: int
+    arm: str
+
+
+class Estimates(Answer):
+    """What is known at this event. Each interval holds at all times with probability `level`."""
+
+    experiment: str
+    status: str
+    seq: int
+    at: int
+    level: float
+    arms: list[KnownArm]
+    leader: Ahead | None
+    rails: list[Fired]
+    why: str | None
+    """Why there are no intervals and no leader, if so."""
+
+
+class Checked(Answer):
+    """What a replay of the whole log showed. `first_bad` is the first event that is altered, missing or misplaced."""
+
+    ok: bool
+    events: int
+    seconds: float
+    chain: str
+    first_bad: int | None
+    why: str | None
+
+
+def shown(view: Any) -> Shown:
+    """The whole of an experiment."""
+    fold = view.fold
+    parts = msgspec.structs.asdict(view.status)
+    return Shown(**parts, spec=fold.spec, chain=fold.chain.hex(), fell_back=fold.fell_back)
+
+
+def estimates(view: Any, level: float) -> Estimates:
+    """What is known of the arms."""
+    fold, status = view.fold, view.status
+    why, intervals, leader = None, None, None
+    try:
+        intervals, leader = fold.agent.intervals(level), fold.agent.leader(level)
+    except PrudentError as error:  # the support is not bounded, or not known
+        why = str(error)
+    arms = [_known(fold, i, None if intervals is None else intervals[i]) for i in range(len(fold.labels))]
+    fired = [Fired(rail, fold.labels[arm]) for rail, arm in sorted(fold.fired)]
+    ahead = leader and Ahead(
+        leader.arm, leader.decided, [*leader.left], [*leader.excluded], finite(leader.rounds), str(leader)
+    )
+    return Estimates(status.experiment, status.status, status.seq, status.at, level, arms, ahead, fired, why)
+
+
+def _known(fold: Any, number: int, intervals: Any) -> KnownArm:
+    found, tally = fold.agent.estimates()[number], fold.tally[number]
+    mean, variance, cost = (_ends(getattr(intervals, name, None)) for name in ("mean", "variance", "cost"))
+    return KnownArm(
+        arm=found.arm,
+        pulls=found.pulls,
+        mean=found.mean,
+        variance=found.variance,
+        cost=finite(found.cost),
+        open=found.open_asks,
+        retired=found.retired,
+        mean_interval=mean,
+        variance_interval=variance,
+        cost_interval=cost,
+        **asdict(tally),
+    )
+
+
+def _ends(interval: Any) -> Ends | None:
+    return None if interval is None else (finite(interval.low), finite(interval.high))
+
+
+def finite(number: float | None) -> float | None:
+    """JSON knows no infinity."""
+    return number if number is not None and math.isfinite(number) else None
+
+
+async def exported(service: Any, view: Any, kind: str) -> AsyncIterator[bytes]:
+    """All decisions up to now, a part of the file at a time. No part is kept longer than it takes to send it."""
+    metrics = sorted(view.fold.spec.metrics)
+    if kind == "parquet":
+        yield await asyncio.to_thread(_parquet, [d async for page in _pages(service, view) for d in page], metrics)
+        return
+    if kind == "csv":
+        yield _csv([[*COLUMNS, *metrics]])
+    async for page in _pages(service, view):
+        if kind == "csv":
+            yield _csv([_cells(decision, metrics) for decision in page])
+        else:
+            yield b"".join(msgspec.json.encode(decision) + b"\n" for decision in page)
+
+
+async def _pages(service: Any, view: Any) -> AsyncIterator[list[Decision]]:
+    after = 0
+    while after < view.fold.seq:
+        page = await asyncio.to_thread(service.decisions, view.experiment.name, after, PAGE)
+        if page:
+            yield page
+        if len(page) < PAGE:
+            return
+        after = seq_of(page[-1].decision or "") or after
+
+
+def _cells(decision: Decision, metrics: list[str]) -> list[Any]:
+    return [*(getattr(decision, name) for name in COLUMNS), *((decision.metrics or {}).get(name) for name in metrics)]
+
+
+def _csv(rows: list[list[Any]]) -> bytes:
+    """Lines of CSV. Text that a spreadsheet would take for a formula gets an apostrophe, which makes it text."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([[_guarded(cell) for cell in row] for row in rows])
+    return text.getvalue().encode()
+
+
+def _guarded(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+
+
+def _parquet(decisions: list[Decision], metrics: list[str]) -> bytes:
+    import polars
+
+    text, count, number = polars.String, polars.Int64, polars.Float64
+    kinds = [text, text, text, count, count, number, *[number] * len(metrics)]
+    schema = dict(zip([*COLUMNS, *metrics], kinds, strict=True))
+    file = io.BytesIO()
+    polars.DataFrame([_cells(d, metrics) for d in decisions], schema=schema, orient="row").write_parquet(file)
+    return file.getvalue()

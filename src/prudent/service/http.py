@@ -1,0 +1,359 @@
+"""The service over HTTP: from the bytes of a request to the verb, and back. An ASGI application without a framework.
+
+The order is: host, path and method, token, rate, experiment, query, body, verb. Whatever is wrong becomes a problem of
+RFC 9457, never a stack trace. Nothing of what people sent is written to the log.
+"""
+
+import asyncio
+import json
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from prudent.errors import PrudentError, near
+from prudent.service.metrics import Metrics
+from prudent.service.problems import RequestError
+from prudent.service.routes import PROBLEM, Call, Reply, Route
+from prudent.service.store import StoreError
+from prudent.service.tokens import Token
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+ONCE = (b"host", b"authorization", b"content-length", b"content-type", b"idempotency-key", b"if-match")
+"""Headers that must not come twice, since programs on the way may take the one and we the other."""
+
+NAMED = {
+    "experiment": re.compile(r"[a-z0-9][a-z0-9-]{0,62}"),
+    "decision": re.compile(r"[A-Za-z0-9_-]{1,80}"),
+    "batch": re.compile(r"[A-Za-z0-9_-]{1,80}"),
+}
+PROBES = ("/healthz", "/readyz")
+"""Whoever watches the service may call these by its address."""
+
+LONGEST_DETAIL = 1000
+"""Characters of a sentence that says what is wrong."""
+
+ALWAYS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+]
+log = logging.getLogger("prudent.service")
+encode = msgspec.json.Encoder().encode
+
+
+class GoneError(Exception):
+    """The caller hung up before the request was whole."""
+
+
+class App:
+    """Answers requests to `routes` with `service`.
+
+    Parameters
+    ----------
+    hosts
+        Names under which callers reach the service, without ports; another one is refused.
+    body_seconds
+        How long a body may take to arrive.
+    rate
+        Requests a second that a token may make in the long run; twice as many at once.
+    access_log
+        Whether every request is logged.
+    """
+
+    def __init__(
+        self,
+        service: Any,
+        routes: Iterable[Route],
+        *,
+        hosts: Iterable[str] = LOOPBACK,
+        body_seconds: float = 30.0,
+        rate: float = 5000.0,
+        access_log: bool = False,
+    ) -> None:
+        self.service, self.body_seconds, self.access_log = service, body_seconds, access_log
+        self.metrics = Metrics(service)
+        self.hosts = {host.lower().encode() for host in hosts}
+        self.rates = Rates(rate)
+        self.paths: dict[str, Any] = {}
+        self.decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
+        for route in routes:
+            node = self.paths
+            for part in route.path.split("/")[1:]:
+                node = node.setdefault("{}" if part.startswith("{") else part, {})
+            node.setdefault("", {})[route.method] = route
+            for body in types_of(route.body):
+                self.decoders[body] = msgspec.json.Decoder(body)
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        """What ASGI calls."""
+        if scope["type"] == "lifespan":
+            return await self._live(receive, send)
+        if scope["type"] != "http":
+            return None
+        began, route, who = time.perf_counter(), None, None
+        try:
+            headers = self._headers(scope)
+            route, name = self._route(scope)
+            if route.path not in PROBES:
+                self._check_host(headers)
+            token = who = await self._token(route, headers) if route.scope else None
+            call = self._call(route, name, headers, token)
+            if route.query is not None or scope["query_string"]:
+                call.query = _query(route, scope["query_string"])
+            if route.body is not None:
+                call.body = self._decoded(route, await self._body(receive, headers, route.limit))
+            reply = _reply(route, await route.does(call))
+        except GoneError:
+            return None
+        except Exception as error:
+            reply = _problem(error, scope)
+        await _send(send, reply, scope["method"])
+        seconds = time.perf_counter() - began
+        self.metrics.observe(route, reply.status, seconds)
+        if self.access_log:  # of what was asked, only what the table of routes knows
+            where = "-" if route is None else route.path
+            log.info(
+                "%s %s %s %d %.1f ms", who.id if who else "-", scope["method"][:10], where, reply.status, 1e3 * seconds
+            )
+        return None
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """The server starts and stops; with it the service stops, after the last answer."""
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.shutdown":
+                await asyncio.to_thread(self.service.close)
+                return await send({"type": "lifespan.shutdown.complete"})
+            await send({"type": "lifespan.startup.complete"})
+
+    def _headers(self, scope: Any) -> dict[bytes, bytes]:
+        given = scope["headers"]
+        headers = dict(given)
+        if len(headers) < len(given):
+            names = [name for name, _ in given]
+            for name in ONCE:
+                if names.count(name) > 1:
+                    raise RequestError("bad-request", f"{name.decode().title()}: must be given once")
+        return headers
+
+    def _route(self, scope: Any) -> tuple[Route, str]:
+        """The route of a path, and the name in it."""
+        node, name = self.paths, ""
+        for part in scope["path"].split("/")[1:]:
+            if part in node and part:
+                node = node[part]
+            elif "{}" in node and part:
+                node, name = node["{}"], part
+            else:
+                raise RequestError("not-found", "there is nothing at this address; /openapi.json lists what there is")
+        methods: dict[str, Route] | None = node.get("")
+        if methods is None:
+            raise RequestError("not-found", "there is nothing at this address; /openapi.json lists what there is")
+        found = methods.get("GET" if scope["method"] == "HEAD" else scope["method"])
+        if found is None:
+            allow = sorted({*methods, *({"HEAD"} if "GET" in methods else ())})
+            raise RequestError("no-such-method", f"this address takes {', '.join(allow)}", allow=allow)
+        return found, name
+
+    def _check_host(self, headers: Mapping[bytes, bytes]) -> None:
+        """Refuse a page of some other host whose name was made to lead here (DNS rebinding)."""
+        host = headers.get(b"host", b"").lower()
+        if host not in self.hosts and re.sub(rb":\d*$", b"", host) not in self.hosts:
+            fix = "if it is, start the service with --allowed-host"
+            raise RequestError("foreign-host", f"the host name of this request is not one of this service; {fix}")
+
+    async def _token(self, route: Route, headers: Mapping[bytes, bytes]) -> Token:
+        """The token of a request, if it may use this route now."""
+        tokens = self.service.tokens
+        if tokens.stale:
+            await asyncio.to_thread(tokens.refresh)
+        scheme, _, text = headers.get(b"authorization", b"").partition(b" ")
+        token: Token | None = tokens.find(
+            text.strip().decode("ascii", "replace") if scheme.lower() == b"bearer" else ""
+        )
+        if token is None:
+            raise RequestError("no-token", "pass a valid token as a header: Authorization: Bearer pru_…")
+        if not token.allows(route.scope):
+            got = ", ".join(sorted(token.scopes))
+            raise RequestError("not-allowed", f"this needs the scope {route.scope}; the token has {got}")
+        if route.whole and token.experiments is not None:
+            raise RequestError("not-allowed", "this needs a token for all experiments; the token is for some")
+        wait = self.rates.wait(token.number)
+        if wait > 0:
+            raise RequestError("too-many", f"more than {self.rates.rate:g} requests a second; wait", retry_after=wait)
+        return token
+
+    def _call(self, route: Route, name: str, headers: Mapping[bytes, bytes], token: Token | None) -> Call:
+        """The request with the experiment that it is about, if the token is for that."""
+        call = Call(self, headers, token)
+        kind = route.parameter
+        if kind in NAMED and not NAMED[kind].fullmatch(name):
+            raise unknown(kind)
+        if kind == "experiment":
+            call.experiment = name
+            if token is not None and not token.covers(name):
+                raise RequestError("not-allowed", "the token is for other experiments")
+        else:
+            call.id = name
+        if kind in ("decision", "batch"):
+            call.experiment = self.service.experiment_of(name)
+            if token is not None and not token.covers(call.experiment):
+                raise unknown(kind)  # as if there were none: ids of others are nobody's business
+        return call
+
+    async def _body(self, receive: Receive, headers: Mapping[bytes, bytes], limit: int) -> bytes:
+        """The whole body, if it is JSON, not too long and not too slow."""
+        length = headers.get(b"content-length", b"0")
+        too_large = RequestError("too-large", f"the body must have at most {limit:,} bytes; send it in parts")
+        if not length.isdigit():
+            raise RequestError("bad-request", "Content-Length: must be a whole number")
+        if len(length) > 12 or int(length) > limit:
+            raise too_large
+        parts, size, more = [], 0, True
+        try:
+            async with asyncio.timeout(self.body_seconds):
+                while more:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise GoneError
+                    part, more = message.get("body", b""), message.get("more_body", False)
+                    parts.append(part)
+                    size += len(part)
+                    if size > limit:
+                        raise too_large
+        except TimeoutError:
+            raise RequestError("too-slow", f"the body must arrive within {self.body_seconds:g} seconds") from None
+        body = b"".join(parts)
+        media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        if body and media != b"application/json":
+            raise RequestError("not-json-type", "pass the header Content-Type: application/json")
+        return body
+
+    def _decoded(self, route: Route, raw: bytes) -> Any:
+        """The body as the type of the route. An empty one is an object without members."""
+        raw = raw or b"{}"
+        try:
+            parsed = _once(raw.decode())
+        except (ValueError, RecursionError) as error:
+            raise RequestError("not-json", f"body: {error}") from None
+        first, *others = types_of(route.body)
+        for kind in others:  # a body of another type is known by its first member
+            first = kind if isinstance(parsed, dict) and kind.__struct_fields__[0] in parsed else first
+        return self.decoders[first].decode(raw)
+
+
+class Rates:
+    """Token buckets: a full one has room for two seconds of requests, and fills at `rate` a second."""
+
+    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.rate, self._clock = rate, clock
+        self._levels: dict[int, tuple[float, float]] = {}
+
+    def wait(self, who: int) -> float:
+        """Take one request out of the bucket; if it is empty, the seconds until it is not."""
+        now = self._clock()
+        level, then = self._levels.get(who, (2.0 * self.rate, now))
+        level = min(level + self.rate * (now - then), 2.0 * self.rate)
+        if level < 1.0:
+            return (1.0 - level) / self.rate
+        self._levels[who] = level - 1.0, now
+        return 0.0
+
+
+def unknown(kind: str) -> RequestError:
+    """There is none of that name."""
+    return RequestError("not-found", f"there is no such {kind}")
+
+
+def types_of(body: Any) -> tuple[Any, ...]:
+    """The types that a body may have."""
+    return body if isinstance(body, tuple) else () if body is None else (body,)
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON whose members have different names. Otherwise two readers may see two different bodies."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a member of an object is given twice")
+    return found
+
+
+_once = json.JSONDecoder(object_pairs_hook=_pairs).decode
+
+
+def _query(route: Route, text: bytes) -> Any:
+    """The query as the type of the route."""
+    try:
+        pairs = parse_qsl(text.decode("ascii"), keep_blank_values=True, max_num_fields=20)
+    except ValueError:
+        raise RequestError("bad-request", "the query of the address cannot be understood") from None
+    known = () if route.query is None else route.query.__struct_fields__
+    given = dict(pairs)
+    for name in given:
+        if name not in known:
+            raise RequestError("invalid", f"query: unknown parameter; {near(name[:50], known)}")
+    if len(given) < len(pairs):
+        raise RequestError("bad-request", "query: each parameter must be given once")
+    return None if route.query is None else msgspec.convert(given, route.query, strict=False)
+
+
+def _reply(route: Route, answer: Any) -> Reply:
+    if isinstance(answer, Reply):
+        return answer
+    again = getattr(answer, "again", False) is True
+    return Reply(200 if again else route.statuses[0], encode(answer))
+
+
+def _problem(error: Exception, scope: Any) -> Reply:
+    """What went wrong, as the caller may know it."""
+    if isinstance(error, msgspec.ValidationError):
+        error = RequestError("invalid", str(error))
+    elif isinstance(error, msgspec.DecodeError):
+        error = RequestError("not-json", str(error))
+    elif isinstance(error, StoreError):
+        log.error("the database does not answer: %s", error)
+        error = RequestError("unavailable", "the database does not answer; try again")
+    elif isinstance(error, PrudentError) and not isinstance(error, RequestError):
+        error = RequestError("invalid", str(error))
+    elif not isinstance(error, RequestError):
+        log.error("unexpected error", exc_info=error)
+        error = RequestError("internal", "an error of the service, which its log describes")
+    members = error.as_dict(scope["path"][:200])
+    members["detail"] = members["detail"][:LONGEST_DETAIL]
+    headers = []
+    if error.kind == "no-token":
+        headers.append(("www-authenticate", "Bearer"))
+    if error.kind == "no-such-method":
+        headers.append(("allow", ", ".join(error.extra["allow"])))
+    if error.status in (429, 503):
+        headers.append(("retry-after", str(max(1, round(error.extra.get("retry_after", 1))))))
+    if error.kind in ("too-large", "too-slow"):  # what is still to come would only be thrown away
+        headers.append(("connection", "close"))
+    return Reply(error.status, encode(members), PROBLEM, headers)
+
+
+async def _send(send: Send, reply: Reply, method: str) -> None:
+    headers = [*ALWAYS, (b"content-type", reply.media.encode())] if reply.status not in (204, 304) else [*ALWAYS]
+    headers += [(name.encode(), value.encode()) for name, value in reply.headers]
+    if not any(name == "etag" for name, _ in reply.headers):
+        headers.append((b"cache-control", b"no-store"))
+    if isinstance(reply.body, bytes):
+        if reply.status not in (204, 304):
+            headers.append((b"content-length", b"%d" % len(reply.body)))
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        await send({"type": "http.response.body", "body": b"" if method == "HEAD" else reply.body})
+        return
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    if method != "HEAD":
+        async for part in reply.body:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})

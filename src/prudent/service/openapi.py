@@ -1,0 +1,148 @@
+"""The table of routes as an OpenAPI 3.1 document, which docs/openapi.json keeps and a test compares."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+import prudent
+from prudent.service.http import NAMED, types_of
+from prudent.service.problems import KINDS
+from prudent.service.routes import JSON, PROBLEM, Route
+from prudent.service.tokens import SCOPES
+
+WHERE = "#/components/schemas/{name}"
+HEADERS = {
+    "Idempotency-Key": (
+        "Makes a second try harmless: the same key with the same body gives the same answer.",
+        {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[ -~]+$"},
+    ),
+    "If-Match": (
+        "The ETag of the experiment that the change is meant for.",
+        {"type": "string", "pattern": '^("[0-9]{1,18}"|\\*)$'},
+    ),
+    "If-None-Match": ("The ETag of the answer that the caller has.", {"type": "string"}),
+}
+PROBLEM_SCHEMA = {
+    "type": "object",
+    "description": "What went wrong, as RFC 9457 has it. There may be further members.",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string", "enum": [f"/problems/{kind}" for kind in KINDS]},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "instance": {"type": "string"},
+    },
+}
+
+
+def document(routes: Iterable[Route]) -> bytes:
+    """The document as JSON, laid out for people."""
+    routes = list(routes)
+    kinds = [kind for route in routes for kind in (*types_of(route.body), route.answer, route.query) if _is_type(kind)]
+    schemas, components = msgspec.json.schema_components(kinds, ref_template=WHERE)
+    known = dict(zip(map(_name, kinds), schemas, strict=True))
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, known, components)
+    whole = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "prudent",
+            "version": prudent.__version__,
+            "summary": "Live experiments with risk-averse bandits.",
+            "description": "Times are milliseconds since 1970. Scopes of tokens: "
+            + "; ".join(f"{scope}: {what}" for scope, what in SCOPES.items())
+            + ".",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": {**components, "Problem": PROBLEM_SCHEMA},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+    return msgspec.json.format(msgspec.json.encode(whole, order="sorted"), indent=1) + b"\n"
+
+
+def _operation(route: Route, known: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
+    text = (route.does.__doc__ or "").strip()
+    if len(types_of(route.body)) == 1:  # many routes share one function, and differ by what is asked
+        text = (types_of(route.body)[0].__doc__ or text).strip()
+    found: dict[str, Any] = {
+        "operationId": _id(route),
+        "summary": text.partition("\n\n")[0].replace("\n", " "),
+        "responses": _responses(route, known),
+    }
+    if route.scope:
+        found["security"] = [{"token": []}]
+        found["description"] = f"Needs a token with the scope {route.scope}."
+    if parameters := [*_in_path(route), *_in_query(route, components), *_in_header(route)]:
+        found["parameters"] = parameters
+    if bodies := types_of(route.body):
+        schemas = [known[_name(body)] for body in bodies]
+        found["requestBody"] = {
+            "required": all(_required(body) for body in bodies),
+            "content": {JSON: {"schema": schemas[0] if len(schemas) == 1 else {"oneOf": schemas}}},
+        }
+    return found
+
+
+def _responses(route: Route, known: dict[str, Any]) -> dict[str, Any]:
+    """Every status, with what the body then is."""
+    found: dict[str, Any] = {}
+    for status in route.statuses:
+        found[str(status)] = {"description": "The same as before" if status == 200 != route.statuses[0] else "Done"}
+        if status == 304:
+            found["304"] = {"description": "Nothing has changed"}
+        elif _is_type(route.answer):
+            found[str(status)]["content"] = {JSON: {"schema": known[_name(route.answer)]}}
+        elif route.answer is not None:
+            found[str(status)]["content"] = {media: {} for media in route.answer}
+    for kind in sorted(route.kinds, key=lambda kind: (KINDS[kind].status, kind)):
+        code, title = str(KINDS[kind].status), KINDS[kind].title
+        if PROBLEM in found.get(code, {}).get("content", {}):
+            found[code]["description"] += f"; {title[0].lower()}{title[1:]}"
+        else:
+            made = found.setdefault(code, {"description": title})
+            made.setdefault("content", {})[PROBLEM] = {"schema": {"$ref": WHERE.format(name="Problem")}}
+    return found
+
+
+def _in_path(route: Route) -> list[Any]:
+    name = route.parameter
+    pattern = {"pattern": f"^{NAMED[name].pattern}$"} if name in NAMED else {}
+    return [{"name": name, "in": "path", "required": True, "schema": {"type": "string", **pattern}}] if name else []
+
+
+def _in_query(route: Route, components: dict[str, Any]) -> list[Any]:
+    if route.query is None:
+        return []
+    members = components[_name(route.query)]["properties"]
+    return [{"name": name, "in": "query", "required": False, "schema": schema} for name, schema in members.items()]
+
+
+def _in_header(route: Route) -> list[Any]:
+    return [
+        {"name": name, "in": "header", "required": False, "description": HEADERS[name][0], "schema": HEADERS[name][1]}
+        for name in route.headers
+    ]
+
+
+def _is_type(kind: Any) -> bool:
+    return kind is not None and not isinstance(kind, tuple)
+
+
+def _name(kind: Any) -> str:
+    return getattr(kind, "__name__", "") if isinstance(kind, type) and not hasattr(kind, "__args__") else repr(kind)
+
+
+def _required(body: Any) -> bool:
+    return any(field.required for field in msgspec.structs.fields(body))
+
+
+def _id(route: Route) -> str:
+    """A name for programs that are made from this document: the verb, then what of the path is not a parameter."""
+    words = [part for part in route.path.split("/") if part and part != "v1" and not part.startswith("{")]
+    one = "-one" if route.path.endswith("}") else ""
+    return f"{route.method.lower()}-{'-'.join(words).replace('.', '-')}{one}"

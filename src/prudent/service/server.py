@@ -1,0 +1,257 @@
+"""Serving: the address, the first token, deadlines for headers, workers, and an orderly end."""
+
+import asyncio
+import ipaddress
+import logging
+import os
+import signal
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import click
+import msgspec
+import uvicorn
+from msgspec import Struct
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.supervisors import Multiprocess
+
+from prudent.errors import PrudentError
+from prudent.service.api import ROUTES
+from prudent.service.http import ALWAYS, LOOPBACK, App, encode
+from prudent.service.problems import RequestError
+from prudent.service.routes import PROBLEM
+from prudent.service.service import Service
+from prudent.service.store import open_store
+
+HANDED_ON = "PRUDENT_SERVE"
+"""The environment variable in which workers find the settings."""
+
+LONGEST_HEAD = 2**16
+"""Bytes of the first line and the headers together."""
+
+STOPPING = 4
+"""Seconds that requests have to be answered after the order to stop."""
+
+
+KEEP_ALIVE = 75
+"""Seconds that a connection may be idle; proxies drop theirs after 60, and should do so first."""
+
+
+class Settings(Struct, frozen=True):
+    """How to serve.
+
+    `database` is a file of SQLite, or the address of a PostgreSQL database. Deadlines are in seconds. `rate` is what a
+    token may do in a second. `behind_proxy` says that a proxy in front speaks TLS; without one, tokens would travel
+    readable to everybody, so that only this machine is served.
+    """
+
+    database: str = "prudent.db"
+    host: str = "127.0.0.1"
+    port: int = 8080
+    workers: int = 1
+    behind_proxy: bool = False
+    allowed_hosts: tuple[str, ...] = ()
+    header_seconds: float = 10.0
+    body_seconds: float = 30.0
+    rate: float = 5000.0
+    queue_limit: int = 2000
+    relaxed: bool = False
+    access_log: bool = False
+
+
+class Protocol(HttpToolsProtocol):
+    """uvicorn's HTTP, with limits on how long and how slow headers may be, and on how long an answer is not read."""
+
+    header_seconds = 10.0
+    stalled_seconds = 30.0
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self._late: asyncio.TimerHandle | None = None
+        self._stalled: asyncio.TimerHandle | None = None
+        self._unread = 0  # bytes since the last headers that were no body
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._expect()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        for timer in (self._late, self._stalled):
+            if timer is not None:
+                timer.cancel()
+        super().connection_lost(exc)
+
+    def _expect(self) -> None:
+        """From now on headers are waited for."""
+        self._late = self.loop.call_later(self.header_seconds, self.transport.abort)
+
+    def data_received(self, data: bytes) -> None:
+        if self._late is None and (self.cycle is None or self.cycle.response_complete):
+            self._expect()
+        self._unread += len(data)
+        super().data_received(data)
+        self._unread = max(self._unread, 0)
+        if self._unread > LONGEST_HEAD and not self.transport.is_closing():
+            self.send_400_response(f"headers must have at most {LONGEST_HEAD:,} bytes")
+
+    def on_headers_complete(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+        self._unread = 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._unread -= len(body)
+        super().on_body(body)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._stalled = self.loop.call_later(self.stalled_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
+
+    def send_400_response(self, msg: str) -> None:
+        """What is no HTTP is a problem like others."""
+        body = encode(RequestError("bad-request", msg).as_dict())
+        headers = [*ALWAYS, (b"content-type", PROBLEM.encode()), (b"content-length", b"%d" % len(body))]
+        lines = [b"HTTP/1.1 400 Bad Request", *(b"%s: %s" % pair for pair in headers), b"connection: close", b"", body]
+        self.transport.write(b"\r\n".join(lines))
+        self.transport.close()
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """The request is answered as if nobody had asked for another protocol."""
+
+
+class Server(uvicorn.Server):
+    """uvicorn, which says when it answers."""
+
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._say = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._say()
+
+
+def serve(settings: Settings, say: Callable[[str], None] = click.echo) -> None:
+    """Serve until the process is told to stop (SIGTERM, SIGINT). What was accepted is answered before."""
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("prudent.service").setLevel(logging.INFO)
+    service = _service(settings)
+    try:
+        _check_address(settings, service.tokens)
+        listener = _listener(settings.host, settings.port)
+        text = None
+        if not service.tokens.all():
+            text, _ = service.tokens.create(["admin"], note="first start")
+        if settings.workers > 1:
+            service.close()
+    except BaseException:
+        service.close()
+        raise
+
+    def started() -> None:
+        host, port = listener.getsockname()[:2]
+        say(f"prudent serves {settings.database} at http://{f'[{host}]' if ':' in host else host}:{port}")
+        if text is not None:
+            say(f"The first token, which may do everything, is shown this once: {text}")
+
+    for signal_ in (signal.SIGTERM, signal.SIGINT):  # uvicorn stops in order, and then raises the signal once more
+        signal.signal(signal_, lambda *_: None)
+    if settings.workers == 1:
+        Server(_config(settings, app_of(settings, service)), started).run([listener])
+        return
+    os.environ[HANDED_ON] = encode(settings).decode()
+    started()
+    Multiprocess(_config(settings, "prudent.service.server:worker"), [listener]).run()
+
+
+def _service(settings: Settings) -> Service:
+    store = open_store(settings.database, relaxed=settings.relaxed)
+    if settings.workers > 1 and not store.database.several_workers:
+        store.close()
+        raise PrudentError(
+            f"serve: workers must be 1 with SQLite, got {settings.workers}; one process writes its file. More workers"
+            " would not make one experiment faster; for several experiments take PostgreSQL"
+        )
+    return Service(store, queue_limit=settings.queue_limit).start()
+
+
+def worker() -> App:
+    """The application of one of several processes, which takes its settings from the first."""
+    settings = msgspec.json.decode(os.environ[HANDED_ON], type=Settings)
+    return app_of(settings, _service(settings))
+
+
+def app_of(settings: Settings, service: Service) -> App:
+    """The application with these settings."""
+    return App(
+        service,
+        ROUTES,
+        hosts=(*LOOPBACK, settings.host, *settings.allowed_hosts),
+        body_seconds=settings.body_seconds,
+        rate=settings.rate,
+        access_log=settings.access_log,
+    )
+
+
+def _config(settings: Settings, app: Any) -> uvicorn.Config:
+    limits = {"header_seconds": settings.header_seconds, "stalled_seconds": settings.body_seconds}
+    return uvicorn.Config(
+        app,
+        factory=isinstance(app, str),
+        workers=settings.workers,
+        http=type("Protocol", (Protocol,), limits),
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=KEEP_ALIVE,
+        timeout_graceful_shutdown=STOPPING,
+    )
+
+
+def _check_address(settings: Settings, tokens: Any) -> None:
+    """Refuse to let tokens travel readable, or to open a door without a lock."""
+    if _is_loopback(settings.host):
+        return
+    if not settings.behind_proxy:
+        raise PrudentError(
+            f"serve: host must be of this machine, such as 127.0.0.1, got {settings.host!r}; if a proxy in front of it"
+            " speaks TLS, say so with --behind-proxy"
+        )
+    if not any(token.revoked is None for token in tokens.all()):
+        raise PrudentError(
+            "serve: an address that others reach needs a token first; make one with: prudent trial token --scope admin"
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    """A socket at this address; port 0 takes a free one."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+        if os.name == "posix":  # elsewhere it would let two servers share the port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError as error:
+        fix = "choose another with --port, or 0 for a free one"
+        raise PrudentError(f"serve: cannot listen at {host}:{port}: {error.strerror or error}; {fix}") from None
+    return listener

@@ -1,0 +1,61 @@
+"""Calls an ASGI application without a socket."""
+
+import asyncio
+import json
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+
+class Answered(NamedTuple):
+    """Status, headers and body of an answer."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+async def call(  # noqa: PLR0913
+    app: Any,
+    method: str,
+    path: str,
+    body: Any = None,
+    *,
+    token: str | None = None,
+    headers: Iterable[tuple[str, str | bytes]] = (),
+    host: str = "localhost",
+    parts: list[bytes] | None = None,
+) -> Answered:
+    """One request. `body` is JSON unless it is bytes; `parts` are sent one by one, without a Content-Length."""
+    path, _, query = path.partition("?")
+    raw = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+    pairs: list[tuple[str, str | bytes]] = [("host", host)]
+    pairs += [] if token is None else [("authorization", f"Bearer {token}")]
+    given = [name for name, _ in headers]
+    pairs += [("content-type", "application/json")] if (raw or parts) and "content-type" not in given else []
+    pairs += [("content-length", str(len(raw)))] if raw and "content-length" not in given else []
+    encoded = [(n.encode(), v if isinstance(v, bytes) else v.encode()) for n, v in (*pairs, *headers)]
+    scope = {"type": "http", "method": method, "path": path, "query_string": query.encode(), "headers": encoded}
+    waiting = [raw] if parts is None else list(parts)
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        if not waiting:
+            await asyncio.sleep(3600)
+        return {"type": "http.request", "body": waiting.pop(0), "more_body": bool(waiting)}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await app(scope, receive, send)
+    start, *rest = sent
+    found = {name.decode(): value.decode() for name, value in start["headers"]}
+    return Answered(start["status"], found, b"".join(message.get("body", b"") for message in rest))
+
+
+def ask(app: Any, *arguments: Any, **settings: Any) -> Answered:
+    """The same for a test that is no coroutine."""
+    return asyncio.run(call(app, *arguments, **settings))
