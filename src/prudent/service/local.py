@@ -1,4 +1,4 @@
-"""The service of a database for a program of this machine, without a server: requests go straight to the application."""
+"""The service of a database without a server, for programs here: requests go straight to the application."""
 
 import asyncio
 import json

@@ -96,9 +96,6 @@ class PostgreSQL:
                     raise
         raise AssertionError
 
-    def backup(self, path: str) -> None:
-        raise PrudentError(f"backup: PostgreSQL has its own tool; run pg_dump --file {path} …")
-
     def close(self) -> None:
         for connection in (*self._all, self._connection):
             with contextlib.suppress(Exception):
