@@ -117,9 +117,6 @@ class PostgreSQL:
             self._readers.append(connection)
         return list(found)
 
-    def backup(self, path: str) -> None:
-        raise PrudentError(f"backup: PostgreSQL has its own tool; run pg_dump --file {path} …")
-
     def close(self) -> None:
         self._closed = True
         for connection in (*self._readers, self._connection):
