@@ -91,10 +91,8 @@ def default_lines(name: str, thing: Any) -> Iterator[str]:
 
 def plain(value: Any) -> str:
     """A value as it is written, numbers to nine digits, if it consists of numbers; else nothing."""
-    if isinstance(value, Enum):  # signals, which are others on another system
-        return ""
     if isinstance(value, (bool, np.bool_, int)):
-        return str(value)
+        return "" if isinstance(value, Enum) else str(value)  # signals are others on another system
     if isinstance(value, float):
         return f"{value:.9g}"
     if isinstance(value, np.ndarray) and value.size < MOST_VALUES:
