@@ -214,9 +214,9 @@ def all_mutants(module: str = "") -> list[Mutant]:
 
 def tests_of(path: Path) -> list[str]:
     """The files of tests for a file, from the root: those with its name first, then the pinned defaults and constants,
-    then as in the table, then the names of the package."""
+    then as in the table, then what public functions refuse, and the names of the package."""
     room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-    globs = f"unit/test_registered {TESTS[room]} unit/test_package".split()
+    globs = f"unit/test_registered {TESTS[room]} unit/test_refusals unit/test_package".split()
     found = [test for glob in globs for test in sorted(ROOT.glob(f"tests/{glob}.py"))]
     found.sort(key=lambda test: path.stem not in test.stem)
     return [test.relative_to(ROOT).as_posix() for test in dict.fromkeys(found)]
