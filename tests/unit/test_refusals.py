@@ -12,12 +12,13 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from test_hostile import FOUND
+from test_portfolio_hostile import CALLS
+
 import pinned
 from prudent import Bandit, Bernoulli, MeanVariance, PrudentError, identify, simulate
 from prudent.plan.trial import check_settings
 from prudent.study import Study
-from test_hostile import FOUND
-from test_portfolio_hostile import CALLS
 
 PINNED = Path(__file__).with_name("refusals.json")
 NUMBERS = [-1, -0.5, 0, 1, 9, math.inf, 1e308]
@@ -33,7 +34,7 @@ ENTRIES: dict[str, tuple[Any, dict[str, Any]]] = {
         {**ASKED, "delta": 0.4, "most_pulls": 60},
     ),
     "plan": (
-        lambda **asked: check_settings(**{"policies": None, "out": ".", "progress": None, **asked}),
+        lambda **asked: check_settings(**{"policies": [], "out": ".", "progress": None, **asked}),
         {"draws": 10, "runs": 5, "seed": 0, "workers": 1},
     ),
     "Study": (
