@@ -68,7 +68,7 @@ TESTS = {
     "files": "unit/test_files unit/test_study_store unit/test_anywhere unit/test_plan",
     "fingerprints": "unit/test_compiled unit/test_compiling unit/test_engine unit/test_study",
     "json_text": "unit/test_json_text unit/test_cli_trouble",
-    "identification": "unit/test_threads unit/test_identification unit/test_registered unit/test_testing_strategies "
+    "identification": "unit/test_threads unit/test_identification* unit/test_registered unit/test_testing_strategies "
     "statistical/test_enumeration statistical/test_identification_laws",
     "live": "unit/test_agent* unit/test_ties",
     "paper": "figures/test_definitions figures/test_drawn unit/test_claims figures/test_* unit/test_report",
