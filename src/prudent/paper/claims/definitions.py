@@ -23,6 +23,7 @@ from prudent.paper.claims.ledger import (
     claim,
     exactly,
     judged,
+    known,
     listed,
     mean_se,
     near,
@@ -201,7 +202,7 @@ def lemma_1(runs: Runs) -> Evidence:
     """How often, δ = 0.05, where the regret varies most: one of two Bernoulli arms for good, ρ = 100, n = 100,000."""
     bound = theory.lemma1(FAIR_COINS, MeanVariance(100.0), 100_000, 0.05)
     excess = runs.regret() - runs.pseudo_regret()
-    rate = float((excess > (bound.printed or 0.0)).mean())
+    rate = float((excess > known(bound.printed)).mean())
     text = f"{rate:.1%} of {len(runs):,} runs; the terms are {number(bound.printed, 3)}, the largest excess "
     text += f"{number(excess.max(), 3)}, no regret exceeds {bound.limit[0]:g}"
     return judged(text, Required(not bound.vacuous, "a bound that says something"), at_most(0.05, rate))

@@ -17,6 +17,7 @@ from prudent.paper.claims.ledger import (
     claim,
     judged,
     judged_over,
+    known,
     listed,
     mean_se,
     near,
@@ -52,7 +53,7 @@ LONG_RUN = (10**7, 10**8, 10**9)
 def below_theorem(rule: str, found: tuple[Runs, ...]) -> Evidence:
     """The mean pseudo-regret of each cell beside Theorem 2 with this rule: the one that comes closest is shown."""
     bounds = [theory.theorem2(runs.bandit, RISK, runs.horizon, rule) for runs in found]
-    shares = [float(r.pseudo_regret().mean()) / (b.printed or 1.0) for r, b in zip(found, bounds, strict=True)]
+    shares = [float(r.pseudo_regret().mean()) / known(b.printed) for r, b in zip(found, bounds, strict=True)]
     closest = int(np.argmax(shares))
     runs, bound = found[closest], bounds[closest]
     shown = f"closest is {pm(runs.pseudo_regret())} with {len(runs.bandit)} arms"
@@ -74,7 +75,7 @@ def theorem_2_any_rho(runs: Runs) -> Evidence:
     """Deterministic arms 1 and 0, ρ = 20, n = 10,000."""
     measured = float(runs.pseudo_regret().mean())
     bound = theory.theorem2(runs.bandit, MeanVariance(20.0), 10_000)
-    said, corrected = bound.printed or 0.0, bound.corrected or 0.0
+    said, corrected = known(bound.printed), known(bound.corrected)
     text = f"pseudo-regret {measured:.4f}; printed {said:.4f}, corrected {corrected:.4f}, possible "
     text += number(bound.limit[0], 3)
     mended = [at_most(corrected, measured), below(bound.limit[0], corrected, of="the bound")]

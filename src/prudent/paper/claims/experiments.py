@@ -20,6 +20,7 @@ from prudent.paper.claims.ledger import (
     exactly,
     judged,
     judged_over,
+    known,
     listed,
     near,
     on,
@@ -92,7 +93,7 @@ def figure_2_arms(runs: Runs) -> Evidence:
     measured = float(runs.pseudo_regret().mean())
     text = f"{number(units, 2)} nδ; pseudo-regret {number(measured, 2)} at n = {runs.horizon:,}"
     telling = Required(not bound.vacuous, "a bound that says something")
-    return judged(text, at_most(allowed, units), telling, at_most(bound.printed or 0.0, measured))
+    return judged(text, at_most(allowed, units), telling, at_most(known(bound.printed), measured))
 
 
 @claim("section 5, footnote", "All the results can be extended to sub-Gaussian distributions.")

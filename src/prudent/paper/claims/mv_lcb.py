@@ -19,6 +19,7 @@ from prudent.paper.claims.ledger import (
     claim,
     exactly,
     judged,
+    known,
     listed,
     near,
     on,
@@ -131,18 +132,17 @@ def becomes_ucb1() -> Evidence:
 
 def telling(*bounds: Bound) -> Required:
     """Whether the bandits meet the conditions, and both forms of each bound are below what is possible at all."""
-    met = all(b.applies and max(b.printed or 0.0, b.corrected or 0.0) < b.limit[0] for b in bounds)
+    met = all(b.applies and max(known(b.printed), known(b.corrected)) < b.limit[0] for b in bounds)
     return Required(met, "bounds that say something")
 
 
 def against(bounds: list[Bound], values: list[float], shown: list[str]) -> Evidence:
     """Measured values, as they are shown, beside their bounds: they hold if both say something and none is exceeded."""
     cases = [
-        f"{own} below {number(b.printed, 3)} ({number(b.corrected, 3)} as corrected, {number(b.limit[0], 3)} possible)"
-        if value <= (b.printed or 0.0) else f"{own} above {number(b.printed, 3)}"
-        for value, own, b in zip(values, shown, bounds, strict=True)
-    ]  # fmt: skip
-    limits = [at_most(b.printed or 0.0, value) for value, b in zip(values, bounds, strict=True)]
+        f"{own}, bound {number(b.corrected, 3)} as corrected, {number(b.limit[0], 3)} possible"
+        for own, b in zip(shown, bounds, strict=True)
+    ]
+    limits = [at_most(known(b.printed), value) for value, b in zip(values, bounds, strict=True)]
     return judged("; ".join(cases), telling(*bounds), *limits)
 
 
@@ -156,7 +156,7 @@ def pulls(*found: Runs) -> Evidence:
         for arm in set(range(len(bandit))) - {bandit.best(risk)}:
             bound, most = theory.pulls_bound(bandit, risk, HORIZON, arm=arm), int(runs.pulls[:, arm].max())
             # The bound of the proof is the corrected one; the printed one belongs to a lemma that is commented out.
-            shares.append(most / (bound.corrected or 1.0))
+            shares.append(most / known(bound.corrected))
             shown.append(f"{most:,} of {bound.corrected:,.0f}")
             bounds.append(bound)
     return judged(f"{', '.join(shown)} in {len(found[0]):,} runs each", telling(*bounds), at_most(1.0, shares))
@@ -234,7 +234,7 @@ def equal_means_bound() -> Evidence:
     is left of it without that term; then of means 1 and 1/2."""
     same, apart = (Bandit([Deterministic(mean), Bernoulli(0.5)]) for mean in (0.5, 1.0))
     bounds = [
-        theory.theorem1_expectation(bandit, MeanVariance(0.0), HORIZON).printed or 0.0 for bandit in (same, apart)
+        known(theory.theorem1_expectation(bandit, MeanVariance(0.0), HORIZON).printed) for bandit in (same, apart)
     ]
     left = (2.0 * 10.0**2 * math.log(HORIZON) / 0.25 + 17.0 * 2) / HORIZON
     rest, other = bounds[0] / left - 1.0, bounds[1] / left - 1.0

@@ -18,7 +18,7 @@ from prudent import (
     theory,
 )  # fmt: skip
 from prudent.paper.claims import printed
-from prudent.paper.claims.ledger import Evidence, above, at_most, below, judged, listed, near, on, remark
+from prudent.paper.claims.ledger import Evidence, above, at_most, below, judged, known, listed, near, on, remark
 from prudent.paper.claims.mv_lcb import HORIZON, LONG, PLACES, telling
 from prudent.policies.base import Arm
 from prudent.policies.exp_exp import RULES
@@ -50,7 +50,7 @@ def commented_pulls(*found: Runs) -> Evidence:
     for runs, (bandit, risk) in zip(found, PLACES, strict=True):
         for arm in set(range(len(bandit))) - {bandit.best(risk)}:
             bound = theory.pulls_bound(bandit, risk, HORIZON, arm=arm)
-            said, proved = bound.printed or 1.0, bound.corrected or 1.0
+            said, proved = known(bound.printed), known(bound.corrected)
             shares.append(int(runs.pulls[:, arm].max()) / said)
             ratios.append(said / proved)
             bounds.append(bound)
@@ -63,7 +63,7 @@ def comparison_with_ucb() -> Evidence:
     """Theorem 1 over ρ at ρ = 10⁶, for arms of means 1 and 1/2: what log n is multiplied by, from n = 10⁷ to 10⁹, and
     the 8/Δ of UCB1, Δ a difference of means."""
     bandit, rho, ends = Bandit([Deterministic(1.0), Bernoulli(0.5)]), 1e6, (10**7, 10**9)
-    bounds = [(theory.theorem1_expectation(bandit, MeanVariance(rho), n).printed or 0.0) * n / rho for n in ends]
+    bounds = [known(theory.theorem1_expectation(bandit, MeanVariance(rho), n).printed) * n / rho for n in ends]
     slope, ucb = (bounds[1] - bounds[0]) / math.log(ends[1] / ends[0]), 8.0 / float(np.ptp(bandit.means))
     text = f"log n is multiplied by {slope:.4f}, and by {ucb:g} in that of UCB1"
     return judged(text, near(1.0, 1e-3, slope / ucb, of="their ratio"))
@@ -77,7 +77,7 @@ def constant_of_theorem_2() -> Evidence:
     units = n ** (1 / 3) / k
     constants = [printed.worst_regret(k * (n / rule) ** (2 / 3), k, n) * units for rule in RULES.values()]
     bound = theory.theorem2(Bandit([Bernoulli(0.5), *[Bernoulli(0.9)] * (k - 1)]), MeanVariance(0.0), n)
-    proved = (bound.corrected or math.inf) * units
+    proved = known(bound.corrected) * units
     text = f"it gives {constants[0]:.2f}, {constants[1]:.2f} with the appendix's τ; a repaired proof gives {proved:.2f}"
     return judged(text, at_most(2.0, constants[0]))
 
