@@ -69,7 +69,7 @@ TESTS = {
     "files": "unit/test_files unit/test_study_store unit/test_anywhere unit/test_plan",
     "fingerprints": "unit/test_compiled unit/test_compiling unit/test_engine unit/test_study",
     "json_text": "unit/test_json_text unit/test_cli_trouble",
-    "identification": "unit/test_threads unit/test_identification unit/test_registered unit/test_testing_strategies "
+    "identification": "unit/test_threads unit/test_identification* unit/test_registered unit/test_testing_strategies "
     "statistical/test_enumeration statistical/test_identification_laws",
     "live": "unit/test_agent* unit/test_ties",
     "paper": "figures/test_definitions figures/test_drawn unit/test_claims figures/test_* unit/test_report",
@@ -214,9 +214,10 @@ def all_mutants(module: str = "") -> list[Mutant]:
 
 
 def tests_of(path: Path) -> list[str]:
-    """The files of tests for a file, from the root: those with its name first, then as in the table, then defaults."""
+    """The files of tests for a file, from the root: those with its name first, then the pinned defaults and constants,
+    then as in the table, then what public functions refuse, and the names of the package."""
     room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-    globs = f"{TESTS[room]} unit/test_package".split()
+    globs = f"unit/test_registered {TESTS[room]} unit/test_refusals unit/test_package".split()
     found = [test for glob in globs for test in sorted(ROOT.glob(f"tests/{glob}.py"))]
     found.sort(key=lambda test: path.stem not in test.stem)
     return [test.relative_to(ROOT).as_posix() for test in dict.fromkeys(found)]
