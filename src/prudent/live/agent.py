@@ -23,6 +23,7 @@ from prudent.live.deciding import Leader, Posterior, leader, posterior
 from prudent.live.knowing import Estimate, Intervals, estimate, intervals
 from prudent.live.naming import Labels, names_of
 from prudent.live.state import LARGEST, State, read, write
+from prudent.live.summary import Summary, summary
 from prudent.parameters import check_parameter, check_support
 from prudent.policies.base import FOREVER, Policy, Setting, policies, spec
 from prudent.policies.binding import bind, check_rewards, known_risk
@@ -255,6 +256,18 @@ class Agent:
         see. Do not stop because it passes 95 %, as if you then erred in 5 % of cases; `leader` is for that.
         """
         return posterior(self._labels.all(), self._arms, self.risk)
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """All rewards as one sequence: mean, variance and how much of it comes from moving between arms, cost; the
+        regret per round, and what was saved against an even split, as intervals that hold at any time.
+
+        Regret is the cost of all rewards minus the smallest cost of an arm in play. An interval needs a bounded
+        support, a reward of each arm in play, and a risk measure with `bounds`; an even split also mean-variance. If
+        you add an arm, the level holds for what is said from then on.
+        """
+        level = check_parameter("summary", "level", level)
+        known: Summary = self._shown(summary(self._labels.all(), self._arms, self.risk, level, self._ends))
+        return known
 
     def add_arm(self, name: str | None = None) -> Any:
         """Add a new arm, with a name if the others have one, and return its name or number.

@@ -1,6 +1,6 @@
 """What users call the arms: by name if they gave names, by number from 0 otherwise."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -92,3 +92,14 @@ def check_names(owner: str, parameter: str, names: list[Any]) -> None:
             raise PrudentError(f"{owner}: {parameter} must be text that is not empty, got {shown(name)}")
     if len(set(names)) < len(names):
         raise PrudentError(f"{owner}: {parameter} must be all different, got {shown(names)}")
+
+
+def called(arm: Any) -> str:
+    """An arm in a sentence: its name, or `arm 3`."""
+    return arm if isinstance(arm, str) else f"arm {arm}"
+
+
+def listed(arms: Sequence[Any]) -> str:
+    """Arms in a sentence: `A, B and C`."""
+    words = [called(arm) for arm in arms]
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
