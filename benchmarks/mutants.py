@@ -60,7 +60,7 @@ TESTS = {
     "compiling": "unit/test_compiling unit/test_testing_policies",
     "confidence": "properties/test_confidence_* unit/test_agent_intervals statistical/test_confidence_* "
     "unit/test_risk unit/test_identification",
-    "engine": "unit/test_threads unit/test_blocks unit/test_levels unit/test_engine unit/test_ties "
+    "engine": "unit/test_threads unit/test_blocks unit/test_levels unit/test_engine unit/test_ties unit/test_batching "
     "properties/test_block_identities statistical/test_hypergeometric statistical/test_enumeration "
     "statistical/test_reference unit/test_leaping_engine statistical/test_leaping statistical/test_learning",
     "errors": "unit/test_errors unit/test_hostile unit/test_registry unit/test_bandit unit/test_study",
