@@ -1,4 +1,4 @@
-"""Processes that serve a database, to be killed: a service behind a socket, a line of JSON for a request and its answer.
+"""Processes that serve a database, to be killed: a service behind a socket, a line of JSON for a request or an answer.
 
 The import of everything takes seconds, so one process does it once, and forks a worker in no time whenever it is told.
 Run as a program, this file is that process: it reads orders, a line of JSON each.
@@ -18,6 +18,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ class Nursery:
         )
 
     def start(self, database: str, **orders: Any) -> "Worker":
-        """A worker on a database, ready or soon to be; for the orders see `serve`."""
+        """A worker on a database, ready or soon to be; see `Orders`."""
         path = Path(self._folder.name) / str(next(self._numbers))
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -135,47 +136,52 @@ def main() -> None:
                 os.dup2(os.open(os.devnull, os.O_RDWR), 0)
                 os.dup2(2, 1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                orders = json.loads(line)
-                mutants.apply(orders.pop("mutant", None))
-                serve(**orders)
+                orders = Orders(**json.loads(line))
+                mutants.apply(orders.mutant)
+                serve(orders)
             finally:
                 os._exit(1)
         print(number, flush=True)
 
 
-def serve(
-    path: str,
-    database: str,
-    *,
-    step: str | None = None,
-    passes: int = 1,
-    how: int = signal.SIGKILL,
-    every: int = 50_000,
-    failing: int = 0,
-    limits: dict[str, str] | None = None,
-    patience: float = 0.0,
-) -> None:
-    """Serve until killed; SIGTERM closes in peace.
+@dataclass
+class Orders:
+    """What a worker is to do.
 
-    At the named step, when it is passed for the `passes`-th time, the worker sends itself the signal `how`. Snapshots
-    are kept after `every` events. Of `failing` commits one fails, another one happens but seems to fail.
+    At the named step, when it is passed for the `passes`-th time, it sends itself the signal `how`. Snapshots are kept
+    after `every` events. Of `failing` commits one fails, another one happens but seems to fail. `limits` are those of
+    PostgreSQL, `mutant` a fault that it has.
     """
+
+    path: str
+    database: str
+    step: str | None = None
+    passes: int = 1
+    how: int = signal.SIGKILL
+    every: int = 50_000
+    failing: int = 0
+    limits: dict[str, str] = field(default_factory=dict)
+    mutant: str | None = None
+
+
+def serve(orders: Orders) -> None:
+    """Serve until killed; SIGTERM closes in peace."""
     from prudent.service import follower, postgres
     from prudent.service.service import Service
     from prudent.service.store import open_store
 
-    follower.EVERY, follower.PACE = every, 0.02
-    postgres.LIMITS.update(limits or {})
+    follower.EVERY, follower.PACE = orders.every, 0.02
+    postgres.LIMITS.update(orders.limits)
     counted = itertools.count(1)
 
     def pass_by(name: str) -> None:
-        if name == step and next(counted) == passes:
-            os.kill(os.getpid(), how)
+        if name == orders.step and next(counted) == orders.passes:
+            os.kill(os.getpid(), orders.how)
 
-    store = open_store(database)
-    if failing:
-        store.commit = unreliable(store, failing)
-    service = Service(store, patience=patience, step=pass_by).start()
+    store = open_store(orders.database)
+    if orders.failing:
+        store.commit = unreliable(store, orders.failing)
+    service = Service(store, patience=0.0, step=pass_by).start()
 
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:
@@ -187,9 +193,9 @@ def serve(
     class Server(socketserver.ThreadingUnixStreamServer):
         daemon_threads, request_queue_size = True, 128
 
-    server = Server(path + ".new", Handler)
+    server = Server(orders.path + ".new", Handler)
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown).start())
-    os.rename(path + ".new", path)  # now it is ready
+    os.rename(orders.path + ".new", orders.path)  # now it is ready
     server.serve_forever(poll_interval=0.02)
     service.close()
     os._exit(0)
