@@ -42,11 +42,11 @@ class PostgreSQL:
         self._readers: list[Any] = []  # connections that nobody uses now
         self._closed = False
         try:
-            self._writer()
+            version = self._writer().info.server_version
         except StoreError as error:
             where = re.sub(r"//[^@/]*@", "//…@", address)  # without the password
             raise PrudentError(f"database: cannot connect to {where}: {error}; does it run, and may you?") from None
-        if (version := self._writer().info.server_version) < 150000:
+        if version < 150000:
             raise PrudentError(f"database: PostgreSQL must be 15 or later, got {version}")
 
     def begin(self) -> None:
