@@ -18,7 +18,7 @@ import msgspec
 from prudent.errors import PrudentError, near
 from prudent.service.metrics import Metrics
 from prudent.service.problems import RequestError
-from prudent.service.routes import PROBLEM, Call, Reply, Route
+from prudent.service.routes import BODY, FORM, JSON, PROBLEM, Call, Reply, Route
 from prudent.service.store import StoreError
 from prudent.service.tokens import Token
 
@@ -41,9 +41,10 @@ PROBES = ("/healthz", "/readyz")
 LONGEST_DETAIL = 1000
 """Characters of a sentence that says what is wrong."""
 
+CLOSED = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
 ALWAYS = [
     (b"x-content-type-options", b"nosniff"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    CLOSED,
     (b"referrer-policy", b"no-referrer"),
 ]
 log = logging.getLogger("prudent.service")
@@ -65,6 +66,8 @@ class App:
         Requests a second that a token may make in the long run; twice as many at once.
     access_log
         Whether every request is logged.
+    site
+        Answers for the pages, if there are any.
     """
 
     def __init__(
@@ -75,7 +78,9 @@ class App:
         hosts: Iterable[str] = LOOPBACK,
         rate: float = 5000.0,
         access_log: bool = False,
+        site: Any = None,
     ) -> None:
+        self.site = site
         self.service, self.access_log = service, access_log
         self.metrics = Metrics(service)
         self.hosts = {host.lower().encode() for host in hosts}
@@ -99,6 +104,11 @@ class App:
         began, route, who = time.perf_counter(), None, None
         try:
             headers = self._headers(scope)
+            if self.site is not None and self.site.takes(scope["path"]):
+                self._check_host(headers)
+                body = await self._body(receive, headers, BODY, FORM) if scope["method"] == "POST" else b""
+                reply = await self.site.answer(scope["method"], scope["path"], headers, body)
+                return await _send(send, reply, scope["method"])
             route, name = self._route(scope)
             if route.path not in PROBES:
                 self._check_host(headers)
@@ -207,8 +217,8 @@ class App:
                 raise unknown(kind)  # as if there were none: ids of others are nobody's business
         return call
 
-    async def _body(self, receive: Receive, headers: Mapping[bytes, bytes], limit: int) -> bytes:
-        """The whole body, if it is JSON and not too long. That it comes in time is the server's business."""
+    async def _body(self, receive: Receive, headers: Mapping[bytes, bytes], limit: int, kind: str = JSON) -> bytes:
+        """The whole body, if it is of this kind and not too long. That it comes in time is the server's business."""
         length = headers.get(b"content-length", b"0")
         if not length.isdigit():
             raise RequestError("bad-request", "Content-Length: must be a whole number")
@@ -222,8 +232,8 @@ class App:
         if more or len(body) > limit:
             raise RequestError("too-large", f"the body must have at most {limit:,} bytes; send it in parts")
         media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-        if body and media != b"application/json":
-            raise RequestError("not-json-type", "pass the header Content-Type: application/json")
+        if body and media != kind.encode():
+            raise RequestError("not-json-type", f"pass the header Content-Type: {kind}")
         return bytes(body)
 
     def _decoded(self, route: Route, raw: bytes) -> Any:
@@ -332,6 +342,8 @@ def _problem(error: Exception, scope: Any) -> Reply:
 async def _send(send: Send, reply: Reply, method: str) -> None:
     headers = [*ALWAYS, (b"content-type", reply.media.encode())] if reply.status not in (204, 304) else [*ALWAYS]
     headers += [(name.encode(), value.encode()) for name, value in reply.headers]
+    if any(name == "content-security-policy" for name, _ in reply.headers):
+        headers.remove(CLOSED)  # a page has its own
     if not any(name == "etag" for name, _ in reply.headers):
         headers.append((b"cache-control", b"no-store"))
     if isinstance(reply.body, bytes):

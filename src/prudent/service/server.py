@@ -22,6 +22,7 @@ from prudent.service.http import ALWAYS, LOOPBACK, App, encode
 from prudent.service.problems import RequestError
 from prudent.service.routes import PROBLEM
 from prudent.service.service import Service
+from prudent.service.site.app import Site
 from prudent.service.store import open_store
 
 HANDED_ON = "PRUDENT_SERVE"
@@ -218,6 +219,7 @@ def app_of(settings: Settings, service: Service) -> App:
         hosts=(*LOOPBACK, settings.host, *settings.allowed_hosts),
         rate=settings.rate,
         access_log=settings.access_log,
+        site=Site(service),
     )
 
 

@@ -259,6 +259,11 @@ class Service:
         found = self.store.read(sql, row.id, after, limit)
         return [shown_row(row, Row(*parts), labels, at) for *parts, at in found]
 
+    def recent(self, number: int, limit: int) -> dict[int, int]:
+        """How many of the last decisions each arm has."""
+        last = "SELECT arm FROM decision WHERE experiment = ? AND arm IS NOT NULL ORDER BY seq DESC LIMIT ?"
+        return dict(self.store.read(f"SELECT arm, COUNT(*) FROM ({last}) AS last GROUP BY arm", number, limit))
+
     def events(self, experiment: str, after: int, limit: int) -> list[dict[str, Any]]:
         """Lines of the log, after one of that number."""
         row = self._row(experiment)
