@@ -7,7 +7,6 @@ So one connection does both, and a lock beside the file keeps other processes aw
 import contextlib
 import os
 import sqlite3
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -24,8 +23,8 @@ class SQLite:
 
     def __init__(self, path: str | os.PathLike[str], *, relaxed: bool = False) -> None:
         self.path = Path(path).absolute()
-        self._readers = threading.local()
-        self._all: list[sqlite3.Connection] = []
+        self._readers: list[sqlite3.Connection] = []  # connections that nobody uses now
+        self._closed = False
         self._lock = _held(self.path.with_name(self.path.name + ".lock"))
         try:
             with _errors():
@@ -64,22 +63,32 @@ class SQLite:
     def create(self, sql: str) -> None:
         self.execute(sql)
 
-    def read(self, sql: str, *values: Any) -> list[Any]:
-        with _errors():
-            return self._reader().execute(sql, values).fetchall()
+    def lock_tables(self) -> None:
+        """No other process has the file."""
 
-    def _reader(self) -> sqlite3.Connection:
-        """This thread's connection, which can change nothing."""
-        connection: sqlite3.Connection | None = getattr(self._readers, "connection", None)
-        if connection is None:
+    def read(self, sql: str, *values: Any) -> list[Any]:
+        with _errors(), self._reader() as reader:
+            return reader.execute(sql, values).fetchall()
+
+    @contextlib.contextmanager
+    def _reader(self) -> Iterator[sqlite3.Connection]:
+        """A connection that nobody else uses meanwhile, and that can change nothing."""
+        try:
+            connection = self._readers.pop()
+        except IndexError:
             connection = sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True, check_same_thread=False)
             connection.execute("PRAGMA busy_timeout = 5000")
-            self._readers.connection = connection
-            self._all.append(connection)
-        return connection
+        try:
+            yield connection
+        finally:
+            if self._closed:
+                connection.close()
+            else:
+                self._readers.append(connection)
 
     def close(self) -> None:
-        for connection in (*self._all, self._writer):
+        self._closed = True
+        for connection in (*self._readers, self._writer):
             connection.close()
         self._lock.close()
 
