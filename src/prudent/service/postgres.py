@@ -6,7 +6,6 @@ believed to hold the lock. Short time limits cut off a worker that stands still 
 
 import contextlib
 import re
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -15,6 +14,9 @@ from prudent.errors import PrudentError
 from prudent.service.store import StoreError
 
 LIMITS = {"lock_timeout": "2s", "statement_timeout": "10s", "idle_in_transaction_session_timeout": "5s"}
+
+LOCK = 7_078_853_010
+"""The number of the lock under which tables are made and changed."""
 
 TYPES = {
     "INTEGER": "BIGINT",
@@ -37,19 +39,25 @@ class PostgreSQL:
             raise PrudentError("database: PostgreSQL needs psycopg; pip install 'prudent[postgres]'") from None
         self._psycopg, self._address, self._relaxed = psycopg, address, relaxed
         self._connection: Any = None
-        self._readers = threading.local()
-        self._all: list[Any] = []
+        self._readers: list[Any] = []  # connections that nobody uses now
+        self._closed = False
         try:
-            self._writer()
+            version = self._writer().info.server_version
         except StoreError as error:
             where = re.sub(r"//[^@/]*@", "//…@", address)  # without the password
             raise PrudentError(f"database: cannot connect to {where}: {error}; does it run, and may you?") from None
-        if (version := self._writer().info.server_version) < 150000:
+        if version < 150000:
             raise PrudentError(f"database: PostgreSQL must be 15 or later, got {version}")
 
     def begin(self) -> None:
-        with self._errors():
-            self._writer().execute("BEGIN")
+        """Tried again once on a new connection, since the server may have been started anew."""
+        try:
+            with self._errors():
+                self._writer().execute("BEGIN")
+        except StoreError:
+            self._drop()
+            with self._errors():
+                self._writer().execute("BEGIN")
 
     def commit(self) -> None:
         with self._errors():
@@ -79,28 +87,39 @@ class PostgreSQL:
         with self._errors():
             self._writer().execute(sql)
 
-    def read(self, sql: str, *values: Any) -> list[Any]:
-        """On a connection of this thread; tried again once, since the server may have been started anew."""
-        for last in (False, True):
-            connection = getattr(self._readers, "connection", None)
-            try:
-                if connection is None or connection.closed:
-                    with self._errors():
-                        connection = self._readers.connection = self._connect()
-                    self._all.append(connection)
-                with self._errors():
-                    return list(connection.execute(translated(sql), values).fetchall())
-            except StoreError:
-                self._readers.connection = None
-                if last:
-                    raise
-        raise AssertionError
+    def lock_tables(self) -> None:
+        """Two workers may start at the same moment."""
+        self.execute("SELECT pg_advisory_xact_lock(?)", LOCK)
 
-    def backup(self, path: str) -> None:
-        raise PrudentError(f"backup: PostgreSQL has its own tool; run pg_dump --file {path} …")
+    def read(self, sql: str, *values: Any) -> list[Any]:
+        """Tried again once on a new connection, since the server may have been started anew."""
+        try:
+            connection = self._readers.pop()
+        except IndexError:
+            return self._read_with(None, sql, values)
+        try:
+            return self._read_with(connection, sql, values)
+        except StoreError:
+            return self._read_with(None, sql, values)
+
+    def _read_with(self, connection: Any, sql: str, values: Sequence[Any]) -> list[Any]:
+        """Read, and keep the connection for the next reader if it is still good."""
+        with self._errors():
+            connection = self._connect() if connection is None else connection
+            try:
+                found = connection.execute(translated(sql), values).fetchall()
+            except BaseException:
+                connection.close()
+                raise
+        if self._closed:
+            connection.close()
+        else:
+            self._readers.append(connection)
+        return list(found)
 
     def close(self) -> None:
-        for connection in (*self._all, self._connection):
+        self._closed = True
+        for connection in (*self._readers, self._connection):
             with contextlib.suppress(Exception):
                 connection.close()
 

@@ -26,8 +26,9 @@ from prudent.service.verifying import Verified, verify
 from prudent.service.work import decision_id, experiment_number, seq_of
 from prudent.service.writer import Writer
 
-MOST = 512
-"""Commands of one transaction."""
+MOST = 4000
+"""Events of one transaction, if a single request does not make more. So it takes a fraction of a second, and is not cut
+off as one that stands still."""
 
 
 def steady_clock() -> Callable[[], int]:
@@ -66,14 +67,13 @@ class Service:
     ) -> None:
         self.store, self.queue_limit, self.patience = store, queue_limit, patience
         self.now = steady_clock() if now is None else now
-        self.writer = Writer(store, self.now, step)
-        self.follower = Follower(store, self.write)
+        self.writer = Writer(store, self.now, patience, step)
+        self.follower = Follower(store, lambda *state: self.write(partial(self.writer.keep_snapshot, *state)))
         self.commits = self.carried_out = 0
         self._queue: deque[tuple[Any, Any]] = deque()
         self._arrived = threading.Condition()
         self._threads: list[threading.Thread] = []
         self._closing = threading.Event()
-        self._trouble: str | None = None
         self._names: dict[int, str] = {}
         self.tokens = Tokens(store, self.write, self.now)
 
@@ -92,8 +92,9 @@ class Service:
             self._arrived.notify_all()
         for thread in self._threads:
             thread.join(timeout=10.0)
-        with contextlib.suppress(StoreError):
-            self.writer.keep_snapshots()
+        if not any(thread.is_alive() for thread in self._threads):
+            with contextlib.suppress(StoreError):
+                self.writer.keep_snapshots()
         self.store.close()
 
     # Changes
@@ -151,15 +152,26 @@ class Service:
             with self._arrived:
                 while not self._queue and not self._closing.is_set():
                     self._arrived.wait()
-                taken = [self._queue.popleft() for _ in range(min(MOST, len(self._queue)))]
+                taken = self._taken()
             if not taken:
                 return
             commands = [(item, reply) for item, reply in taken if isinstance(item, Command)]
             if commands:
-                _answer([reply for _, reply in commands], self._carried_out([item for item, _ in commands]))
+                results = self._carried_out([item for item, _ in commands])
+                self.writer.step("before answer")
+                _answer([reply for _, reply in commands], results)
             for item, reply in taken:
                 if not isinstance(item, Command):
                     _answer([reply], [self._tried(item)])
+
+    def _taken(self) -> list[tuple[Any, Any]]:
+        """What waits, as far as one transaction can carry it."""
+        taken: list[tuple[Any, Any]] = []
+        size = 0
+        while self._queue and size < MOST:
+            taken.append(self._queue.popleft())
+            size += taken[-1][0].size if isinstance(taken[-1][0], Command) else 1
+        return taken
 
     def _carried_out(self, commands: list[Command]) -> list[Any]:
         results: Any = self._tried(lambda: self.writer.carry_out(commands))
@@ -170,28 +182,28 @@ class Service:
     def _tried(self, act: Callable[[], Any]) -> Any:
         """What it gives, or its error; the thread must go on whatever happens."""
         try:
-            result = act()
-            self._trouble = None
-            return result
+            return act()
         except RequestError as error:
             return error
         except PrudentError as error:
             return RequestError("invalid", str(error))
         except StoreError as error:
-            self._trouble = str(error)
+            self.writer.trouble = str(error)
             return RequestError("unavailable", f"the database does not answer: {error}; try again later")
         except Exception as error:  # a fault of ours: nothing was answered, so nothing is promised
             self.writer.forget()
-            self._trouble = f"{type(error).__name__}: {error}"
+            self.writer.trouble = f"{type(error).__name__}: {error}"
             return RequestError("unavailable", "something went wrong inside; nothing was recorded, try again later")
 
     def _sweep(self) -> None:
-        """Close windows when they are due."""
-        if self._closing.wait(self.patience):
-            return
+        """Close windows when they are due, and see whether trouble has passed."""
+        begin = time.monotonic() + self.patience
         while not self._closing.wait(0.2):
             with contextlib.suppress(RequestError, StoreError):
-                self.close_windows()
+                if self.writer.trouble is not None:
+                    self.write(self.writer.probe)
+                if time.monotonic() >= begin:
+                    self.close_windows()
 
     def close_windows(self) -> None:
         """Count what is due in every experiment, now."""
@@ -259,7 +271,8 @@ class Service:
 
     def ready(self) -> list[str]:
         """Why it cannot serve now; nothing if it can."""
-        reasons = [] if self._trouble is None else [f"the database: {self._trouble}"]
+        trouble = self.writer.trouble
+        reasons = [] if trouble is None else [f"the last attempt to write failed: {trouble}"]
         try:
             self.store.read("SELECT value FROM meta WHERE name = 'schema'")
         except StoreError as error:

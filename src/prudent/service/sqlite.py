@@ -7,7 +7,6 @@ So one connection does both, and a lock beside the file keeps other processes aw
 import contextlib
 import os
 import sqlite3
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -24,8 +23,8 @@ class SQLite:
 
     def __init__(self, path: str | os.PathLike[str], *, relaxed: bool = False) -> None:
         self.path = Path(path).absolute()
-        self._readers = threading.local()
-        self._all: list[sqlite3.Connection] = []
+        self._readers: list[sqlite3.Connection] = []  # connections that nobody uses now
+        self._closed = False
         self._lock = _held(self.path.with_name(self.path.name + ".lock"))
         try:
             with _errors():
@@ -64,32 +63,57 @@ class SQLite:
     def create(self, sql: str) -> None:
         self.execute(sql)
 
-    def read(self, sql: str, *values: Any) -> list[Any]:
-        with _errors():
-            return self._reader().execute(sql, values).fetchall()
+    def lock_tables(self) -> None:
+        """No other process has the file."""
 
-    def _reader(self) -> sqlite3.Connection:
-        """This thread's connection, which can change nothing."""
-        connection: sqlite3.Connection | None = getattr(self._readers, "connection", None)
-        if connection is None:
+    def read(self, sql: str, *values: Any) -> list[Any]:
+        with _errors(), self._reader() as reader:
+            return reader.execute(sql, values).fetchall()
+
+    @contextlib.contextmanager
+    def _reader(self) -> Iterator[sqlite3.Connection]:
+        """A connection that nobody else uses meanwhile, and that can change nothing."""
+        try:
+            connection = self._readers.pop()
+        except IndexError:
             connection = sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True, check_same_thread=False)
             connection.execute("PRAGMA busy_timeout = 5000")
-            self._readers.connection = connection
-            self._all.append(connection)
-        return connection
-
-    def backup(self, path: str) -> None:
-        """A copy as of now, while others go on writing."""
         try:
-            with _errors(), contextlib.closing(sqlite3.connect(path)) as copy:
-                self._reader().backup(copy, pages=1000)
-        except StoreError as error:
-            raise PrudentError(f"backup: cannot write {path}: {error}; choose another place") from None
+            yield connection
+        finally:
+            if self._closed:
+                connection.close()
+            else:
+                self._readers.append(connection)
 
     def close(self) -> None:
-        for connection in (*self._all, self._writer):
+        self._closed = True
+        for connection in (*self._readers, self._writer):
             connection.close()
         self._lock.close()
+
+
+def copy_database(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> None:
+    """A copy as of now into a new file, which is there only when it is whole; others may go on writing.
+
+    All pages are copied in one step, since a copy in several begins again whenever somebody writes in between.
+    """
+    part = Path(f"{os.fspath(out)}.part")
+    try:
+        source = f"{Path(path).absolute().as_uri()}?mode=ro"
+        with (
+            _errors(),
+            contextlib.closing(sqlite3.connect(source, uri=True)) as database,
+            contextlib.closing(sqlite3.connect(part)) as copy,
+        ):
+            database.backup(copy)
+        part.replace(out)
+    except StoreError as error:
+        raise PrudentError(
+            f"backup: cannot copy {path} to {out}: {error}; is the one a database, and is there room?"
+        ) from None
+    finally:
+        part.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

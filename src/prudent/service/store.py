@@ -84,7 +84,7 @@ class Database(Protocol):
     def execute_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None: ...
     def read(self, sql: str, *values: Any) -> list[Any]: ...
     def create(self, sql: str) -> None: ...
-    def backup(self, path: str) -> None: ...
+    def lock_tables(self) -> None: ...
     def close(self) -> None: ...
 
 
@@ -93,10 +93,21 @@ def open_store(where: str, *, relaxed: bool = False) -> "Store":
     if where.startswith(("postgresql://", "postgres://")):
         from prudent.service.postgres import PostgreSQL
 
-        return Store(PostgreSQL(where, relaxed=relaxed))
+        return _opened(PostgreSQL(where, relaxed=relaxed))
     from prudent.service.sqlite import SQLite
 
-    return Store(SQLite(where, relaxed=relaxed))
+    return _opened(SQLite(where, relaxed=relaxed))
+
+
+def _opened(database: Database) -> "Store":
+    """The store, its tables as this version wants them."""
+    try:
+        return Store(database)
+    except BaseException as error:
+        database.close()
+        if isinstance(error, StoreError):
+            raise PrudentError(f"database: cannot be prepared: {error}; may this user write to it?") from None
+        raise
 
 
 class StoreError(Exception):
@@ -118,14 +129,15 @@ class Store:
         self.begin()
         try:
             yield
+            self.commit()
         except BaseException:
             self.rollback()
             raise
-        self.commit()
 
     def _migrate(self) -> None:
         """Bring the tables to this version; those of a newer version are refused."""
         with self.transaction():
+            self.database.lock_tables()
             self.database.create("CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
             found = self.database.execute(f"SELECT value FROM meta WHERE name = 'schema'{self.database.locking}")
             version = int(found[0][0]) if found else 0
@@ -140,6 +152,10 @@ class Store:
             if version < SCHEMA:
                 self.database.execute("DELETE FROM meta WHERE name = 'schema'")
                 self.database.execute("INSERT INTO meta (name, value) VALUES ('schema', ?)", str(SCHEMA))
+
+    def touch(self) -> None:
+        """Write something that changes nothing."""
+        self.database.execute("UPDATE meta SET value = value WHERE name = 'schema'")
 
     # Experiments
 
@@ -253,15 +269,10 @@ class Store:
 
     # Snapshots
 
-    def snapshot(self, number: int, *, writing: bool = False) -> tuple[int, str] | None:
-        """The newest one: its number and its text."""
+    def snapshots(self, number: int, *, writing: bool = False) -> dict[int, str]:
+        """All that are kept, the newest first."""
         ask = self.database.execute if writing else self.read
-        found = ask("SELECT seq, state FROM snapshot WHERE experiment = ? ORDER BY seq DESC LIMIT 1", number)
-        return (found[0][0], found[0][1]) if found else None
-
-    def snapshots(self, number: int) -> dict[int, str]:
-        """All that are kept."""
-        return dict(self.read("SELECT seq, state FROM snapshot WHERE experiment = ?", number))
+        return dict(ask("SELECT seq, state FROM snapshot WHERE experiment = ? ORDER BY seq DESC", number))
 
     def add_snapshot(self, number: int, seq: int, state: str, version: str) -> None:
         """Keep the newest two of an experiment, so that one remains if the other turns out wrong."""

@@ -28,6 +28,14 @@ class Command(msgspec.Struct):
     by: int = 0
     if_match: int | None = None
 
+    @property
+    def size(self) -> int:
+        """How many events it may make, apart from those that follow by themselves."""
+        request = self.request
+        if isinstance(request, m.TellMany):
+            return len(request.rewards)
+        return request.count if isinstance(request, m.Ask) else 1
+
 
 def perform(work: Work, command: Command) -> Any:
     """The answer to a command; its events are recorded."""
@@ -204,7 +212,7 @@ def _checked(work: Work, given: m.Tell | m.Told) -> tuple[float, dict[str, float
 
 def _check_open(work: Work, row: Row) -> None:
     """Refuse what comes too late, or before its time."""
-    if row.state in ("defaulted", "expired") or (row.due is not None and work.now >= row.due):
+    if row.state in ("defaulted", "expired") or work.closed(row):
         raise RequestError("window-closed", "the window of this decision has closed, so that its reward came too late")
     if row.state == "withdrawn":
         conflict("this decision was withdrawn, so that it has no reward")
@@ -266,7 +274,7 @@ def withdraw(work: Work, command: Command) -> m.Decision:
     if row.arm is None:
         conflict("this is a batch; report it with PUT /v1/batches/…, where what was not used is taken back")
     if row.state in ("open", "waiting"):
-        if row.due is not None and work.now >= row.due:
+        if work.closed(row):
             raise RequestError("window-closed", "the window of this decision has closed")
         work.record("withdrawn", command.by, decision=row.seq, arm=row.arm)
         work.keep(row._replace(state="withdrawn", due=None))

@@ -22,11 +22,12 @@ class BrokenError(Exception):
 
 
 class Work:
-    """One experiment within a transaction. `now` is the time of its events."""
+    """One experiment within a transaction. `now` is the time of its events. Windows that closed until `grace`, while
+    the service was away, are still open for rewards."""
 
-    def __init__(self, experiment: Experiment, fold: Fold, now: int) -> None:
+    def __init__(self, experiment: Experiment, fold: Fold, now: int, grace: int = 0) -> None:
         self.experiment, self.fold = experiment, fold
-        self.now = max(now, fold.at)
+        self.now, self.grace = max(now, fold.at), grace
         self.known: dict[bytes, Known] = {}
         self.decisions: dict[int, Row] = {}
         self.events: list[tuple[Event, bytes]] = []
@@ -53,6 +54,10 @@ class Work:
             raise BrokenError(str(error)) from error
         self.events.append((event, self.fold.chain))
         return event
+
+    def closed(self, row: Row) -> bool:
+        """Whether it is too late for this decision, also if that is not in the log yet."""
+        return row.due is not None and self.grace < row.due <= self.now
 
     def keep(self, row: Row) -> None:
         """A decision is new, or has a new state."""

@@ -4,6 +4,7 @@ A sync of the disk takes milliseconds, whatever is written. So what arrives duri
 no timer is needed. The answer is given only after the commit.
 """
 
+import contextlib
 import platform
 import secrets
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ import msgspec
 import numpy as np
 
 from prudent import __version__
+from prudent.errors import PrudentError
 from prudent.service.events import LINK, START
 from prudent.service.fold import Fold, LogError
 from prudent.service.messages import Status
@@ -30,9 +32,17 @@ PAGE = 10_000
 class Writer:
     """Carries out commands. Not thread-safe: it belongs to one thread."""
 
-    def __init__(self, store: Store, now: Callable[[], int], step: Callable[[str], None] = lambda name: None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        now: Callable[[], int],
+        patience: float = 0.0,
+        step: Callable[[str], None] = lambda name: None,
+    ) -> None:
         self.store, self.now = store, now
+        self.since, self.patience = now(), round(1000.0 * patience)
         self.step = step  # names the steps of the way, for tests that stop the process there
+        self.trouble: str | None = None  # why the last attempt to write failed
         self._folds: dict[int, Fold] = {}
         self._numbers: dict[str, int] = {}
 
@@ -45,9 +55,9 @@ class Writer:
                 return [result for command in commands for result in self.carry_out([command])]
             return [RequestError("invalid", str(error))]
         except (StoreError, LogError) as error:
-            return [RequestError("unavailable", f"the log cannot be written or read: {error}; try again later")] * len(
-                commands
-            )
+            self.trouble = str(error)
+            problem = RequestError("unavailable", f"the log cannot be written or read: {error}; try again later")
+            return [problem] * len(commands)
 
     def _together(self, commands: Sequence[Command]) -> list[Any]:
         results: list[Any] = [None] * len(commands)
@@ -68,8 +78,7 @@ class Writer:
 
     def _one(self, number: int, commands: list[tuple[int, Command]], results: list[Any]) -> None:
         """The commands of one experiment."""
-        experiment = self.store.locked(number)
-        work = Work(experiment, self._fold(experiment), self.now())
+        work = self._work(number)
         keys = [key for _, command in commands for key in wanted_keys(work, command)]
         seqs = [seq for _, command in commands for seq in wanted_decisions(command)]
         work.look_up(self.store, keys, seqs)
@@ -81,14 +90,19 @@ class Writer:
         self.step("after apply")
         work.write(self.store)
 
+    def _work(self, number: int) -> Work:
+        """An experiment that is this writer's until the transaction ends."""
+        experiment, now = self.store.locked(number), self.now()
+        grace = self.since if now < self.since + self.patience else 0
+        return Work(experiment, self._fold(experiment), now, grace)
+
     def close_windows(self, name: str) -> bool:
         """Count what is due in an experiment; whether there is more."""
         with self._transaction():
             number = self._number(name)
             if number is None:
                 return False
-            experiment = self.store.locked(number)
-            work = Work(experiment, self._fold(experiment), self.now())
+            work = self._work(number)
             more = sweep(work, self.store)
             self.step("in sweep")
             work.write(self.store)
@@ -134,8 +148,18 @@ class Writer:
     def keep_snapshots(self) -> None:
         """Keep the present state of every experiment that has gone on, so that the next start is quick."""
         for number, fold in self._folds.items():
-            with self.store.transaction():
-                self.store.add_snapshot(number, fold.seq, fold.to_json(), versions())
+            self.keep_snapshot(number, fold.seq, fold.to_json())
+
+    def keep_snapshot(self, number: int, seq: int, state: str) -> None:
+        """Keep a state, so that the next start is quick."""
+        with self.store.transaction():
+            self.store.add_snapshot(number, seq, state, versions())
+            self.step("in snapshot")
+
+    def probe(self) -> None:
+        """Whether the database can be written to again, after it could not."""
+        with self._transaction():
+            self.store.touch()
 
     def forget(self) -> None:
         """Throw all folds away, since they may be ahead of the log."""
@@ -163,17 +187,14 @@ class _Transaction:
 
     def __enter__(self) -> None:
         self.writer.step("before begin")
-        try:
-            self.writer.store.begin()
-        except StoreError:
-            self.writer.forget()
-            raise
+        self.writer.store.begin()
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         store = self.writer.store
         try:
             if error is None:
                 store.commit()
+                self.writer.trouble = None
                 return
         except BaseException:
             self.writer.forget()
@@ -184,10 +205,13 @@ class _Transaction:
 
 
 def newest(store: Store, experiment: Experiment, *, writing: bool = False) -> Fold:
-    """The state at the newest snapshot that this version wrote, or at the beginning."""
+    """The state at the newest snapshot that can be read, or at the beginning."""
     spec = decoded(experiment.spec)
-    snapshot = store.snapshot(experiment.id, writing=writing)
-    return Fold(spec) if snapshot is None or snapshot[0] > experiment.seq else Fold.from_json(spec, snapshot[1])
+    for seq, state in store.snapshots(experiment.id, writing=writing).items():
+        if seq <= experiment.seq:
+            with contextlib.suppress(PrudentError, LookupError, TypeError, ValueError):  # a page of it was damaged
+                return Fold.from_json(spec, state)
+    return Fold(spec)
 
 
 def catch_up(store: Store, fold: Fold, experiment: Experiment, *, writing: bool = False) -> None:
