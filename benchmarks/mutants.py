@@ -60,7 +60,7 @@ TESTS = {
     "compiling": "unit/test_compiling unit/test_testing_policies",
     "confidence": "properties/test_confidence_* unit/test_agent_intervals statistical/test_confidence_* "
     "unit/test_risk unit/test_identification",
-    "engine": "unit/test_threads unit/test_blocks unit/test_levels unit/test_engine unit/test_ties "
+    "engine": "unit/test_threads unit/test_blocks unit/test_levels unit/test_engine unit/test_ties unit/test_batching "
     "properties/test_block_identities statistical/test_hypergeometric statistical/test_enumeration "
     "statistical/test_reference unit/test_leaping_engine statistical/test_leaping statistical/test_learning",
     "errors": "unit/test_errors unit/test_hostile unit/test_registry unit/test_bandit unit/test_study",
@@ -69,9 +69,9 @@ TESTS = {
     "files": "unit/test_files unit/test_study_store unit/test_anywhere unit/test_plan",
     "fingerprints": "unit/test_compiled unit/test_compiling unit/test_engine unit/test_study",
     "json_text": "unit/test_json_text unit/test_cli_trouble",
-    "identification": "unit/test_threads unit/test_identification unit/test_registered unit/test_testing_strategies "
+    "identification": "unit/test_threads unit/test_identification* unit/test_registered unit/test_testing_strategies "
     "statistical/test_enumeration statistical/test_identification_laws",
-    "live": "unit/test_agent* unit/test_ties",
+    "live": "unit/test_agent* unit/test_ties statistical/test_live_*",
     "paper": "figures/test_definitions figures/test_drawn unit/test_claims figures/test_* unit/test_report",
     "parameters": "unit/test_errors unit/test_hostile unit/test_registry unit/test_policies unit/test_study",
     "plan": "unit/test_plan unit/test_plan_rho unit/test_plan_page figures/test_drawn unit/test_files "
@@ -214,9 +214,10 @@ def all_mutants(module: str = "") -> list[Mutant]:
 
 
 def tests_of(path: Path) -> list[str]:
-    """The files of tests for a file, from the root: those with its name first, then as in the table, then defaults."""
+    """The files of tests for a file, from the root: those with its name first, then the pinned defaults and constants,
+    then as in the table, then what public functions refuse, and the names of the package."""
     room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-    globs = f"{TESTS[room]} unit/test_package".split()
+    globs = f"unit/test_registered {TESTS[room]} unit/test_refusals unit/test_package".split()
     found = [test for glob in globs for test in sorted(ROOT.glob(f"tests/{glob}.py"))]
     found.sort(key=lambda test: path.stem not in test.stem)
     return [test.relative_to(ROOT).as_posix() for test in dict.fromkeys(found)]

@@ -216,6 +216,22 @@ def portfolio_pictures() -> Sections:
     return {f"portfolio: {key}": described(each) for key, each in drawn.items()}
 
 
+def labels() -> Sections:
+    """Where texts stand beside points: few and far apart, many and close, and with a curve between them."""
+    found: Sections = {}
+    curve = np.column_stack([np.linspace(0.0, 1.0, 9), np.linspace(0.9, 0.1, 9) ** 2])
+    for points, curves in ((4, []), (12, [curve]), (40, [curve])):
+        at = np.column_stack([spread(points, 0.1), spread(2 * points, 0.6)[::2]])
+        figure = Figure(figsize=(4.0, 3.0))
+        ax = figure.subplots()
+        ax.plot(*at.T, "o")
+        ax.margins(0.02)
+        texts = ["α" * (1 + i % 5) for i in range(points)]
+        figures.label_points(ax, at, texts, clear_of=curves)
+        found[f"labels of {points} points, {len(curves)} curves"] = described(figure)
+    return found
+
+
 def how_saved() -> Sections:
     """The style, and what Matplotlib is asked for when a figure becomes files."""
     asked: list[str] = []
@@ -236,6 +252,7 @@ PARTS: dict[str, Callable[[], Sections]] = {
     "study": study_pictures,
     "plan": plan_pictures,
     "portfolio": portfolio_pictures,
+    "labels": labels,
     "files": how_saved,
 }
 """What is pinned; a part has sections of its own."""

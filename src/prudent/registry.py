@@ -134,8 +134,9 @@ class Registry(Generic[T]):
         """The entry called `name`, or with that alias, or an error with the nearest names."""
         if not isinstance(name, str):
             raise PrudentError(f"the name of a {self.kind} must be text, got {shown(name)}")
-        if self._name(name) not in self._entries:
-            self._load()
+        with self._loading:  # while another thread imports a module, its class is there before the rest of it
+            if self._name(name) not in self._entries:
+                self._load()
         if self._name(name) not in self._entries:
             known = sorted({*self._entries, *self._aliases})
             raise PrudentError(f"unknown {self.kind} {shown(_key(name))}; {near(_key(name), known)}")

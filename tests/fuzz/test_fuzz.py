@@ -14,7 +14,6 @@ from valid import CALLS, COMMANDS, FILES, TEXTS, call
 
 from prudent.cli import main
 
-pytestmark = pytest.mark.xdist_group("fuzz")  # one server for all
 SEED, SECONDS = 0, 60.0
 
 

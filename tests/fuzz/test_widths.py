@@ -11,7 +11,6 @@ from valid import FILES, TEXTS
 
 from prudent.cli import main, simulate, tables
 
-pytestmark = pytest.mark.xdist_group("widths")  # one folder for all
 WIDE = 2_000
 WIDTHS = (60, 80, 120)
 MACHINES = ("cite", "plot")

@@ -103,7 +103,7 @@ CALLS = {
     "MVLCB": {"rho": "1.0", "c": "5.0", "delta": "0.1", "range": "1.0", "unbiased": "True"},
     "simulate": {
         **{"bandit": "two_arms()", "policy": "'ucb1'", "risk": "'variance'", "horizon": "20", "runs": "3", "seed": "1"},
-        **{"engine": "'auto'", "workers": "1", "snapshots": "[5, 10]", "bound_failure": "0.0"},
+        **{"batch": "2", "engine": "'auto'", "workers": "1", "snapshots": "[5, 10]", "bound_failure": "0.0"},
     },
     "identify": {
         **{"bandit": "two_arms()", "strategy": "'sequential-halving'", "risk": "'mean-variance'", "budget": "40"},

@@ -129,13 +129,13 @@ def test_the_service_is_waited_for_as_long_as_it_asks(service, client):
 
 @pytest.mark.parametrize(("text", "wait"), [("2", 2.0), ("", 0.0), ("soon", 0.0), ("-3", 0.0), ("nan", 0.0)])
 def test_retry_after_is_read(text, wait):
-    assert wire.wait_of(wire.Reply(503, {"Retry-After": text}, b"")) == wait
+    assert wire.wait_of(wire.Reply(503, {"retry-after": text}, b"")) == wait
 
 
 def test_retry_after_may_be_a_date():
     from email.utils import formatdate
 
-    found = wire.wait_of(wire.Reply(503, {"Retry-After": formatdate(time.time() + 30.0, usegmt=True)}, b""))
+    found = wire.wait_of(wire.Reply(503, {"retry-after": formatdate(time.time() + 30.0, usegmt=True)}, b""))
     assert 28.0 < found <= 30.0
 
 

@@ -31,12 +31,21 @@ def test_simulate_prints_a_table_with_error_bars():
 def test_simulate_as_json_is_one_object():
     result = run(*SIMULATE, "--policy", "mv-lcb(c=1, rho=0.5)", "--horizon", 1000, "--json")
     answer = json.loads(result.stdout)
-    assert set(answer) == {"horizon", "runs", "seed", "risk", "policies"}
+    assert set(answer) == {"horizon", "batch", "runs", "seed", "risk", "policies"}
     assert [row["policy"] for row in answer["policies"]] == ["mv-lcb", "mv-lcb(rho=0.5, c=1)"]
     row = answer["policies"][0]
     assert set(row) == {"policy", "engine", "seconds", *SUMMARY}, "the columns of a stored study"
     assert row["regret"] == pytest.approx(sum(row[part] for part in ("gap", "exploration", "twins")), abs=1e-12)
     assert sum(row["pulls"]) == pytest.approx(1000)
+
+
+def test_simulate_in_batches():
+    late = [*SIMULATE, "--horizon", 1000, "--batch", 100]
+    assert ", 1,000 rounds in batches of 100, 30 runs" in run(*late).stdout
+    answer, soon = (json.loads(run(*line, "--json").stdout) for line in (late, late[:-2]))
+    assert (answer["batch"], soon["batch"]) == (100, 1)
+    assert answer["policies"][0]["engine"] == "stepping"
+    assert "simulate: batch must be a whole number" in run(*late[:-1], 0).stderr
 
 
 def test_the_mean_is_called_the_mean():

@@ -24,6 +24,7 @@ from prudent.theory import (
     theorem1_expectation,
     theorem2,
 )
+from prudent.theory.horizons import _first
 
 APART = Bandit([Deterministic(1.0), Deterministic(0.0)])
 LIMITED = 9
@@ -37,6 +38,20 @@ in_unit = st.one_of(
 unit_bandits = st.builds(Bandit, st.lists(in_unit, min_size=2, max_size=6))
 risks = st.builds(MeanVariance, st.one_of(st.just(0.0), st.floats(0.0, 3.0), st.floats(3.0, 60.0)))
 deltas = st.one_of(st.none(), st.floats(-12.0, -1.0).map(lambda power: 10.0**power))
+
+
+@given(st.integers(0, 50), st.integers(1, 10**12), st.integers(0, 10**12))
+def test_the_first_that_passes_is_found_within_its_ends_in_a_few_questions(low, more, beyond):
+    asked = []
+
+    def passes(n):
+        asked.append(n)
+        return n >= low + more
+
+    high = low + more + beyond
+    assert _first(passes, low, high) == low + more
+    assert all(low < n < high for n in asked), "neither end needs to be asked"
+    assert len(asked) <= 2 * more.bit_length()
 
 
 def says_something(result, bandit, risk, n, printed=False):

@@ -180,7 +180,11 @@ def of_agents() -> Cases:
     yield "Agent.tell", lambda arm, reward, asked: agent().tell(arm, reward, asked=asked), {
         "arm": 0, "reward": 0.5, "asked": False,
     }  # fmt: skip
-    yield "Agent.withdraw", lambda arm: agent().withdraw(arm), {"arm": 1}
+    yield "Agent.split", lambda count, among: agent().split(count, among), {"count": 1_000, "among": [0]}
+    yield "Agent.merge", lambda **given: Agent("ucb1", 2, support=(0, 1)).merge(**given), {
+        "arm": 0, "count": 2, "mean": 0.5, "variance": 0.1, "asked": False,
+    }  # fmt: skip
+    yield "Agent.withdraw", lambda arm, count: agent().withdraw(arm, count), {"arm": 1, "count": 1}
     yield "Agent.retire", lambda arm: agent().retire(arm), {"arm": 1}
     yield "Agent.intervals", lambda level, quantile: agent().intervals(level, quantile), {"level": 0.9, "quantile": 0.5}
     yield "Agent.leader", lambda level: agent().leader(level), {"level": 0.9}

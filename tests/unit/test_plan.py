@@ -422,6 +422,13 @@ def test_several_lengths_are_compared_and_one_is_taken(tmp_path):
     assert (alone.horizon, alone.lengths) == (200, None)
 
 
+def test_lengths_too_short_for_the_policy_are_left_out(tmp_path):
+    options = guesses(["a: gaussian(0.2..0.5, 0.3)", "b: gaussian(0.3..0.6, 0.3)"])
+    asked = {"policies": ["exp-exp(tau=100)"], "draws": 10, "runs": 2}
+    found = advise(options, MeanVariance(1.0), [50, 100, 200], tmp_path / "plan", **asked)
+    assert set(found.lengths["horizon"]) == {100, 200}
+
+
 def test_without_a_horizon_the_usual_lengths_are_compared():
     few, many, more = (guesses([f"{count} * gaussian(0, 1)"]) for count in (2, 20, 5_000))
     assert Trial.checked(few, "mean", None).horizons == (30, 100, 300, 1_000, 3_000, 10_000)

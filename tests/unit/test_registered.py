@@ -1,4 +1,4 @@
-"""Policies, strategies, arms, risk measures and portfolio policies keep their parameters, defaults and facts."""
+"""All that is registered keeps its parameters, defaults and facts; every module keeps its defaults and constants."""
 
 from pinned import difference, read
 from registered import PINNED, registered

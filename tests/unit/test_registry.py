@@ -1,11 +1,14 @@
 """Specs: their grammar, their hints, and names from other packages."""
 
+import importlib
 import math
 import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -402,3 +405,25 @@ with ThreadPoolExecutor(8) as pool:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["1"]
+
+
+def test_a_class_is_found_only_when_its_module_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "half_home"
+    home.mkdir()
+    (home / "__init__.py").write_text("import threading\nbegun, go_on = threading.Event(), threading.Event()\n")
+    (home / "slow.py").write_text(
+        "from half_home import begun, go_on, things\n"
+        "@things.add('slow')\n"
+        "def made():\n    return rest\n"
+        "begun.set()\ngo_on.wait(10)\nrest = 'the rest of the module'\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    half_home: Any = importlib.import_module("half_home")
+
+    half_home.things = Registry("thing", "prudent.things", "half_home")
+    first = threading.Thread(target=half_home.things.names)
+    first.start()
+    assert half_home.begun.wait(10)
+    threading.Timer(0.2, half_home.go_on.set).start()
+    assert half_home.things.get("slow").factory() == "the rest of the module"
+    first.join()

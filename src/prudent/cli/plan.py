@@ -164,13 +164,15 @@ def ask_for_rho(trial: Any, as_json: bool) -> None:
 
 def show(advice: "Advice", page: Path, as_json: bool) -> None:
     """The answer on the terminal, or as JSON."""
-    from prudent.plan import lengths_in_words, lines_to_run
+    from prudent.plan import experiment_of, lengths_in_words, lines_to_run, lines_to_serve
+    from prudent.plan.experiment import missing
     from prudent.plan.page import length_rows, readable
 
     trial = advice.trial
     found = {"recommended": advice.recommended, "horizon": advice.horizon, "reasons": advice.reasons}
     found |= {name: getattr(advice, name).to_dicts() for name in ("policies", "yardsticks", "people")}
     found |= {"lengths": [] if advice.lengths is None else advice.lengths.to_dicts(), "run": lines_to_run(advice)}
+    found["experiment"] = experiment_of(advice, page.absolute().parent.name)
     title = f"{trial.outcome.rho(trial.risk)}, {counted(advice.horizon, 'round')} (± two standard errors)"
     answer(as_json, found, title, readable(advice).select(SHOWN).to_dicts(), left=("policy",))
     if as_json:
@@ -182,7 +184,10 @@ def show(advice: "Advice", page: Path, as_json: bool) -> None:
     click.echo()
     print_text(f"Take {advice.recommended} for {counted(advice.horizon, 'round')}.")
     say(advice.reasons)
-    click.echo(f"\nTo run it:\n\n{lines_to_run(advice)}\nThe whole plan: {page}")
+    click.echo(f"\nTo run it:\n\n{lines_to_run(advice)}")
+    click.echo(f"To run it over HTTP, for programs:\n\n{lines_to_serve(page.parent)}")
+    say(missing(advice))
+    click.echo(f"The whole plan: {page}")
 
 
 def say(lines: Sequence[str]) -> None:

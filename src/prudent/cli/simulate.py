@@ -21,6 +21,9 @@ MOST_ARMS = 4
 @click.option("--policy", "policies", multiple=True, required=True, metavar="POLICY", help="A policy; may be repeated.")
 @click.option("--horizon", type=float, required=True, metavar="N", help="Rounds of a run.")
 @run_options(500, "Independent runs.")
+@click.option(
+    "--batch", type=float, default=1, show_default=True, metavar="B", help="Rewards are seen B rounds at a time."
+)
 @click.option("--engine", default="auto", show_default=True, help="auto, stepping or leaping.")
 @click.option(
     "--scale", metavar="X", help="How large rewards are: a number, or auto to take it from the arms; else as published."
@@ -35,8 +38,10 @@ def simulate(
 
     results = results_of(play, registered, policies, arms, risk, scale=_number_or_text(scale), **settings)
     first, summaries = results[0], [result.summary() for result in results]
-    facts = {"horizon": first.horizon, "runs": len(first), "seed": first.seed, "risk": str(first.risk)}
-    title = title_of(first, counted(first.horizon, "round"))
+    batch = int(settings["batch"])
+    facts = {"horizon": first.horizon, "batch": batch, "runs": len(first), "seed": first.seed, "risk": str(first.risk)}
+    late = f" in batches of {batch:,}" if batch > 1 else ""
+    title = title_of(first, counted(first.horizon, "round") + late)
     rows = [summary_row(summary, first.bandit.names) for summary in summaries]
     answer(as_json, {**facts, "policies": summaries}, title, rows, left=("policy",))
 

@@ -66,8 +66,18 @@ class Client:
     ) -> None:
         if waiting < 0:
             raise ValueError(f"Client: waiting must be 0 or more, got {waiting}")
+        self._use(Wire(url, token, timeout, retries), experiment, fallback, waiting)
+
+    @classmethod
+    def through(cls, wire: Any, experiment: str | None = None) -> "Client":
+        """A client whose requests go another way than over HTTP: `wire` has the methods of `Wire`."""
+        client = cls.__new__(cls)
+        client._use(wire, experiment, None, 0)
+        return client
+
+    def _use(self, wire: Any, experiment: str | None, fallback: str | None, waiting: int) -> None:
         self.experiment, self.fallback = experiment, fallback
-        self._delivery = Delivery(Wire(url, token, timeout, retries), self._path("") if experiment else "", waiting)
+        self._delivery = Delivery(wire, self._path("") if experiment else "", waiting)
 
     def __enter__(self) -> Self:
         return self
@@ -177,6 +187,26 @@ class Client:
         """Create an experiment, or find the same one there; its name is that of the client unless the spec has one."""
         named = {} if self.experiment is None else {"name": self.experiment}
         return self._change("POST", "/v1/experiments", named | dict(spec))
+
+    def make_token(
+        self,
+        scopes: Sequence[str],
+        experiments: Sequence[str] | None = None,
+        expires: int | None = None,
+        note: str = "",
+    ) -> dict[str, Any]:
+        """A token, whose text is shown this once; `expires` in milliseconds since 1970."""
+        given = {"experiments": None if experiments is None else list(experiments), "expires": expires, "note": note}
+        body = {"scopes": list(scopes)} | {name: value for name, value in given.items() if value}
+        return self._change("POST", "/v1/tokens", body)
+
+    def tokens(self) -> list[dict[str, Any]]:
+        """All tokens, without their secrets."""
+        return cast("list[dict[str, Any]]", self._delivery.call("GET", "/v1/tokens").json())
+
+    def revoke(self, token: str) -> None:
+        """End a token; by its id, the eight letters in its middle."""
+        self._delivery.call("DELETE", f"/v1/tokens/{_quoted(token)}")
 
     def experiments(self) -> list[dict[str, Any]]:
         """All experiments that the token may see, in short."""

@@ -37,10 +37,10 @@ class ServiceError(Exception):
 
 
 class Reply(NamedTuple):
-    """An answer."""
+    """An answer; the names of its headers are in small letters."""
 
     status: int
-    headers: http.client.HTTPMessage
+    headers: Mapping[str, str]
     body: bytes
 
     def json(self) -> Any:
@@ -86,7 +86,7 @@ class Wire:
             except (OSError, http.client.HTTPException) as error:
                 problem = ServiceError(0, "away", self._silence(error, tried))
             else:
-                if reply.status < 300 and (into is not None or "json" in reply.headers.get("Content-Type", "json")):
+                if reply.status < 300 and (into is not None or "json" in reply.headers.get("content-type", "json")):
                     return reply
                 problem, wanted = problem_of(reply), wait_of(reply)
                 if reply.status >= 300 and reply.status not in AGAIN:
@@ -140,7 +140,7 @@ class Wire:
                 connection.close()
             else:
                 self._idle.append(connection)
-            return Reply(answer.status, answer.headers, body)
+            return Reply(answer.status, {name.lower(): value for name, value in answer.headers.items()}, body)
 
     def _kept(self) -> http.client.HTTPConnection | None:
         """An idle connection."""
@@ -180,7 +180,7 @@ def problem_of(reply: Reply) -> ServiceError:
 
 def wait_of(reply: Reply) -> float:
     """Seconds that the service asks to wait (Retry-After), as a number or as a date."""
-    text = reply.headers.get("Retry-After", "")
+    text = reply.headers.get("retry-after", "")
     try:
         return max(0.0, float(text))
     except ValueError:

@@ -7,11 +7,11 @@ from typing import Any
 
 from prudent.arms.base import encode
 from prudent.bandit import Bandit
-from prudent.engine import leaping, stepping
+from prudent.engine import batching, leaping, stepping
 from prudent.engine.blocks import MAX_ATOMS, sources
 from prudent.engine.record import Record
-from prudent.engine.scaffold import Job, check_memory, rounds_of
-from prudent.errors import PrudentError, check_number
+from prudent.engine.scaffold import LONGEST, Job, check_memory, rounds_of
+from prudent.errors import PrudentError, check_integer, check_number
 from prudent.policies.base import Policy, Setting, policies, spec
 from prudent.policies.binding import bind, check_rewards
 from prudent.policies.scoring import costs_need_rewards, needs_no_clock, score_inputs
@@ -30,6 +30,7 @@ def simulate(
     horizon: int,
     runs: int,
     seed: int = 0,
+    batch: int = 1,
     engine: str = "auto",
     scale: Scale = None,
     workers: int | None = None,
@@ -51,6 +52,9 @@ def simulate(
         Rounds in a run, and independent runs.
     seed
         The random seed. The result depends on it and on the question, not on the number of workers.
+    batch
+        The policy sees rewards only at the end of each batch of so many rounds, as in a live experiment that is asked
+        for a batch at a time (docs/live.md).
     engine
         "leaping" is exact in law and costs hardly more for a longer horizon (docs/leaping.md); "stepping" plays every
         round; "auto" leaps where it can.
@@ -85,7 +89,8 @@ def simulate(
     units = units_of(scale, bandit)
     ready = bind(policy, Setting.of(bandit, risk, int(rounds[-1]), units))
     check_rewards(made := fitted(policy, units), bandit.support)
-    engine = choose_engine(engine, bandit, policy, ready)
+    batch = check_integer("simulate", "batch", batch, low=1, high=LONGEST, hint="1 shows every reward at once")
+    engine = choose_engine(engine, bandit, policy, ready, batch)
     if scale is None:
         played = InUnit(1.0, bandit, risk, policy)
         warn_of_size(spec(policy), made, bandit)
@@ -93,32 +98,35 @@ def simulate(
         policy, played = made, in_its_unit(bandit, risk, made, units.sd or units.range or 1.0)
         ready = bind(played.policy, Setting.of(played.bandit, played.risk, int(rounds[-1])))
     failure = check_number("simulate", "bound_failure", bound_failure, low=0.0, high=1e-3, hint="1e-15 is plenty")
-    kernel = _kernel(engine, played.bandit, ready, int(rounds[-1]), failure)
+    kernel = _kernel(engine, played.bandit, ready, int(rounds[-1]), batch, failure)
     best = bandit.best(risk)
     size = len(Record._fields) * job.runs * len(rounds) * len(bandit)
     check_memory("simulate", size, f"{job.runs:,} runs × {len(rounds):,} snapshots × {len(bandit):,} arms")
     record = Record.empty(job.runs, len(rounds), len(bandit))
     cell = f"{played.bandit.unnamed} | {played.risk} | {spec(played.policy)} | {rounds.tolist()} | {engine} {failure:g}"
+    cell += f" | {batch} late" if batch > 1 else ""
     seconds = job.run(cell, spec(policy), lambda part, *rest: kernel(best, rounds, record.part(part), *rest))
     record.multiply(played.unit)
     facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": policy, "seed": job.seed, "engine": engine}
     return Runs.at_snapshots(rounds.tolist(), record._asdict(), seconds=seconds, **facts)
 
 
-def choose_engine(asked: str, bandit: Bandit, policy: Policy, ready: Any) -> str:
+def choose_engine(asked: str, bandit: Bandit, policy: Policy, ready: Any, batch: int = 1) -> str:
     """The engine to use; asking for what cannot be done is an error that says why."""
     if asked not in ("auto", "stepping", "leaping"):
         raise PrudentError(f"simulate: engine must be auto, stepping or leaping, got {asked!r}")
     if asked == "stepping":
         return asked
-    reason = _obstacle(bandit, ready)
+    reason = _obstacle(bandit, ready, batch)
     if reason and asked == "leaping":
         raise PrudentError(f"simulate: {spec(policy)} cannot leap here: {reason}; use engine='auto' or 'stepping'")
     return "stepping" if reason else "leaping"
 
 
-def _obstacle(bandit: Bandit, ready: Any) -> str:
+def _obstacle(bandit: Bandit, ready: Any, batch: int) -> str:
     """Why a policy cannot leap on a bandit; empty if it can."""
+    if batch > 1:
+        return "rewards are seen a batch at a time, and leaping is for those seen at once (batch=1)"
     if hasattr(ready, "score") and not needs_no_clock(type(ready)):
         return "its score depends on the round or draws at random"
     if costs_need_rewards(ready) or (hasattr(ready, "score") and "rewards" in score_inputs(type(ready))):
@@ -130,13 +138,18 @@ def _obstacle(bandit: Bandit, ready: Any) -> str:
     return ""
 
 
-def _kernel(engine: str, bandit: Bandit, ready: Any, horizon: int, failure: float) -> Callable[..., int]:
+def _kernel(engine: str, bandit: Bandit, ready: Any, horizon: int, batch: int, failure: float) -> Callable[..., int]:
     """The compiled loop, waiting for (best, rounds, record, halt, rng)."""
     laws, blocks = encode(bandit.arms), sources(bandit.arms)
     scores = hasattr(ready, "score")
     keeps = "rewards" in score_inputs(type(ready)) if scores else costs_need_rewards(ready)
     room = horizon if keeps else 0
     check_memory("simulate", float(room) * len(bandit), f"all rewards of {len(bandit):,} arms in {horizon:,} rounds")
+    if batch > 1:
+        inputs = (batch, room, laws)
+        if scores:
+            return partial(batching.batch_scores, ready, needs_no_clock(type(ready)), *inputs)
+        return partial(batching.batch_phases, ready, *inputs)
     if not scores and engine == "leaping":
         return partial(leaping.leap_phases, ready, laws)
     if not scores:

@@ -16,14 +16,16 @@ import numpy as np
 from prudent import files
 from prudent.confidence import always
 from prudent.errors import PrudentError, check_flag, check_integer, check_number, check_positive, is_flag, shown
+from prudent.live import batches
 from prudent.live.arm import ArmState, include_reward
-from prudent.live.choosing import Ready, by_phase, by_score
+from prudent.live.choosing import Ready, choose, round_of
 from prudent.live.deciding import Leader, Posterior, leader, posterior
 from prudent.live.knowing import Estimate, Intervals, estimate, intervals
 from prudent.live.naming import Labels, names_of
-from prudent.live.state import State, read, write
+from prudent.live.state import LARGEST, State, read, write
+from prudent.live.summary import Summary, summary
 from prudent.parameters import check_parameter, check_support
-from prudent.policies.base import Policy, Setting, policies, spec
+from prudent.policies.base import FOREVER, Policy, Setting, policies, spec
 from prudent.policies.binding import bind, check_rewards, known_risk
 from prudent.policies.units import (
     NOTHING,
@@ -140,11 +142,22 @@ class Agent:
 
     def ask(self, among: Iterable[Any] | None = None) -> Any:
         """The arm to pull now, of those in play, or of those in `among`: its name, or its number if it has none."""
-        available = self._labels.in_play() if among is None else self._labels.among(among)
-        known = self._ready, self._arms, available, self._rng
-        arm = by_score(*known) if self._ready.scores else by_phase(*known, self._bound)
+        available = self._labels.in_play() if among is None else self._labels.among("ask", among)
+        arm = choose(self._ready, self._arms, available, self._rng, self._bound)
         self._arms[arm].open_asks += 1
         return self._labels[arm]
+
+    def split(self, count: int, among: Iterable[Any] | None = None) -> dict[Any, int]:
+        """How to divide the next `count` rounds over the arms, if no reward is known before the last of them.
+
+        The same as so many asks: they are open until each reward is told or the ask withdrawn. Up to 256 are the very
+        arms that `ask` would have given; a larger batch takes the time of 256 asks, see docs/live.md. Arms that get
+        none are left out.
+        """
+        available = self._labels.in_play() if among is None else self._labels.among("split", among)
+        count = check_integer("split", "count", count, low=1, high=self._rounds_left())
+        asked = batches.split(self._ready, self._arms, available, self._rng, self._bound, count)
+        return {self._labels[i]: asked[i] for i in sorted(asked)}
 
     def tell(self, arm: Any, reward: float, *, asked: bool = True) -> None:
         """The reward of an open ask of `arm`; with `asked=False` a reward from elsewhere, such as old data.
@@ -162,14 +175,36 @@ class Agent:
         include_reward(known, reward, *self._ends)
         known.open_asks -= asked
 
-    def withdraw(self, arm: Any) -> None:
-        """Take back an open ask of `arm`: it was not pulled, and no reward will come."""
+    def merge(self, arm: Any, count: int, mean: float, variance: float, *, asked: bool = True) -> None:
+        """The rewards of `count` open asks of `arm`, merged into their mean and variance (divided by `count`).
+
+        The policy learns what it would have learnt from single rewards. The arm's intervals are wider from now on, as
+        the sharper ones take every reward (docs/live.md). An error if the policy or the risk needs every reward, or
+        with `remember=True`.
+        """
+        known, asked = self._arms[self._labels.number("merge", arm)], check_flag("merge", "asked", asked)
+        if known.rewards is not None:
+            needing = spec(self.policy) if self._ready.needs_rewards else f"risk={self.risk}"
+            needing = "remember=True" if self.risk.by_moments and not self._ready.needs_rewards else needing
+            raise PrudentError(f"merge: {needing} needs every reward; report them one by one with tell")
+        count = check_integer("merge", "count", count, low=1, high=LARGEST if asked else self._rounds_left())
+        more = batches.merged("merge", count, mean, variance, self.support)
+        if asked and count > known.open_asks:
+            got = f"arm {arm!r} has {known.open_asks} open asks, got count {count}"
+            raise PrudentError(f"merge: {got}; for rewards from elsewhere pass asked=False")
+        batches.include("merge", known, more if self.larger_is_better else more._replace(mean=-more.mean))
+        known.open_asks -= count * asked
+
+    def withdraw(self, arm: Any, count: int = 1) -> None:
+        """Take back open asks of `arm`, one or more: it was not pulled so often, and no rewards will come."""
         known = self._arms[self._labels.number("withdraw", arm)]
         if known.open_asks == 0:
             raise PrudentError(f"withdraw: arm {arm!r} has no open ask; there is nothing to take back")
-        known.open_asks -= 1
+        hint = f"arm {arm!r} has no more open asks"
+        count = check_integer("withdraw", "count", count, low=1, high=known.open_asks, hint=hint)
+        known.open_asks -= count
         if not self._ready.scores and known.chosen and not known.retired:
-            known.due += 1
+            known.due = min(known.due + count, FOREVER)
 
     def estimates(self) -> list[Estimate]:
         """What is known about every arm, retired ones too, in the order they were given. Uses no random numbers."""
@@ -221,6 +256,18 @@ class Agent:
         see. Do not stop because it passes 95 %, as if you then erred in 5 % of cases; `leader` is for that.
         """
         return posterior(self._labels.all(), self._arms, self.risk)
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """All rewards as one sequence: mean, variance and how much of it comes from moving between arms, cost; the
+        regret per round, and what was saved against an even split, as intervals that hold at any time.
+
+        Regret is the cost of all rewards minus the smallest cost of an arm in play. An interval needs a bounded
+        support, a reward of each arm in play, and a risk measure with `bounds`; an even split also mean-variance. If
+        you add an arm, the level holds for what is said from then on.
+        """
+        level = check_parameter("summary", "level", level)
+        known: Summary = self._shown(summary(self._labels.all(), self._arms, self.risk, level, self._ends))
+        return known
 
     def add_arm(self, name: str | None = None) -> Any:
         """Add a new arm, with a name if the others have one, and return its name or number.
@@ -304,6 +351,10 @@ class Agent:
         self._ready = self._bound(numbers)
         for arm in self._arms:
             arm.chosen, arm.alive, arm.due = True, True, 0
+
+    def _rounds_left(self) -> int:
+        """How many more rounds an agent can count."""
+        return LARGEST + 1 - round_of(self._arms)
 
     def _shown(self, known: Any) -> Any:
         """Means and quantiles in the sign in which outcomes are told."""

@@ -33,7 +33,7 @@ class ArmState:
 
     `name` is None if arms go by their numbers. `rewards` are in ascending order; None if the agent does not remember
     them. `ledger` is that of `confidence.betting`; None before the first reward, if the support is unbounded, and for
-    good if older versions, which kept none, recorded the first rewards.
+    good after merged rewards, or if older versions, which kept none, recorded the first rewards.
     """
 
     name: str | None = None

@@ -42,12 +42,32 @@ def round_of(arms: Sequence[ArmState]) -> int:
     return 1 + sum(arm.pulls + arm.open_asks for arm in arms)
 
 
-def by_score(ready: Ready, arms: list[ArmState], available: list[int], rng: np.random.Generator) -> int:
-    """The arm with the smallest score; one without a reward comes first. Among equals the arm with the fewest
-    open asks is chosen, so that a first batch tries all new arms, and then the lowest number."""
+def choose(
+    ready: Ready,
+    arms: list[ArmState],
+    available: list[int],
+    rng: np.random.Generator,
+    bound: Callable[[list[int]], Ready],
+) -> int:
+    """The arm to pull now. `bound` makes the policy ready for some of the arms."""
+    if ready.scores:
+        return by_score(arms, scored(ready, arms, available, rng))
+    start_phase(ready, arms, rng)
+    if due := [i for i in available if arms[i].due > 0]:
+        # In turn: the one due most often, ties to the lowest number. One that is not available keeps what it is due.
+        arm = max(due, key=lambda i: arms[i].due)
+        arms[arm].due -= 1
+        return arm
+    return meanwhile(bound(available), arms, available, rng)
+
+
+def scored(
+    ready: Ready, arms: list[ArmState], available: list[int], rng: np.random.Generator
+) -> dict[int, tuple[float, Arm]]:
+    """The score of every available arm, −∞ without a reward, and what the policy sees of it."""
     policy, owner, unit = ready
     t, keeps = round_of(arms), ready.needs_rewards
-    best, best_score, best_seen = -1, math.inf, Arm(0, 0.0, 0.0)
+    found = {}
     for i in available:
         arm = arms[i]
         seen = Arm(arm.pulls, arm.mean / unit, arm.variance / unit / unit)
@@ -59,34 +79,37 @@ def by_score(ready: Ready, arms: list[ArmState], available: list[int], rng: np.r
         if math.isnan(score):
             called = i if arm.name is None else repr(arm.name)
             raise PrudentError(f"{owner}: its score of arm {called}, {seen}, is not a number (NaN)")
-        less_busy = best < 0 or arm.open_asks < arms[best].open_asks
-        if below(score, seen, best_score, best_seen) or (less_busy and not below(best_score, best_seen, score, seen)):
-            best, best_score, best_seen = i, score, seen
+        found[i] = score, seen
+    return found
+
+
+def by_score(arms: list[ArmState], scores: dict[int, tuple[float, Arm]]) -> int:
+    """The arm with the smallest score. Among equals the arm with the fewest open asks is chosen, so that a first batch
+    tries all new arms, and then the lowest number."""
+    best = next(iter(scores))
+    for i, score in scores.items():
+        less_busy = arms[i].open_asks < arms[best].open_asks
+        if below(*score, *scores[best]) or (less_busy and not below(*scores[best], *score)):
+            best = i
     return best
 
 
-def by_phase(
-    ready: Ready,
-    arms: list[ArmState],
-    available: list[int],
-    rng: np.random.Generator,
-    bound: Callable[[list[int]], Ready],
-) -> int:
-    """The arms due in the phase, in turn: the one due most often, ties to the lowest number. An arm that was not
-    available keeps what it is due. `bound` makes the policy ready for some of the arms."""
-    if not any(arm.due for arm in arms):
-        numbers = [i for i, arm in enumerate(arms) if not arm.retired]
-        chosen, alive = (np.array([getattr(arms[i], name) for i in numbers]) for name in ("chosen", "alive"))
-        repeats = _phase(ready, arms, numbers, rng, chosen, alive)
-        for i, mark, living in zip(numbers, chosen.tolist(), alive.tolist(), strict=True):
-            arms[i].chosen, arms[i].alive, arms[i].due = mark, living, repeats if mark else 0
-    if due := [i for i in available if arms[i].due > 0]:
-        arm = max(due, key=lambda i: arms[i].due)
-        arms[arm].due -= 1
-        return arm
-    # The phase waits for its arms. Meanwhile the policy chooses as if there were no others.
+def start_phase(ready: Ready, arms: list[ArmState], rng: np.random.Generator) -> None:
+    """Ask the policy for its next phase, unless an arm is still due in this one."""
+    if any(arm.due for arm in arms):
+        return
+    numbers = [i for i, arm in enumerate(arms) if not arm.retired]
+    chosen, alive = (np.array([getattr(arms[i], name) for i in numbers]) for name in ("chosen", "alive"))
+    repeats = _phase(ready, arms, numbers, rng, chosen, alive)
+    for i, mark, living in zip(numbers, chosen.tolist(), alive.tolist(), strict=True):
+        arms[i].chosen, arms[i].alive, arms[i].due = mark, living, repeats if mark else 0
+
+
+def meanwhile(ready: Ready, arms: list[ArmState], available: list[int], rng: np.random.Generator) -> int:
+    """While the phase waits for its arms, the policy chooses as if there were only those available, for which it is
+    ready."""
     chosen, alive = np.ones((2, len(available)), np.bool_)
-    _phase(bound(available), arms, available, rng, chosen, alive)
+    _phase(ready, arms, available, rng, chosen, alive)
     marked = [i for i, mark in zip(available, chosen, strict=True) if mark]
     return min(marked, key=lambda i: arms[i].pulls + arms[i].open_asks)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from prudent.live.arm import ArmState
 from prudent.live.knowing import cost_bounds
+from prudent.live.naming import called, listed
 from prudent.risk.base import RiskMeasure
 from prudent.text import minus, number
 
@@ -41,7 +42,7 @@ class Leader(NamedTuple):
         if self.arm is None:
             return "Nothing can be said yet, because no arm in play has a reward."
         sure = f"{100.0 * self.level:g} % confidence"
-        name = _called(self.arm)
+        name = called(self.arm)
         if self.decided and not self.excluded:
             return f"{name} is the only arm in play."
         if self.decided:
@@ -49,7 +50,7 @@ class Leader(NamedTuple):
         ahead = f"{name} is ahead with an estimated cost of {minus(number(self.cost, 3))}, but nothing is decided."
         out = f"No arm is excluded with {sure}."
         if self.excluded:
-            out = f"Excluded with {sure}: {_listed(self.excluded)}. Still possible: {_listed(self.left)}."
+            out = f"Excluded with {sure}: {listed(self.excluded)}. Still possible: {listed(self.left)}."
         return f"{ahead} {out} {self._forecast()}"
 
     def _forecast(self) -> str:
@@ -74,7 +75,7 @@ class Posterior(NamedTuple):
         if self.best is None:
             return f"No probabilities of being best: {self.model}."
         ranked = sorted(self.best.items(), key=lambda pair: -pair[1])
-        shares = ", ".join(f"{_called(arm)} {_percent(probability)}" for arm, probability in ranked)
+        shares = ", ".join(f"{called(arm)} {_percent(probability)}" for arm, probability in ranked)
         warning = "This is no guarantee: if you stop once it is high, you may be wrong more often than it says."
         return f"Probability of being best, if {self.model}: {shares}. {warning}"
 
@@ -133,7 +134,7 @@ def posterior(labels: Sequence[Any], arms: Sequence[ArmState], risk: RiskMeasure
     else:
         for label, arm in playing:
             if arm.pulls < 3 or arm.variance == 0.0:
-                return Posterior(None, f"{_called(label)} must have at least 3 rewards that are not all the same")
+                return Posterior(None, f"{called(label)} must have at least 3 rewards that are not all the same")
         model = "the rewards of an arm are Gaussian and nothing was known of mean and variance at first"
         pulls, mean, variance = np.array([(arm.pulls, arm.mean, arm.variance) for _, arm in playing]).T[..., None]
         # With the prior 1/σ²: σ² is (m−1)s²/χ² with m − 1 degrees of freedom, and μ ~ N(x̄, σ²/m) given σ².
@@ -167,15 +168,6 @@ def _zeros_and_ones(arm: ArmState) -> bool:
     """Whether all rewards are 0 or 1; so it is if their squares have the same mean as they."""
     spread = arm.mean * (1.0 - arm.mean)
     return 0.0 <= arm.mean <= 1.0 and abs(arm.variance - spread) <= SAME * spread
-
-
-def _called(arm: Any) -> str:
-    return arm if isinstance(arm, str) else f"arm {arm}"
-
-
-def _listed(arms: Sequence[Any]) -> str:
-    words = [_called(arm) for arm in arms]
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def _percent(probability: float) -> str:

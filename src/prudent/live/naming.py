@@ -1,6 +1,6 @@
 """What users call the arms: by name if they gave names, by number from 0 otherwise."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -41,18 +41,18 @@ class Labels:
             raise PrudentError(f"{owner}: unknown arm {shown(arm)}; {near(arm, self._numbers)}")
         return self._numbers[arm]
 
-    def among(self, arms: Iterable[Any]) -> list[int]:
+    def among(self, owner: str, arms: Iterable[Any]) -> list[int]:
         """The numbers of some arms in play, in order and each once."""
         if not np.iterable(arms) or isinstance(arms, (str, bytes)):
             raise PrudentError(
-                f"ask: among must be a list of arms, got {shown(arms)}; for a single arm pass a list of one"
+                f"{owner}: among must be a list of arms, got {shown(arms)}; for a single arm pass a list of one"
             )
-        numbers = sorted({self.number("ask", arm) for arm in arms})
+        numbers = sorted({self.number(owner, arm) for arm in arms})
         if not numbers:
-            raise PrudentError("ask: among must hold at least one arm, got none; leave it out to choose from all")
+            raise PrudentError(f"{owner}: among must hold at least one arm, got none; leave it out to choose from all")
         if not set(numbers) <= set(self.in_play()):
             got, playing = [self[i] for i in numbers], [self[i] for i in self.in_play()]
-            raise PrudentError(f"ask: among must hold no retired arm, got {got}; in play are {playing}")
+            raise PrudentError(f"{owner}: among must hold no retired arm, got {got}; in play are {playing}")
         return numbers
 
     def check_new(self, name: Any) -> None:
@@ -92,3 +92,14 @@ def check_names(owner: str, parameter: str, names: list[Any]) -> None:
             raise PrudentError(f"{owner}: {parameter} must be text that is not empty, got {shown(name)}")
     if len(set(names)) < len(names):
         raise PrudentError(f"{owner}: {parameter} must be all different, got {shown(names)}")
+
+
+def called(arm: Any) -> str:
+    """An arm in a sentence: its name, or `arm 3`."""
+    return arm if isinstance(arm, str) else f"arm {arm}"
+
+
+def listed(arms: Sequence[Any]) -> str:
+    """Arms in a sentence: `A, B and C`."""
+    words = [called(arm) for arm in arms]
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -11,9 +11,11 @@ from matplotlib.figure import Figure
 
 from prudent import PrudentError, figures, files
 from prudent.errors import shown
+from prudent.json_text import to_json
 from prudent.plan import lengths, pictures, tradeoff
 from prudent.plan.advise import Advice, check_advice
 from prudent.plan.elicit import Pilot
+from prudent.plan.experiment import FILE, experiment_of, lines_to_serve, missing
 from prudent.plan.ranking import BEST, WORST
 from prudent.plan.snippet import HOW, lines_to_run
 from prudent.plan.trial import Trial
@@ -35,7 +37,10 @@ class Part(NamedTuple):
 
 
 def write_report(advice: Advice, out: Path | str, notes: Sequence[str] = ()) -> Path:
-    """`out/plan.html`: what to do and why, for the person who decides; `notes` are remarks on the data."""
+    """`out/plan.html`: what to do and why, for the person who decides; `notes` are remarks on the data.
+
+    Beside it `experiment.json` is the same trial for the service.
+    """
     trial = check_advice("write_report", advice).trial
     if not isinstance(out, str | os.PathLike) or isinstance(notes, str) or not isinstance(notes, Sequence):
         raise PrudentError(f"write_report: pass a folder and a list of notes, got {shown(out)} and {shown(notes)}")
@@ -48,6 +53,7 @@ def write_report(advice: Advice, out: Path | str, notes: Sequence[str] = ()) -> 
         "parts": parts_of(advice, out, notes),
         "again": shlex.join(["prudent", "run", str(out / "study.toml"), "--out", str(out / "study")]),
     }
+    files.write(out / FILE, to_json(experiment_of(advice, out.absolute().name), indent=2, ensure_ascii=False) + "\n")
     page = environment("prudent.plan").get_template("plan.html.j2").render(context)
     return files.write(out / "plan.html", page)
 
@@ -56,7 +62,7 @@ def parts_of(advice: Advice, out: Path, notes: Sequence[str]) -> list[Part]:
     """All parts, in order; their pictures are saved in `out/figures`."""
     with figures.style():
         shown = [_options(advice, out), _rho(advice.trial), *_lengths(advice, out), _people(advice, out)]
-        return [*shown, _costs(advice), _assumed(advice, notes), _how(advice), _technical(advice, out)]
+        return [*shown, _costs(advice), _assumed(advice, notes), _how(advice, out), _technical(advice, out)]
 
 
 def facts(advice: Advice) -> dict[str, str]:
@@ -228,8 +234,9 @@ def _assumed(advice: Advice, notes: Sequence[str]) -> Part:
     return Part("assumed", "What was assumed", points=[*points, *notes])
 
 
-def _how(advice: Advice) -> Part:
-    return Part("run", "How to run it", [HOW], code=lines_to_run(advice))
+def _how(advice: Advice, out: Path) -> Part:
+    served = Part("serve", "For programs, over HTTP", missing(advice), code=lines_to_serve(out))
+    return Part("run", "How to run it", [HOW], code=lines_to_run(advice), folded=[served])
 
 
 def _technical(advice: Advice, out: Path) -> Part:

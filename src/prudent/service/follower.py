@@ -4,7 +4,7 @@ import contextlib
 import threading
 from collections.abc import Callable
 
-from prudent.service.fold import Fold, LogError
+from prudent.service.fold import Fold
 from prudent.service.problems import RequestError
 from prudent.service.store import Experiment, Store, StoreError
 from prudent.service.verifying import check_next
@@ -35,23 +35,28 @@ class Follower:
         while not closing.wait(PACE):
             with contextlib.suppress(StoreError, RequestError):
                 for experiment in self.store.experiments():
-                    self.follow(experiment)
+                    if experiment.id not in self._wrong:
+                        self._follow(experiment)
+
+    def _follow(self, experiment: Experiment) -> None:
+        """Read on; what is wrong is told, and does not end the thread."""
+        try:
+            self.follow(experiment)
+        except (StoreError, RequestError):
+            raise
+        except Exception as error:
+            self._wrong.add(experiment.id)
+            self.alarms.append(f"the log of {experiment.name}: {error}")
 
     def follow(self, experiment: Experiment) -> None:
         """Read on, and keep a snapshot if it is time."""
-        if experiment.id in self._wrong:
-            return
         fold = self._folds.get(experiment.id)
         if fold is None:
             fold = self._folds[experiment.id] = newest(self.store, experiment)
             self._kept[experiment.id] = fold.seq
         behind = experiment.seq - fold.seq
-        try:
-            for event, link in self.store.events(experiment.id, fold.seq, max(LEAST, behind // 10)):
-                check_next(fold, event, link)
-                if fold.seq - self._kept[experiment.id] >= EVERY:
-                    self.keep(experiment.id, fold.seq, fold.to_json())
-                    self._kept[experiment.id] = fold.seq
-        except LogError as error:
-            self._wrong.add(experiment.id)
-            self.alarms.append(f"the log of {experiment.name}: {error}")
+        for event, link in self.store.events(experiment.id, fold.seq, max(LEAST, behind // 10)):
+            check_next(fold, event, link)
+            if fold.seq - self._kept[experiment.id] >= EVERY:
+                self.keep(experiment.id, fold.seq, fold.to_json())
+                self._kept[experiment.id] = fold.seq

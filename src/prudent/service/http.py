@@ -61,8 +61,6 @@ class App:
     ----------
     hosts
         Names under which callers reach the service, without ports; another one is refused.
-    body_seconds
-        How long a body may take to arrive.
     rate
         Requests a second that a token may make in the long run; twice as many at once.
     access_log
@@ -75,11 +73,10 @@ class App:
         routes: Iterable[Route],
         *,
         hosts: Iterable[str] = LOOPBACK,
-        body_seconds: float = 30.0,
         rate: float = 5000.0,
         access_log: bool = False,
     ) -> None:
-        self.service, self.body_seconds, self.access_log = service, body_seconds, access_log
+        self.service, self.access_log = service, access_log
         self.metrics = Metrics(service)
         self.hosts = {host.lower().encode() for host in hosts}
         self.rates = Rates(rate)
@@ -211,32 +208,23 @@ class App:
         return call
 
     async def _body(self, receive: Receive, headers: Mapping[bytes, bytes], limit: int) -> bytes:
-        """The whole body, if it is JSON, not too long and not too slow."""
+        """The whole body, if it is JSON and not too long. That it comes in time is the server's business."""
         length = headers.get(b"content-length", b"0")
-        too_large = RequestError("too-large", f"the body must have at most {limit:,} bytes; send it in parts")
         if not length.isdigit():
             raise RequestError("bad-request", "Content-Length: must be a whole number")
-        if len(length) > 12 or int(length) > limit:
-            raise too_large
-        parts, size, more = [], 0, True
-        try:
-            async with asyncio.timeout(self.body_seconds):
-                while more:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise GoneError
-                    part, more = message.get("body", b""), message.get("more_body", False)
-                    parts.append(part)
-                    size += len(part)
-                    if size > limit:
-                        raise too_large
-        except TimeoutError:
-            raise RequestError("too-slow", f"the body must arrive within {self.body_seconds:g} seconds") from None
-        body = b"".join(parts)
+        body, more = bytearray(), True
+        while more and len(length) <= 12 and max(int(length), len(body)) <= limit:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise GoneError
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+        if more or len(body) > limit:
+            raise RequestError("too-large", f"the body must have at most {limit:,} bytes; send it in parts")
         media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
         if body and media != b"application/json":
             raise RequestError("not-json-type", "pass the header Content-Type: application/json")
-        return body
+        return bytes(body)
 
     def _decoded(self, route: Route, raw: bytes) -> Any:
         """The body as the type of the route. An empty one is an object without members."""

@@ -35,11 +35,11 @@ class Metrics:
 
     def observe(self, route: Route | None, status: int, seconds: float) -> None:
         """An answer was given."""
-        known = self._known.get((route and (route.method, route.path), status))
+        known = self._known.get((route, status))
         if known is None:
             labels = ("", "") if route is None else (route.method, route.path)
             known = self._seconds.labels(*labels), self._answers.labels(*labels, str(status))
-            self._known[route and (route.method, route.path), status] = known
+            self._known[route, status] = known
         known[0].observe(seconds)
         known[1].inc()
 

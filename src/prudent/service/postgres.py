@@ -42,11 +42,11 @@ class PostgreSQL:
         self._readers: list[Any] = []  # connections that nobody uses now
         self._closed = False
         try:
-            self._writer()
+            version = self._writer().info.server_version
         except StoreError as error:
             where = re.sub(r"//[^@/]*@", "//…@", address)  # without the password
             raise PrudentError(f"database: cannot connect to {where}: {error}; does it run, and may you?") from None
-        if (version := self._writer().info.server_version) < 150000:
+        if version < 150000:
             raise PrudentError(f"database: PostgreSQL must be 15 or later, got {version}")
 
     def begin(self) -> None:
@@ -116,9 +116,6 @@ class PostgreSQL:
         else:
             self._readers.append(connection)
         return list(found)
-
-    def backup(self, path: str) -> None:
-        raise PrudentError(f"backup: PostgreSQL has its own tool; run pg_dump --file {path} …")
 
     def close(self) -> None:
         self._closed = True

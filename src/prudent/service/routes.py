@@ -1,6 +1,8 @@
 """What the API is made of: a route, a request that has come in, a reply. `api` has the table of routes."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -70,7 +72,8 @@ class Call:
         return given.strip() == b"*" or tag.encode() in [part.strip().removeprefix(b"W/") for part in given.split(b",")]
 
 
-class Route(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Route:
     """One verb on one path.
 
     `scope` is what the token must allow: one of `tokens.SCOPES`, or "" if no token is needed.
@@ -92,7 +95,7 @@ class Route(NamedTuple):
     whole: bool = False
     """Whether a token for some experiments only is refused."""
 
-    @property
+    @cached_property
     def parameter(self) -> str:
         """What is named in the path: an experiment, a decision, a batch, a token, a problem, or nothing."""
         return self.path.partition("{")[2].partition("}")[0]

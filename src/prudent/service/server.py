@@ -13,7 +13,7 @@ import click
 import msgspec
 import uvicorn
 from msgspec import Struct
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.supervisors import Multiprocess
 
 from prudent.errors import PrudentError
@@ -61,10 +61,10 @@ class Settings(Struct, frozen=True):
 
 
 class Protocol(HttpToolsProtocol):
-    """uvicorn's HTTP, with limits on how long and how slow headers may be, and on how long an answer is not read."""
+    """uvicorn's HTTP, with deadlines: for headers, for bodies, and for callers who do not read their answers."""
 
     header_seconds = 10.0
-    stalled_seconds = 30.0
+    body_seconds = 30.0
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
@@ -74,31 +74,35 @@ class Protocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._expect()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        for timer in (self._late, self._stalled):
-            if timer is not None:
-                timer.cancel()
-        super().connection_lost(exc)
-
-    def _expect(self) -> None:
-        """From now on headers are waited for."""
         self._late = self.loop.call_later(self.header_seconds, self.transport.abort)
 
-    def data_received(self, data: bytes) -> None:
-        if self._late is None and (self.cycle is None or self.cycle.response_complete):
-            self._expect()
-        self._unread += len(data)
-        super().data_received(data)
-        self._unread = max(self._unread, 0)
-        if self._unread > LONGEST_HEAD and not self.transport.is_closing():
-            self.send_400_response(f"headers must have at most {LONGEST_HEAD:,} bytes")
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._in_time()
+        self.resume_writing()
+        super().connection_lost(exc)
 
-    def on_headers_complete(self) -> None:
+    def _in_time(self) -> None:
+        """What was waited for has come."""
         if self._late is not None:
             self._late.cancel()
             self._late = None
+
+    def data_received(self, data: bytes) -> None:
+        if self._late is None and (self.cycle is None or self.cycle.response_complete):
+            self._late = self.loop.call_later(self.header_seconds, self.transport.abort)
+        self._unread += len(data)
+        super().data_received(data)
+        self._unread = max(self._unread, 0)
+        if self.transport.is_closing():
+            return
+        if self._unread > LONGEST_HEAD:
+            self._refuse("bad-request", f"headers must have at most {LONGEST_HEAD:,} bytes")
+        elif self._late is None and self.cycle.more_body and not self.cycle.response_complete:
+            detail = f"the body must arrive within {self.body_seconds:g} seconds"
+            self._late = self.loop.call_later(self.body_seconds, self._refuse, "too-slow", detail)
+
+    def on_headers_complete(self) -> None:
+        self._in_time()
         self._unread = 0
         super().on_headers_complete()
 
@@ -106,9 +110,13 @@ class Protocol(HttpToolsProtocol):
         self._unread -= len(body)
         super().on_body(body)
 
+    def on_message_complete(self) -> None:
+        self._in_time()
+        super().on_message_complete()
+
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._stalled = self.loop.call_later(self.stalled_seconds, self.transport.abort)
+        self._stalled = self.loop.call_later(self.body_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -118,9 +126,20 @@ class Protocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """What is no HTTP is a problem like others."""
-        body = encode(RequestError("bad-request", msg).as_dict())
+        self._refuse("bad-request", msg)
+
+    def _refuse(self, kind: str, detail: str) -> None:
+        """Answer for the application, and hang up."""
+        error = RequestError(kind, detail)
+        body = encode(error.as_dict())
         headers = [*ALWAYS, (b"content-type", PROBLEM.encode()), (b"content-length", b"%d" % len(body))]
-        lines = [b"HTTP/1.1 400 Bad Request", *(b"%s: %s" % pair for pair in headers), b"connection: close", b"", body]
+        lines = [
+            STATUS_LINE[error.status][:-2],
+            *(b"%s: %s" % pair for pair in headers),
+            b"connection: close",
+            b"",
+            body,
+        ]
         self.transport.write(b"\r\n".join(lines))
         self.transport.close()
 
@@ -197,14 +216,13 @@ def app_of(settings: Settings, service: Service) -> App:
         service,
         ROUTES,
         hosts=(*LOOPBACK, settings.host, *settings.allowed_hosts),
-        body_seconds=settings.body_seconds,
         rate=settings.rate,
         access_log=settings.access_log,
     )
 
 
 def _config(settings: Settings, app: Any) -> uvicorn.Config:
-    limits = {"header_seconds": settings.header_seconds, "stalled_seconds": settings.body_seconds}
+    limits = {"header_seconds": settings.header_seconds, "body_seconds": settings.body_seconds}
     return uvicorn.Config(
         app,
         factory=isinstance(app, str),

@@ -27,8 +27,8 @@ from prudent.service.work import decision_id, experiment_number, seq_of
 from prudent.service.writer import Writer
 
 MOST = 4000
-"""Events of one transaction, if a request alone does not make more: it then takes a fraction of a second, and a database
-that cuts off whoever stands still in a transaction has no reason to."""
+"""Events of one transaction, if a single request does not make more. So it takes a fraction of a second, and is not cut
+off as one that stands still."""
 
 
 def steady_clock() -> Callable[[], int]:

@@ -86,20 +86,34 @@ class SQLite:
             else:
                 self._readers.append(connection)
 
-    def backup(self, path: str) -> None:
-        """A copy as of now, while others go on writing. It is made in one go, since it would begin again with every
-        commit in between."""
-        try:
-            with _errors(), contextlib.closing(sqlite3.connect(path)) as copy, self._reader() as reader:
-                reader.backup(copy)
-        except StoreError as error:
-            raise PrudentError(f"backup: cannot write {path}: {error}; choose another place") from None
-
     def close(self) -> None:
         self._closed = True
         for connection in (*self._readers, self._writer):
             connection.close()
         self._lock.close()
+
+
+def copy_database(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> None:
+    """A copy as of now into a new file, which is there only when it is whole; others may go on writing.
+
+    All pages are copied in one step, since a copy in several begins again whenever somebody writes in between.
+    """
+    part = Path(f"{os.fspath(out)}.part")
+    try:
+        source = f"{Path(path).absolute().as_uri()}?mode=ro"
+        with (
+            _errors(),
+            contextlib.closing(sqlite3.connect(source, uri=True)) as database,
+            contextlib.closing(sqlite3.connect(part)) as copy,
+        ):
+            database.backup(copy)
+        part.replace(out)
+    except StoreError as error:
+        raise PrudentError(
+            f"backup: cannot copy {path} to {out}: {error}; is the one a database, and is there room?"
+        ) from None
+    finally:
+        part.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

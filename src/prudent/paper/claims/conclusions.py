@@ -23,7 +23,19 @@ from prudent import (
 from prudent.arrays import Array
 from prudent.paper.claims.definitions import GAUSSIAN, agreement
 from prudent.paper.claims.experiments import near_the_worst
-from prudent.paper.claims.ledger import Evidence, claim, judged, listed, on, regrets
+from prudent.paper.claims.ledger import (
+    Evidence,
+    above,
+    at_most,
+    below,
+    claim,
+    exactly,
+    judged,
+    listed,
+    near,
+    on,
+    regrets,
+)  # fmt: skip
 from prudent.paper.making import point
 from prudent.paper.problems import FIGURE_2, ZERO_ONE
 from prudent.rates import end_slope
@@ -40,8 +52,8 @@ def in_turn(runs: Runs) -> Evidence:
     """Variance within and across runs, arms 0 and 1, n = 1,000; the regret beside the largest possible."""
     within, across, regret = float(runs.reward_variance().min()), runs.across_variance(), float(runs.regret().min())
     most = theory.largest_regret(0.0)
-    ok = within == regret == most and across == 0.0
-    return judged(ok, f"within {within}, across {across}, regret {regret} of at most {most}")
+    text = f"within {within}, across {across}, regret {regret} of at most {most}"
+    return judged(text, exactly(most, [within, regret]), exactly(0.0, across))
 
 
 @claim("section 6", "A₂ (one random arm for good) has none within a run, no regret, and high variance across runs.")
@@ -49,8 +61,8 @@ def in_turn(runs: Runs) -> Evidence:
 def one_arm(runs: Runs) -> Evidence:
     """Variance within and across runs, deterministic arms 0 and 1, n = 1,000."""
     within, across = float(runs.reward_variance().max()), runs.across_variance()
-    ok = within == 0.0 and across > 0.2 and bool((runs.regret() == 0.0).all())
-    return judged(ok, f"within {within}, across {across:.3f}, largest regret {np.abs(runs.regret()).max()}")
+    text = f"within {within}, across {across:.3f}, largest regret {np.abs(runs.regret()).max()}"
+    return judged(text, exactly(0.0, [within, *runs.regret()]), above(0.2, across))
 
 
 @claim("section 6", "A₁ has a very small standard regret.")
@@ -59,7 +71,7 @@ def small_standard_regret(runs: Runs) -> Evidence:
     """n (largest mean − mean reward) at n = 1,000, against √n; no algorithm has more than n."""
     n = runs.horizon
     loss = n * (float(runs.bandit.means.max()) - float(runs.reward_mean().mean()))
-    return judged(loss <= math.sqrt(n), f"it is {loss:g} of n = {n:,}")
+    return judged(f"it is {loss:g} of n = {n:,}", at_most(math.sqrt(n), loss))
 
 
 @claim("section 7", "On easy problems MV-LCB has a regret of order O(√(K/n)).")
@@ -68,9 +80,8 @@ def conclusions_rate(*found: Runs) -> Evidence:
     """Regret times √(n/K), n = 10⁷, 10⁸ and 10⁹, Figure 2's arms: it must not grow; and the slope on log-log axes."""
     values, n = regrets(found), np.array([runs.horizon for runs in found])
     scaled, slope = values * np.sqrt(n / 2.0), end_slope(n, values)
-    return judged(
-        bool((np.diff(scaled) <= 0.0).all()), f"√(n/K) R is {listed(scaled, 2)}; sharper, R falls as n^{slope:.2f}"
-    )
+    text = f"√(n/K) R is {listed(scaled, 2)}; sharper, R falls as n^{slope:.2f}"
+    return judged(text, at_most(0.0, np.diff(scaled), of="every step of the first"))
 
 
 @claim("section 7", "ExpExp achieves the same worst-case rate K/n^(1/3) over all problems.")
@@ -78,7 +89,7 @@ def conclusions_rate(*found: Runs) -> Evidence:
 def exp_exp_rate(*found: Runs) -> Evidence:
     """The slope of its worst regret over gaps of order n^(−1/3), from n = 10⁴ to 10⁸."""
     slope = end_slope((10**4, 10**8), regrets(found).reshape(2, 5).max(1))
-    return judged(abs(slope + 1 / 3) < 0.03, f"slope {slope:.3f}")
+    return judged(f"slope {slope:.3f}", near(-1 / 3, 0.03, slope))
 
 
 def skewed(mean: float, variance: float) -> Empirical:
@@ -95,7 +106,7 @@ def gaussianity() -> Evidence:
     coin, skew = (np.array([-1.0, 1.0]), np.ones(2)), (skewed(0.0, 1.0).values, np.ones(10))
     gaussian, two, other = (agreement(shape, 0.5, 4.0) for shape in (GAUSSIAN, coin, skew))
     text = f"{gaussian:.1%} of Gaussian pairs, {two:.1%} of those with two values, {other:.1%} of skewed ones"
-    return judged(gaussian == 1.0 and max(two, other) < 0.99, text)
+    return judged(text, exactly(1.0, gaussian), below(0.99, [two, other]))
 
 
 @claim("section 7", "The mean-variance violates monotonicity: it is not a coherent measure of risk.")
@@ -103,7 +114,7 @@ def not_monotone() -> Evidence:
     """A reward that is never smaller and yet costs more, ρ = 1."""
     risk = MeanVariance(1.0)
     sure, better = risk.cost(ZERO_ONE.arms[0]), risk.cost(Empirical([0.0, 4.0]))
-    return judged(better > sure, f"always 0 costs {sure:g}; 0 or 4 by a fair coin costs {better:g}")
+    return judged(f"always 0 costs {sure:g}; 0 or 4 by a fair coin costs {better:g}", above(sure, better))
 
 
 @claim("section 7", "The variance is symmetric: it counts deviations above the mean like those below.")
@@ -113,7 +124,7 @@ def symmetric() -> Evidence:
     down = Empirical(-up.values)
     (v_up, v_down), (s_up, s_down) = ([r.cost(up), r.cost(down)] for r in (MeanVariance(0.0), Semivariance(0.0)))
     text = f"variance {v_up:g} and {v_down:g}; semivariance {s_up:.3f} and {s_down:.3f}"
-    return judged(abs(v_up - v_down) < 1e-12 and s_down > 2.0 * s_up, text)
+    return judged(text, near(v_down, 1e-12, v_up), above(2.0, s_down / s_up, of="the latter over the former"))
 
 
 @claim("section 7", "The distribution function can be reliably estimated, the quantile with more difficulty.")
@@ -130,8 +141,12 @@ def quantile_is_harder() -> Evidence:
         # The median of this law is 0 by definition; the sample's is 1 as soon as most coins are.
         true = Bernoulli(0.5).quantile(0.5)
         off.append(float(mass[np.abs((ones > n / 2) - true) == 1.0].sum()))
-    ok = all(e <= b for e, b in zip(errors, bounds, strict=True)) and errors[1] < 0.2 * errors[0] and min(off) > 0.4
-    return judged(ok, f"error {listed(errors, 2)}, bound {listed(bounds, 2)}; median off with {listed(off, 2)}")
+    return judged(
+        f"error {listed(errors)}, bound {listed(bounds)}; median off with probability {listed(off)}",
+        at_most(1.0, np.divide(errors, bounds), of="every error over its bound"),
+        below(0.2, errors[1] / errors[0], of="the errors' ratio"),
+        above(0.4, off, of="each probability"),
+    )
 
 
 @claim("section 7", "The value at risk violates the rules of a coherent measure.")
@@ -141,7 +156,7 @@ def var_not_coherent() -> Evidence:
     risk, lost = VaR(0.05), 0.04
     one = risk.cost(Bernoulli(1.0 - lost)) + 1.0  # counted from the promised 1, and 2 for both
     both = risk.weigh(np.arange(3.0), np.array([lost**2, 2.0 * lost * (1.0 - lost), (1.0 - lost) ** 2])) + 2.0
-    return judged(both > 2.0 * one + 1e-12, f"each {one:g}, both {both:g}")
+    return judged(f"each {one:g}, both {both:g}", above(1e-12, both - 2.0 * one, of="both minus each twice"))
 
 
 def axioms(risk: RiskMeasure) -> dict[str, float]:
@@ -172,7 +187,8 @@ def cvar_coherent() -> Evidence:
     largest = {name: max(found[name] for found in worst) for name in worst[0]}
     other = max(axioms(VaR(0.25)).values())
     text = ", ".join(f"{name} {number(value, 1)}" for name, value in largest.items())
-    return judged(max(largest.values()) < 1e-12, f"{text}; the value at risk up to {number(other, 2)}")
+    text += f"; the value at risk up to {number(other, 2)}"
+    return judged(text, below(1e-12, list(largest.values()), of="each of the four"))
 
 
 @claim("section 7", "Over n rounds the variance of the sum is n times one round's; the value at risk is not.")
@@ -187,8 +203,8 @@ def multi_period() -> Evidence:
     for risk in (MeanVariance(0.0), VaR(0.05)):
         whole, single = (risk.weigh(np.arange(len(law), dtype=float), law) for law in (many, one))
         ratios.append(whole / single)
-    ok = abs(ratios[0] - n) < 1e-9 and abs(ratios[1] - n) > 1.0
-    return judged(ok, f"variance × {number(ratios[0], 6)}, value at risk × {number(ratios[1], 6)}")
+    text = f"variance × {number(ratios[0], 6)}, value at risk × {number(ratios[1], 6)}"
+    return judged(text, near(n, 1e-9, ratios[0]), above(1.0, abs(ratios[1] - n), of="the latter's distance from it"))
 
 
 @claim("section 7", "The arm of smallest one-round risk may not be the best over n rounds.")
@@ -196,5 +212,5 @@ def best_over_rounds() -> Evidence:
     """Two Gaussian arms, the value at risk at 5 % of one reward and of the sum of 100."""
     arms, risk = (Gaussian(0.0, 0.01), Gaussian(0.5, 1.0)), VaR(0.05)
     one, many = ([period_cost(law, risk, n).cost for law in arms] for n in (1, 100))
-    ok = one[0] < one[1] and many[0] > many[1]
-    return judged(ok, f"one round: {one[0]:.2f} and {one[1]:.2f}; a hundred: {many[0]:.1f} and {many[1]:.1f}")
+    text = f"one round: {one[0]:.2f} and {one[1]:.2f}; a hundred: {many[0]:.1f} and {many[1]:.1f}"
+    return judged(text, below(one[1], one[0]), above(many[1], many[0]))

@@ -14,7 +14,21 @@ from prudent import (
     theory,
 )
 from prudent.arrays import Array, Counts
-from prudent.paper.claims.ledger import Evidence, claim, judged, listed, mean_se, on
+from prudent.paper.claims.ledger import (
+    Evidence,
+    Required,
+    above,
+    at_most,
+    below,
+    claim,
+    exactly,
+    judged,
+    known,
+    listed,
+    mean_se,
+    near,
+    on,
+)  # fmt: skip
 from prudent.paper.making import point
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATIONS, FIGURE_2, ZERO_ONE
 from prudent.text import number, with_error
@@ -56,7 +70,8 @@ def inverse_of_aversion() -> Evidence:
     weight = float(((ours[0] < ours[1]) == (other[0] < other[1])).mean())
     once, twice = (agreement(GAUSSIAN, rho, factor / rho) for factor in (1.0, 2.0))
     text = f"as the weight of the variance {weight:.1%}; as Arrow and Pratt's coefficient {once:.1%}"
-    return judged(once == 1.0, f"{text}, and {twice:.1%} with A = 2/ρ", part=weight == twice == 1.0)
+    text += f", and {twice:.1%} with A = 2/ρ"
+    return judged(text, exactly(1.0, once), part=[exactly(1.0, [weight, twice])])
 
 
 @claim("section 2", "With ρ = 0 the best arm is the one of smallest variance.")
@@ -64,7 +79,8 @@ def rho_zero() -> Evidence:
     """The best arm of both configurations and of Figure 2 at ρ = 0, computed from the laws."""
     pairs = [(b.names[b.best(MeanVariance(0.0))], b.names[b.variances.argmin()]) for b in (*BOTH, FIGURE_2)]
     shown = "; ".join(f"{best} and {least}" for best, least in pairs)
-    return judged(all(best == least for best, least in pairs), f"best arm and arm of smallest variance: {shown}")
+    same = Required(all(best == least for best, least in pairs), "the same")
+    return judged(f"best arm and arm of smallest variance: {shown}", same)
 
 
 @claim("section 2", "As ρ → ∞ the problem becomes that of the largest mean.")
@@ -74,9 +90,9 @@ def rho_infinite() -> Evidence:
     for b in BOTH:
         names.append([b.names[i] for i in (*[b.best(MeanVariance(rho)) for rho in rhos], int(b.means.argmax()))])
     far = max(float(np.abs(b.costs(MeanVariance(1e6)) / 1e6 + b.means).max()) for b in BOTH)
-    ok = all(len(set(three)) == 1 for three in names) and far < 1e-6
-    shown = "; ".join(", ".join(three) for three in names)
-    return judged(ok, f"best at ρ = 10⁶, at ρ = ∞, of largest mean: {shown}; |cost/ρ + μ| ≤ {number(far, 2)}")
+    same = Required(all(len(set(three)) == 1 for three in names), "the same")
+    text = f"best at ρ = 10⁶, at ρ = ∞, of largest mean: {'; '.join(', '.join(three) for three in names)}"
+    return judged(f"{text}; |cost/ρ + μ| ≤ {number(far, 2)}", same, below(1e-6, far))
 
 
 @claim("eq. regret2", "The regret is exactly gap + exploration − twins.")
@@ -85,7 +101,8 @@ def decomposition(*found: Runs) -> Evidence:
     """The largest difference over runs of MV-LCB on Figure 2's arms and of round robin on configuration 1, ρ = 0.7,
     n = 10,000."""
     worst = max(float(np.abs(sum(runs.regret_parts()) - runs.regret()).max()) for runs in found)
-    return judged(worst < 1e-12, f"largest difference {number(worst, 2)} over {sum(map(len, found)):,} runs")
+    text = f"largest difference {number(worst, 2)} over {sum(map(len, found)):,} runs"
+    return judged(text, below(1e-12, worst))
 
 
 @claim("section 2", "The last term of eq. regret2 is always negative.")
@@ -93,9 +110,8 @@ def decomposition(*found: Runs) -> Evidence:
 def twins_negative(runs: Runs) -> Evidence:
     """The largest value of the term over runs of MV-LCB on configuration 1, ρ = 1, n = 5,000."""
     twins = runs.regret_parts().twins
-    return judged(
-        bool(twins.max() < 0.0), f"between {number(twins.min(), 2)} and {number(twins.max(), 2)} in {len(runs):,} runs"
-    )
+    text = f"between {number(twins.min(), 2)} and {number(twins.max(), 2)} in {len(runs):,} runs"
+    return judged(text, below(0.0, twins))
 
 
 @claim("section 2, footnote", "The last term of eq. regret2 decreases like K log(1/δ)/n with probability 1 − δ.")
@@ -107,7 +123,7 @@ def twins_rate(*found: Runs) -> Evidence:
     for runs in found:
         scale = runs.bandit.variances.min() * len(runs.bandit) * np.log(1 / 0.1) / runs.horizon
         scaled.append(float(np.quantile(-runs.regret_parts().twins, 0.9) / scale))
-    return judged(min(scaled) > 0.1 and max(scaled) <= 1.0, f"scaled quantiles {listed(scaled)}")
+    return judged(f"scaled quantiles {listed(scaled)}", above(0.1, scaled), at_most(1.0, scaled))
 
 
 def pair_form(pulls: Counts, means: Array) -> Array:
@@ -127,7 +143,7 @@ def exploration_is_variance() -> Evidence:
         float(np.abs(found - weighted).max())
         for found in (regret.exploration_risk(pulls, means), pair_form(pulls, means))
     )
-    return judged(far < 1e-12, f"largest difference {number(far, 2)}, that of the sum over pairs included")
+    return judged(f"largest difference {number(far, 2)}, that of the sum over pairs included", below(1e-12, far))
 
 
 @claim("section 2", "An algorithm that pulls a single arm suffers no exploration risk.")
@@ -135,10 +151,8 @@ def exploration_is_variance() -> Evidence:
 def single_arm(runs: Runs) -> Evidence:
     """The exploration risk of runs that take one arm for good, n = 1,000, and how many arms were taken."""
     risk, arms = runs.exploration_risk().max(), int((runs.pulls > 0).any(0).sum())
-    return judged(
-        bool(risk < 1e-15) and arms > 1,
-        f"largest {number(risk, 1)} in {len(runs):,} runs, which took {arms} different arms",
-    )
+    text = f"largest {number(risk, 1)} in {len(runs):,} runs, which took {arms} different arms"
+    return judged(text, below(1e-15, risk), above(1, arms, of="arms"))
 
 
 @claim("section 2", "The exploration risk is largest where the mean reward is furthest from all arms' means.")
@@ -152,8 +166,8 @@ def exploration_peak() -> Evidence:
         nearest = np.abs((pulls @ means / 100.0)[:, None] - means).min(1)
         there, furthest = nearest[regret.exploration_risk(pulls, means).argmax()], nearest.max()
         shown.append(f"{there:.2f} of at most {furthest:.2f} with {len(means)} arms")
-        agreed.append(abs(there - furthest) < 0.01)
-    return judged(all(agreed), "; ".join(shown), part=agreed[0])
+        agreed.append(near(furthest, 0.01, there))
+    return judged("; ".join(shown), *agreed, part=agreed[:1])
 
 
 @claim("eq. regret3", "The regret is at most gap plus (1/n²) Σ T_i T_j Γ̂_ij².")
@@ -165,7 +179,7 @@ def regret3(runs: Runs) -> Evidence:
     ratio = float((runs.exploration_risk("eq-regret3") / runs.exploration_risk()).mean())
     text = f"regret minus bound is at most {number(excess, 2)}; the bound's exploration term is "
     text += f"{number(ratio, 3)} times the exact one"
-    return judged(excess <= 0.0, text)
+    return judged(text, at_most(0.0, excess))
 
 
 @claim(
@@ -179,7 +193,7 @@ def definition_3(runs: Runs) -> Evidence:
     gap, exploration = (float(a.mean() / b.mean()) for a, b in zip(ours, other, strict=True))
     exact = float(ours.exploration.mean() / runs.exploration_risk().mean())
     text = f"gap {gap:.3f} times, exploration {exploration:.3f} times; {exact:.3f} times the exact exploration risk"
-    return judged(abs(gap - 1.0) < 0.01 and abs(exploration - 2.0) < 0.01, text)
+    return judged(text, near(1.0, 0.01, gap), near(2.0, 0.01, exploration))
 
 
 @claim("Lemma 1", "With probability 1 − δ the regret exceeds the pseudo-regret by at most the stated terms.")
@@ -188,10 +202,10 @@ def lemma_1(runs: Runs) -> Evidence:
     """How often, δ = 0.05, where the regret varies most: one of two Bernoulli arms for good, ρ = 100, n = 100,000."""
     bound = theory.lemma1(FAIR_COINS, MeanVariance(100.0), 100_000, 0.05)
     excess = runs.regret() - runs.pseudo_regret()
-    rate = float((excess > (bound.printed or 0.0)).mean())
+    rate = float((excess > known(bound.printed)).mean())
     text = f"{rate:.1%} of {len(runs):,} runs; the terms are {number(bound.printed, 3)}, the largest excess "
     text += f"{number(excess.max(), 3)}, no regret exceeds {bound.limit[0]:g}"
-    return judged(not bound.vacuous and rate <= 0.05, text)
+    return judged(text, Required(not bound.vacuous, "a bound that says something"), at_most(0.05, rate))
 
 
 @claim("section 2", "The pseudo-regret is not an unbiased estimate of the regret.")
@@ -199,7 +213,7 @@ def lemma_1(runs: Runs) -> Evidence:
 def biased(runs: Runs) -> Evidence:
     """Mean difference over runs of MV-LCB on Figure 2's arms, n = 10,000, in standard errors."""
     mean, error = mean_se(runs.pseudo_regret() - runs.regret())
-    return judged(abs(mean) > 5 * error, f"difference {with_error(mean, error)}")
+    return judged(f"difference {with_error(mean, error)}", above(5.0 * error, abs(mean)))
 
 
 @claim("appendix A.2", "Regret and pseudo-regret differ by amounts that tend to zero with high probability.")
@@ -209,6 +223,6 @@ def differences(*found: Runs) -> Evidence:
     """The largest difference over runs of MV-LCB: Figure 2's arms at n = 10⁴, 10⁶, 10⁸; arms 0 and 1 at 10⁴, 10⁶."""
     largest = [float(np.abs(runs.pseudo_regret() - runs.regret()).max()) for runs in found]
     one, tied = largest[:3], largest[3:]
-    falls = [after < 0.1 * before for before, after in zip(one[:-1] + tied[:-1], one[1:] + tied[1:], strict=True)]
+    falls = [below(0.1, np.divide(values[1:], values[:-1]), of="every ratio") for values in (one, tied)]
     text = f"{listed(one)} where the best arm is unique; {listed(tied)} where two arms tie"
-    return judged(all(falls), text, part=all(falls[:2]))
+    return judged(text, *falls, part=falls[:1])

@@ -10,7 +10,23 @@ from scipy.stats import chi2, norm
 from prudent import MVLCB, Bandit, ExpExp, Gaussian, MeanVariance, Runs, theory
 from prudent.arrays import Array
 from prudent.paper.claims import printed
-from prudent.paper.claims.ledger import Evidence, claim, judged, judged_over, listed, on, pm, regrets
+from prudent.paper.claims.ledger import (
+    Evidence,
+    Required,
+    above,
+    at_most,
+    below,
+    claim,
+    exactly,
+    judged,
+    judged_over,
+    known,
+    listed,
+    near,
+    on,
+    pm,
+    regrets,
+)  # fmt: skip
 from prudent.paper.making import point
 from prudent.paper.problems import ALGORITHMS, CONFIGURATION_1, CONFIGURATION_2, CONFIGURATIONS, FIGURE_2, grid_bandit
 from prudent.rates import end_slope
@@ -35,8 +51,10 @@ SHARES = {LATE[0]: 50, LATE[1]: 100}
 def tends_to_zero(*found: Runs) -> Evidence:
     """Regret at n = 5,000, 25,000 and 250,000, and on to 10⁸."""
     values = regrets(found)
-    ok = bool((np.diff(values) < 0.0).all() and values[-1] < 0.001 * values[0])
-    return judged(ok, f"{listed(values)} at n = {listed([runs.horizon for runs in found])}")
+    text = f"{listed(values)} at n = {listed([runs.horizon for runs in found])}"
+    return judged(
+        text, below(0.0, np.diff(values), of="every step"), below(0.001 * values[0], values[-1], of="the last")
+    )
 
 
 @claim("Figure 2, left", "Its two parts decrease at the same rate, O(log n / n).")
@@ -46,8 +64,8 @@ def same_rate(*found: Runs) -> Evidence:
     horizons, parts = [runs.horizon for runs in found], [runs.regret_parts() for runs in found]
     gap, exploration = (end_slope(horizons, [part[i].mean() for part in parts]) for i in range(2))
     rate = end_slope(horizons, [math.log(n) / n for n in horizons])
-    ok = abs(gap - exploration) < 0.02 and max(abs(gap - rate), abs(exploration - rate)) < 0.02
-    return judged(ok, f"gap {gap:.3f}, exploration {exploration:.3f}, log n / n {rate:.3f}")
+    text = f"gap {gap:.3f}, exploration {exploration:.3f}, log n / n {rate:.3f}"
+    return judged(text, near(rate, 0.02, [gap, exploration]), near(exploration, 0.02, gap))
 
 
 def stray(variance: float, mean_width: Array, variance_width: Array, s: Array) -> float:
@@ -72,11 +90,10 @@ def figure_2_arms(runs: Runs) -> Evidence:
     units = stray(max(FIGURE_2.variances), width, 5.0 * width, COUNTS) / (HORIZON * DELTA)
     allowed = printed.failure(1, 1, 1.0)
     bound = theory.theorem1_expectation(FIGURE_2, MeanVariance(0.0), runs.horizon)
-    measured, above = float(runs.pseudo_regret().mean()), bound.printed or 0.0
-    text = (
-        f"{number(units, 2)} nδ; pseudo-regret {number(measured, 2)} at n = {runs.horizon:,}, bound {number(above, 2)}"
-    )
-    return judged(units <= allowed and not bound.vacuous and measured <= above, text)
+    measured = float(runs.pseudo_regret().mean())
+    text = f"{number(units, 2)} nδ; pseudo-regret {number(measured, 2)} at n = {runs.horizon:,}"
+    telling = Required(not bound.vacuous, "a bound that says something")
+    return judged(text, at_most(allowed, units), telling, at_most(known(bound.printed), measured))
 
 
 @claim("section 5, footnote", "All the results can be extended to sub-Gaussian distributions.")
@@ -92,7 +109,8 @@ def sub_gaussian() -> Evidence:
     text = (
         f"variance {largest:g}: {as_is:,.0f} nδ as it is, {number(scaled, 2)} nδ with b; a Laplace arm {laplace:,.0f} δ"
     )
-    return judged(as_is <= allowed, f"{text}; allowed {allowed:g}", corrected=scaled <= allowed < laplace)
+    mended = [at_most(allowed, scaled), above(allowed, laplace, of="the Laplace arm")]
+    return judged(text, at_most(allowed, as_is), corrected=mended)
 
 
 @claim("section 5", "With equal means the regret coincides with its gap part.")
@@ -101,9 +119,8 @@ def equal_means(runs: Runs) -> Evidence:
     """Two arms of mean 1.5, variances 0.05 and 0.25, n = 10,000: the mean difference, as a share of the regret."""
     rest = np.abs(runs.regret() - runs.regret_parts().gap)
     share = float(rest.mean() / runs.regret().mean())
-    return judged(
-        share < 0.01, f"they differ by {number(rest.mean(), 2)}, {share:.2%} of the regret {pm(runs.regret())}"
-    )
+    text = f"they differ by {number(rest.mean(), 2)}, {share:.2%} of the regret {pm(runs.regret())}"
+    return judged(text, below(0.01, share))
 
 
 @claim("Figure 2, right", "The worst-case regret of MV-LCB stabilises to a constant.")
@@ -112,7 +129,7 @@ def constant_worst_case(*found: Runs) -> Evidence:
     """Equal variances, Γ = 1.1, n = 10⁴, 10⁶, 10⁸: the regret over Γ²/4."""
     limit = float(np.ptp(found[0].bandit.means)) ** 2 / 4.0
     shares = regrets(found) / limit
-    return judged(bool((np.abs(shares - 1.0) < 0.02).all()), f"{listed(shares, 4)}, in units of Γ²/4 = {limit:.4f}")
+    return judged(f"{listed(shares, 4)}, in units of Γ²/4 = {limit:.4f}", near(1.0, 0.02, shares))
 
 
 def near_the_worst(horizons: Sequence[int], multiples: Sequence[float]) -> list[Labelled]:
@@ -126,7 +143,8 @@ def near_the_worst(horizons: Sequence[int], multiples: Sequence[float]) -> list[
 def decreasing_worst_case(*found: Runs) -> Evidence:
     """The largest regret over gaps of order n^(−1/3) at Γ = 1.1, n = 10³, 10⁵, 10⁷."""
     worst = regrets(found).reshape(3, 4).max(1)
-    return judged(bool((worst[1:] < 0.5 * worst[:-1]).all()), f"{listed(worst)} at n = 10³, 10⁵, 10⁷")
+    falls = below(0.0, worst[1:] - 0.5 * worst[:-1], of="each minus half of the one before")
+    return judged(f"{listed(worst)} at n = 10³, 10⁵, 10⁷", falls)
 
 
 @claim("appendix D.1", "On simple problems (large Δ) MV-LCB converges to zero regret faster than ExpExp.")
@@ -145,8 +163,8 @@ def faster_on_simple(*found: Runs) -> Evidence:
 def equivalent_arms(*found: Runs) -> Evidence:
     """Equal variances, Γ = 1.1, n = 1,000 and 250,000: slopes on log-log axes."""
     slopes = [end_slope((1_000, 250_000), pair) for pair in regrets(found).reshape(2, 2)]
-    ok = abs(slopes[0]) < 0.01 and -1.0 < slopes[1] < -0.2
-    return judged(ok, f"MV-LCB {slopes[0]:.4f}, ExpExp {slopes[1]:.2f}")
+    text = f"MV-LCB {slopes[0]:.4f}, ExpExp {slopes[1]:.2f}"
+    return judged(text, near(0.0, 0.01, slopes[0]), above(-1.0, slopes[1]), below(-0.2, slopes[1]))
 
 
 def whole(values: Array) -> list[int]:
@@ -175,7 +193,8 @@ def never_best(bandit: Bandit) -> int:
 def dominated() -> Evidence:
     """In fractions: arms whose line σ² − ρμ lies above that of another at every ρ ≥ 0."""
     one, two = (never_best(bandit) for bandit in CONFIGURATIONS.values())
-    return judged(0 < one < 15 and 0 < two < 15, f"{one} arms of configuration 1, {two} of configuration 2")
+    text = f"{one} arms of configuration 1, {two} of configuration 2"
+    return judged(text, above(0, [one, two]), below(15, [one, two]))
 
 
 def complexities(bandit: Bandit) -> Array:
@@ -194,9 +213,8 @@ def more_complex() -> Evidence:
     """Σ1/Δ² of both at 10,001 values of ρ in [0, 10], from gaps in whole numbers."""
     one, two = (complexities(bandit) for bandit in CONFIGURATIONS.values())
     share, typical = float((one >= two).mean()), float(np.median(two / one))
-    return judged(
-        share == 0.0, f"not for {share:.1%} of the values; in the median it is {typical:.1f} times as complex"
-    )
+    text = f"not for {share:.1%} of the values; in the median it is {typical:.1f} times as complex"
+    return judged(text, exactly(0.0, share))
 
 
 def over_rho(bandit: Bandit, *horizons: int) -> list[Labelled]:
@@ -217,7 +235,7 @@ def approach(*found: Runs) -> Evidence:
     """The regret at n = 250,000 over that at 1,000 for nine values of ρ: the largest of each algorithm on each."""
     early, late = regrets(found).reshape(-1, 2).T
     largest = (late / early).reshape(4, len(RHOS)).max(1)
-    return judged(bool(largest.max() < 0.6), f"{listed(largest, 2)} (MV-LCB and ExpExp on one, then on two)")
+    return judged(f"{listed(largest, 2)} by MV-LCB and ExpExp on one, then on two", below(0.6, largest))
 
 
 @claim("appendix D.2", "On configuration 1 MV-LCB outperforms ExpExp and converges faster.")
@@ -237,4 +255,4 @@ def hard_configuration(*found: Runs) -> Evidence:
     at 10⁸."""
     other = [len(RHOS) - ours for ours in wins(found)]
     text = f"for {other[0]} of {len(RHOS)} values at n = 250,000, for {other[1]} at n = {LATE[0]:,}"
-    return judged(0 < other[0] < len(RHOS), text)
+    return judged(text, above(0, other[0]), below(len(RHOS), other[0]))

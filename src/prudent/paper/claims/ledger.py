@@ -1,9 +1,10 @@
 """The ledger of the paper's claims: every statement that can be checked, how, what was measured, and the verdict.
 
 A check is a function of the runs of its cells that returns `Evidence`; verdict and text follow from what it computed,
-never from a literal. `claim` files it under its place in the paper, `on` says which cells it needs. The cells of all
-claims are one grid, so that a cell that several claims need is simulated once. `remark` files what is worth checking
-and yet no claim of the paper: sentences that its source keeps as comments, and steps that it leaves to the reader.
+never from a literal. The text says too what is required: every limit that a number is held against. `claim` files it
+under its place in the paper, `on` says which cells it needs. The cells of all claims are one grid, so that a cell that
+several claims need is simulated once. `remark` files what is worth checking and yet no claim of the paper: sentences
+that its source keeps as comments, and steps that it leaves to the reader.
 """
 
 from collections import Counter
@@ -13,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from prudent import Runs
 from prudent.arrays import Array
@@ -119,11 +121,52 @@ def on(*cells: Labelled) -> Callable[[Callable[..., Evidence]], Check]:
     return lambda function: Check(function, cells)
 
 
-def judged(holds: bool, text: str, *, later: bool = False, part: bool = False, corrected: bool = False) -> Evidence:
-    """The verdict is the first of these that is true, and "does not hold" if none is."""
-    cases = {HOLDS: holds, LATER: later, PART: part, CORRECTED: corrected}
-    verdict = next((verdict for verdict, case in cases.items() if case), FAILS)
-    return Evidence(verdict, minus(text))
+class Required(NamedTuple):
+    """What a claim requires, in words, and whether it is so."""
+
+    met: bool
+    words: str
+
+
+Numbers = float | Sequence[float] | Array
+
+
+def at_most(limit: float, values: Numbers, of: str = "") -> Required:
+    """All of the values are; `of` says of what, where that is not plain."""
+    return _required(of, "at most", limit, np.asarray(values) <= limit)
+
+
+def below(limit: float, values: Numbers, of: str = "") -> Required:
+    """All of the values are."""
+    return _required(of, "below", limit, np.asarray(values) < limit)
+
+
+def above(limit: float, values: Numbers, of: str = "") -> Required:
+    """All of the values are."""
+    return _required(of, "above", limit, np.asarray(values) > limit)
+
+
+def exactly(wanted: float, values: Numbers, of: str = "") -> Required:
+    """All of the values are."""
+    return _required(of, "exactly", wanted, np.asarray(values) == wanted)
+
+
+def near(wanted: float, within: float, values: Numbers, of: str = "") -> Required:
+    """All of the values are less than `within` from it."""
+    return _required(of, f"within {number(within)} of", wanted, np.abs(np.asarray(values) - wanted) < within)
+
+
+def _required(of: str, relation: str, limit: float, met: NDArray[np.bool_]) -> Required:
+    return Required(bool(met.all()), f"{of} {relation} {number(limit)}".lstrip())
+
+
+def judged(text: str, *asked: Required, part: Sequence[Required] = (), corrected: Sequence[Required] = ()) -> Evidence:
+    """The verdict is "holds" if all is met that the claim requires; else "in part" or "corrected" if all is met that
+    these require; else "does not hold". The text goes on to say what is required."""
+    cases = {HOLDS: ("required", asked), PART: ("for a part", part), CORRECTED: ("corrected", corrected)}
+    verdict = next((verdict for verdict, (_, case) in cases.items() if case and all(one.met for one in case)), FAILS)
+    said = [f"{what}: {', '.join(dict.fromkeys(one.words for one in case))}" for what, case in cases.values() if case]
+    return Evidence(verdict, minus(f"{text} ({'; '.join(said)})"))
 
 
 def judged_over(horizons: Sequence[int], true_at: Sequence[bool], text: str) -> Evidence:
@@ -131,7 +174,15 @@ def judged_over(horizons: Sequence[int], true_at: Sequence[bool], text: str) -> 
     larger n if from one of them on; the text goes on to say which."""
     start = len(true_at) - next((i for i, true in enumerate(reversed(true_at)) if not true), len(true_at))
     begins = f"true from n = {horizons[start]:,} on" if start < len(horizons) else f"not true at n = {horizons[-1]:,}"
-    return judged(start == 0, f"{text}; {begins}", later=start < len(horizons))
+    verdict = LATER if 0 < start < len(horizons) else FAILS if start else HOLDS
+    return Evidence(verdict, minus(f"{text}; {begins}"))
+
+
+def known(form: float | None) -> float:
+    """The printed or the corrected value of a bound, which checks are made of only where the theory has it."""
+    if form is None:
+        raise ValueError("the theory has no such form of this bound")
+    return form
 
 
 def mean_se(values: Array) -> tuple[float, float]:

@@ -1,6 +1,7 @@
 """Claims of section 3 and appendix B: MV-LCB, its confidence bounds, Theorem 1, and the remarks on them."""
 
 import math
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,22 @@ from prudent import MVLCB, UCB1, AnytimeMVLCB, Bandit, Bernoulli, Deterministic,
 from prudent import regret as definitions
 from prudent.arrays import Array
 from prudent.paper.claims import printed
-from prudent.paper.claims.ledger import Evidence, claim, judged, listed, on, pm, regrets
+from prudent.paper.claims.ledger import (
+    Evidence,
+    Required,
+    above,
+    at_most,
+    below,
+    claim,
+    exactly,
+    judged,
+    known,
+    listed,
+    near,
+    on,
+    pm,
+    regrets,
+)  # fmt: skip
 from prudent.paper.making import point
 from prudent.paper.problems import FIGURE_2, ZERO_ONE, grid_bandit
 from prudent.policies.base import Arm, Setting
@@ -65,11 +81,10 @@ def lemma_2() -> Evidence:
         off = np.abs(variance - rho * mean - MeanVariance(rho).cost(law))
         return crossing(law.success, off >= share * printed.lemma_2_width(rho, DELTA, s))
 
-    worst = max(leaving(law, rho) for law in LAWS for rho in (0.0, 1.0, 100.0))
+    probabilities = [max(leaving(law, rho) for law in LAWS) for rho in (0.0, 1.0, 100.0)]
     narrow = max(leaving(law, 100.0, 0.5) for law in LAWS)
-    allowed = printed.failure(SAMPLES, 1, DELTA)
-    text = f"probability {number(worst, 2)}, allowed {number(allowed, 2)}; with half the width {number(narrow, 2)}"
-    return judged(worst <= allowed, text)
+    text = f"probability {listed(np.abs(probabilities), 2)}; with half the width {number(narrow, 2)}"
+    return judged(text, at_most(printed.failure(SAMPLES, 1, DELTA), probabilities))
 
 
 @claim("appendix A and B", "Every mean stays within √(log(1/δ)/2s) and variance within 5 times that, except with 6nKδ.")
@@ -77,16 +92,15 @@ def event() -> Evidence:
     """The exact probability that one of them does not, within 200 rewards of a Bernoulli arm, 6nδ = 0.1; that the
     variance alone does not, and does not with a tenth of its width."""
     s, mean, variance = counts()
-    width, allowed = printed.event_width(DELTA, s), printed.failure(SAMPLES, 1, DELTA)
+    width = printed.event_width(DELTA, s)
 
     def leaving(law: Bernoulli, factor: float) -> tuple[float, float]:
         off = np.abs(variance - law.variance) > factor * width
         return crossing(law.success, (np.abs(mean - law.mean) > width) | off), crossing(law.success, off)
 
     (either, alone), (_, narrow) = (np.max([leaving(law, factor) for law in LAWS], axis=0) for factor in (5.0, 0.5))
-    text = f"probability {number(either, 2)}, allowed {number(allowed, 2)}; of the variance "
-    text += f"{number(abs(alone), 1)}, and {number(narrow, 2)}"
-    return judged(bool(either <= allowed), text)
+    text = f"probability {number(either, 2)}; of the variance {number(abs(alone), 1)}, and {number(narrow, 2)}"
+    return judged(text, at_most(printed.failure(SAMPLES, 1, DELTA), either))
 
 
 @claim("section 3, Remark 1", "For ρ = 0 the algorithm plays by a lower confidence bound on the variances.")
@@ -98,11 +112,9 @@ def variance_bound() -> Evidence:
     s, _, variance = counts()
     width = np.array([-index.score(Arm(int(own), 0.0, 0.0)) for own in s.ravel()])[:, None]
     worst = max(crossing(law.success, variance - width > law.variance) for law in LAWS)
-    allowed, below = printed.failure(SAMPLES, 1, DELTA), bool((width > 0.0).all())
-    return judged(
-        below and far == 0.0 and worst <= allowed,
-        f"change {far:g}; probability {number(worst, 2)}, allowed {number(allowed, 2)}",
-    )
+    limit = at_most(printed.failure(SAMPLES, 1, DELTA), worst)
+    text = f"change {far:g}; probability {number(worst, 2)}"
+    return judged(text, exactly(0.0, far), limit, above(0.0, width, of="every width"))
 
 
 @claim("section 3, Remark 1", "MV-LCB becomes UCB1 as ρ → ∞.")
@@ -115,24 +127,23 @@ def becomes_ucb1() -> Evidence:
     off = max(abs(fixed.score(arm) / rho - ucb) for arm, _, ucb in asked)
     anytime = max(abs(AnytimeMVLCB(rho=rho, a=4.0, range=1.0).score(arm, t) / rho - ucb) for arm, t, ucb in asked)
     text = f"largest difference {number(anytime, 2)} for the anytime version, {number(off, 2)} with a fixed δ"
-    same = [far < 1e-7 for far in (anytime, off)]
-    return judged(all(same), text, part=same[0])
+    return judged(text, below(1e-7, [anytime, off]), part=[below(1e-7, anytime)])
 
 
-def telling(*bounds: Bound) -> bool:
+def telling(*bounds: Bound) -> Required:
     """Whether the bandits meet the conditions, and both forms of each bound are below what is possible at all."""
-    return all(b.applies and max(b.printed or 0.0, b.corrected or 0.0) < b.limit[0] for b in bounds)
+    met = all(b.applies and max(known(b.printed), known(b.corrected)) < b.limit[0] for b in bounds)
+    return Required(met, "bounds that say something")
 
 
 def against(bounds: list[Bound], values: list[float], shown: list[str]) -> Evidence:
     """Measured values, as they are shown, beside their bounds: they hold if both say something and none is exceeded."""
-    ok = telling(*bounds) and all(value <= (b.printed or 0.0) for value, b in zip(values, bounds, strict=True))
     cases = [
-        f"{own} below {number(b.printed, 3)} ({number(b.corrected, 3)} as corrected, {number(b.limit[0], 3)} possible)"
-        if value <= (b.printed or 0.0) else f"{own} above {number(b.printed, 3)}"
-        for value, own, b in zip(values, shown, bounds, strict=True)
-    ]  # fmt: skip
-    return judged(ok, "; ".join(cases))
+        f"{own}, bound {number(b.corrected, 3)} as corrected, {number(b.limit[0], 3)} possible"
+        for own, b in zip(shown, bounds, strict=True)
+    ]
+    limits = [at_most(known(b.printed), value) for value, b in zip(values, bounds, strict=True)]
+    return judged("; ".join(cases), telling(*bounds), *limits)
 
 
 @claim("appendix B", "A worse arm is pulled at most 2(5+ρ)² log(1/δ)/Δ² + 1 times, except with probability 6nKδ.")
@@ -140,14 +151,15 @@ def against(bounds: list[Bound], values: list[float], shown: list[str]) -> Evide
 def pulls(*found: Runs) -> Evidence:
     """MV-LCB with δ = 1/n² at n = 10⁷ on two [0, 1] arms, ρ = 0, and on three, ρ = 1: the most pulls of worse arms,
     largest share of its bound."""
-    shares, shown = [], []
+    shares, shown, bounds = [], [], []
     for runs, (bandit, risk) in zip(found, PLACES, strict=True):
         for arm in set(range(len(bandit))) - {bandit.best(risk)}:
             bound, most = theory.pulls_bound(bandit, risk, HORIZON, arm=arm), int(runs.pulls[:, arm].max())
             # The bound of the proof is the corrected one; the printed one belongs to a lemma that is commented out.
-            shares.append(most / (bound.corrected or 1.0) if telling(bound) else math.inf)
+            shares.append(most / known(bound.corrected))
             shown.append(f"{most:,} of {bound.corrected:,.0f}")
-    return judged(max(shares) <= 1.0, f"{', '.join(shown)} in {len(found[0]):,} runs each")
+            bounds.append(bound)
+    return judged(f"{', '.join(shown)} in {len(found[0]):,} runs each", telling(*bounds), at_most(1.0, shares))
 
 
 @claim(
@@ -181,29 +193,28 @@ def corollary_holds(*found: Runs) -> Evidence:
 
 @claim("appendix B", "On [0, 1] no pseudo-regret exceeds 2 + ρ.")
 def pseudo_regret_range() -> Evidence:
-    """The largest over all allocations of 100 pulls to pairs of Bernoulli arms, ρ = 0, 1 and 5, minus ρ."""
+    """The largest over all allocations of 100 pulls to pairs of Bernoulli arms, ρ = 0, 1 and 5."""
     allocations = np.column_stack([np.arange(101), 100 - np.arange(101)])
-    largest = -math.inf
-    for one in np.linspace(0.0, 1.0, 11):
-        for two in np.linspace(0.0, 1.0, 11):
-            bandit = Bandit([Bernoulli(one), Bernoulli(two)])
-            for risk in map(MeanVariance, (0.0, 1.0, 5.0)):
-                parts = definitions.pseudo_regret_parts(allocations, bandit.means, bandit.gaps(risk), risk)
-                largest = max(largest, float((parts.gap + parts.exploration).max()) - risk.rho)
-    allowed = printed.largest_pseudo_regret(0.0)
-    return judged(largest <= allowed, f"the largest is {number(largest, 3)} + ρ, allowed {allowed:g} + ρ")
+    pairs = [Bandit([Bernoulli(one), Bernoulli(two)]) for one, two in product(np.linspace(0.0, 1.0, 11), repeat=2)]
+    shown, limits = [], []
+    for risk in map(MeanVariance, (0.0, 1.0, 5.0)):
+        parts = [definitions.pseudo_regret_parts(allocations, b.means, b.gaps(risk), risk) for b in pairs]
+        largest = max(float((part.gap + part.exploration).max()) for part in parts)
+        limits.append(at_most(printed.largest_pseudo_regret(risk.rho), largest))
+        shown.append(f"{number(largest, 3)} at ρ = {risk.rho:g}")
+    return judged(f"the largest is {', '.join(shown)}, of {len(pairs)} pairs", *limits)
 
 
 @claim("appendix B", "On [0, 1] the regret lies between −1/4 − ρ and 1/4 + ρ.")
 def regret_range() -> Evidence:
     """All pairs of sequences of 100 rewards 0 and 1, ρ = 0, 0.5, 1 and 5: the largest difference of mean-variances."""
     share = np.arange(101) / 100.0
-    shown, ok = [], True
+    shown, limits = [], []
     for rho in (0.0, 0.5, 1.0, 5.0):
         largest = float(np.ptp(MeanVariance(rho).stats_cost(share, share * (1.0 - share))))
-        ok = ok and largest <= printed.largest_regret(rho)
-        shown.append(f"{number(largest, 3)} of {printed.largest_regret(rho):g} at ρ = {rho:g}")
-    return judged(ok, f"largest {', '.join(shown)}")
+        limits.append(at_most(printed.largest_regret(rho), largest))
+        shown.append(f"{number(largest, 3)} at ρ = {rho:g}")
+    return judged(f"largest {', '.join(shown)}", *limits)
 
 
 @claim("section 3, Remark 1 (the bound)", "The regret decreases as O(log² n / n).")
@@ -213,8 +224,8 @@ def remark_1(*found: Runs) -> Evidence:
     n = np.array([runs.horizon for runs in found])
     one = regrets(found) * n / np.log(n)
     two = one / np.log(n)
-    ok = bool((np.diff(two[1:]) < 0.0).all())
-    return judged(ok, f"n R/log² n is {listed(two)}; n R/log n is {listed(one)}, so O(log n/n) is sharper")
+    text = f"n R/log² n is {listed(two)}; n R/log n is {listed(one)}, so O(log n/n) is sharper"
+    return judged(text, below(0.0, np.diff(two[1:]), of="every later step of the first"))
 
 
 @claim("section 3, Remark 1 (the bound)", "If all arms have the same mean, the second term of the bound is zero.")
@@ -223,14 +234,12 @@ def equal_means_bound() -> Evidence:
     is left of it without that term; then of means 1 and 1/2."""
     same, apart = (Bandit([Deterministic(mean), Bernoulli(0.5)]) for mean in (0.5, 1.0))
     bounds = [
-        theory.theorem1_expectation(bandit, MeanVariance(0.0), HORIZON).printed or 0.0 for bandit in (same, apart)
+        known(theory.theorem1_expectation(bandit, MeanVariance(0.0), HORIZON).printed) for bandit in (same, apart)
     ]
     left = (2.0 * 10.0**2 * math.log(HORIZON) / 0.25 + 17.0 * 2) / HORIZON
     rest, other = bounds[0] / left - 1.0, bounds[1] / left - 1.0
-    return judged(
-        abs(rest) < 1e-12 < other,
-        f"the term adds {number(rest, 1)} to the rest, and {number(other, 3)} times it if they differ",
-    )
+    text = f"the term adds {number(rest, 1)} to the rest, and {number(other, 3)} times it if they differ"
+    return judged(text, near(0.0, 1e-12, rest), above(1e-12, other))
 
 
 @claim("section 3, Remark 2", "Two deterministic arms: pulled equally often up to rounding, regret T₁T₂Γ²/n² ≈ Γ²/4.")
@@ -240,7 +249,8 @@ def remark_2(*found: Runs) -> Evidence:
     apart = [int(np.abs(np.diff(runs.pulls, axis=1)).max()) for runs in found]
     off = max(float(np.abs(runs.regret() - runs.pulls.prod(1) / runs.horizon**2).max()) for runs in found)
     text = f"pulls differ by {listed(apart)}; regret {listed(regrets(found), 9)}, off by at most {number(off, 1)}"
-    return judged(apart == [runs.horizon % 2 for runs in found] and off < 1e-15, text)
+    odd = [runs.horizon % 2 for runs in found]
+    return judged(text, Required(apart == odd, f"pulls that differ by {listed(odd)}"), below(1e-15, off))
 
 
 @claim("section 3, Remark 2", "There the index is √(log(1/δ)/s).")
@@ -249,8 +259,7 @@ def remark_2_index() -> Evidence:
     index = bind(MVLCB(rho=0.0, delta=0.01), Setting(2, MeanVariance(0.0))).score(Arm(10, 0.0, 0.0))
     said, width = printed.worst_case_index(0.01, 10), float(printed.lemma_2_width(0.0, 0.01, 10))
     text = f"the index is {index:.3f}, printed is {said:.3f}; minus the width is {-width:.3f}"
-    as_printed, corrected = (abs(index - other) < 1e-12 for other in (said, -width))
-    return judged(as_printed, text, corrected=corrected)
+    return judged(text, near(said, 1e-12, index), corrected=[near(-width, 1e-12, index)])
 
 
 @claim("section 3, Remark 2", "The same generalises to several arms and ρ ≠ 0: the regret is constant if they tie.")
@@ -260,8 +269,8 @@ def remark_2_many(*found: Runs) -> Evidence:
     and its gap part over the same."""
     spread = float(TIED.means.var())
     whole, gap = regrets(found) / spread, np.array([runs.regret_parts().gap.mean() for runs in found]) / spread
-    ok = bool((np.abs(whole - 1.0) < 0.05).all() and (np.abs(gap) < 0.05).all())
-    return judged(ok, f"regret {listed(whole)}, gap part {listed(gap)}, in units of {spread:.4f}")
+    text = f"regret {listed(whole)}, gap part {listed(gap)}, in units of {spread:.4f}"
+    return judged(text, near(1.0, 0.05, whole), near(0.0, 0.05, gap))
 
 
 MULTIPLES, ENDS = (0.5, 1.0, 2.0, 4.0), (10**4, 10**6)
@@ -281,4 +290,4 @@ def ucb_worst_case(*found: Runs) -> Evidence:
     of MV-LCB at ρ = 0 on arms that tie."""
     gaps = np.array([runs.gap_regret().mean() for runs in found[: -len(ENDS)]]).reshape(len(ENDS), -1).max(1)
     ucb, ours = end_slope(ENDS, gaps), end_slope(ENDS, regrets(found[-len(ENDS) :]))
-    return judged(abs(ucb + 0.5) < 0.06 and abs(ours) < 0.01, f"UCB {ucb:.3f}, MV-LCB {ours:.4f}")
+    return judged(f"UCB {ucb:.3f}, MV-LCB {ours:.4f}", near(-0.5, 0.06, ucb), near(0.0, 0.01, ours))

@@ -18,7 +18,7 @@ from prudent import (
     theory,
 )  # fmt: skip
 from prudent.paper.claims import printed
-from prudent.paper.claims.ledger import Evidence, judged, listed, on, remark
+from prudent.paper.claims.ledger import Evidence, above, at_most, below, judged, known, listed, near, on, remark
 from prudent.paper.claims.mv_lcb import HORIZON, LONG, PLACES, telling
 from prudent.policies.base import Arm
 from prudent.policies.exp_exp import RULES
@@ -36,9 +36,9 @@ def commented_bernstein() -> Evidence:
     said = printed.commented_index(np.sqrt(variance * s / (s - 1)), mean, s, 0.0, delta)
     index = BernsteinMVLCB(rho=0.0, delta=delta, range=1.0)
     ours = np.array([index.score(Arm(s, m, v)) for m, v in zip(mean, variance, strict=True)])
-    above, mended = (float(mass[scores > cost].sum()) for scores in (said, ours))
-    text = f"above it with probability {number(above, 2)}, allowed {2.0 * delta:g}; corrected {number(mended, 1)}"
-    return judged(above <= 2.0 * delta, text, corrected=False)
+    over, mended = (float(mass[scores > cost].sum()) for scores in (said, ours))
+    text = f"above it with probability {number(over, 2)}; corrected {number(mended, 1)}"
+    return judged(text, at_most(2.0 * delta, over))
 
 
 @remark("section 3, commented out", "A worse arm is pulled at most b² log(1/δ)/Δ² + 1 times, b = 2(5+ρ).")
@@ -46,14 +46,16 @@ def commented_bernstein() -> Evidence:
 def commented_pulls(*found: Runs) -> Evidence:
     """The most pulls of worse arms over runs of MV-LCB, n = 10⁷, on two [0, 1] arms, ρ = 0, and on three, ρ = 1; and
     how many times the bound of the proof that is."""
-    shares, ratios = [], []
+    shares, ratios, bounds = [], [], []
     for runs, (bandit, risk) in zip(found, PLACES, strict=True):
         for arm in set(range(len(bandit))) - {bandit.best(risk)}:
             bound = theory.pulls_bound(bandit, risk, HORIZON, arm=arm)
-            above, proved = bound.printed or 1.0, bound.corrected or 1.0
-            shares.append(int(runs.pulls[:, arm].max()) / above if telling(bound) else math.inf)
-            ratios.append(above / proved)
-    return judged(max(shares) <= 1.0, f"{listed(shares, 2)} of it; it is {listed(ratios)} times the bound of the proof")
+            said, proved = known(bound.printed), known(bound.corrected)
+            shares.append(int(runs.pulls[:, arm].max()) / said)
+            ratios.append(said / proved)
+            bounds.append(bound)
+    text = f"{listed(shares, 2)} of it; it is {listed(ratios)} times the bound of the proof"
+    return judged(text, telling(*bounds), at_most(1.0, shares))
 
 
 @remark("section 3, commented out", "As ρ → ∞ the bound of MV-LCB coincides with the average regret bound of UCB.")
@@ -61,9 +63,10 @@ def comparison_with_ucb() -> Evidence:
     """Theorem 1 over ρ at ρ = 10⁶, for arms of means 1 and 1/2: what log n is multiplied by, from n = 10⁷ to 10⁹, and
     the 8/Δ of UCB1, Δ a difference of means."""
     bandit, rho, ends = Bandit([Deterministic(1.0), Bernoulli(0.5)]), 1e6, (10**7, 10**9)
-    bounds = [(theory.theorem1_expectation(bandit, MeanVariance(rho), n).printed or 0.0) * n / rho for n in ends]
+    bounds = [known(theory.theorem1_expectation(bandit, MeanVariance(rho), n).printed) * n / rho for n in ends]
     slope, ucb = (bounds[1] - bounds[0]) / math.log(ends[1] / ends[0]), 8.0 / float(np.ptp(bandit.means))
-    return judged(abs(slope / ucb - 1.0) < 1e-3, f"log n is multiplied by {slope:.4f}, and by {ucb:g} in that of UCB1")
+    text = f"log n is multiplied by {slope:.4f}, and by {ucb:g} in that of UCB1"
+    return judged(text, near(1.0, 1e-3, slope / ucb, of="their ratio"))
 
 
 @remark("Theorem 2", "Its constant 2 follows from the appendix's bound with τ = K(n/14)^(2/3).")
@@ -74,9 +77,9 @@ def constant_of_theorem_2() -> Evidence:
     units = n ** (1 / 3) / k
     constants = [printed.worst_regret(k * (n / rule) ** (2 / 3), k, n) * units for rule in RULES.values()]
     bound = theory.theorem2(Bandit([Bernoulli(0.5), *[Bernoulli(0.9)] * (k - 1)]), MeanVariance(0.0), n)
-    proved = (bound.corrected or math.inf) * units
+    proved = known(bound.corrected) * units
     text = f"it gives {constants[0]:.2f}, {constants[1]:.2f} with the appendix's τ; a repaired proof gives {proved:.2f}"
-    return judged(constants[0] <= 2.0, text)
+    return judged(text, at_most(2.0, constants[0]))
 
 
 @remark(
@@ -92,4 +95,4 @@ def best_sequences() -> Evidence:
         lost.append(min(costs[0], costs[4]) - min(costs))
         shown.append(number(lost[-1], 3))
     together = f"the best arm alone costs {', '.join(shown[:-1])} more by the mean-variance, {shown[-1]} by the CVaR"
-    return judged(max(lost[:-1]) < 1e-9 and lost[-1] > 1.0, together)
+    return judged(together, below(1e-9, lost[:-1]), above(1.0, lost[-1]))

@@ -1,0 +1,61 @@
+"""Experiments as the terminal has them: files and words to read, and numbers, times and states to show."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from prudent.errors import PrudentError
+from prudent.text import minus, number
+
+
+def read_spec(path: Path) -> dict[str, Any]:
+    """The experiment that a file describes; what `prudent plan --json` printed holds it inside."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise PrudentError(f"trial: {path} is not JSON: {error}") from None
+    found = found.get("experiment", found) if isinstance(found, dict) else found
+    if not isinstance(found, dict):
+        raise PrudentError(f"trial: {path} must hold an object of JSON, such as experiment.json of a plan")
+    return found
+
+
+def metric(text: str) -> tuple[str, float]:
+    """`latency=120` as a name and a number."""
+    name, equals, value = text.rpartition("=")
+    try:
+        given = float(value)
+    except ValueError:
+        given = float("nan")
+    if not (equals and name and abs(given) < float("inf")):
+        raise PrudentError(f"trial: --metric must be a name and a number, such as latency=120, got {text!r}")
+    return name, given
+
+
+def state(found: dict[str, Any]) -> str:
+    """`running`, or `frozen to control`."""
+    frozen = found.get("frozen_to")
+    return f"{found['status']} to {frozen}" if frozen is not None else str(found["status"])
+
+
+def time_of(at: int) -> str:
+    """Milliseconds since 1970 as people write a time."""
+    return f"{datetime.fromtimestamp(at // 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def within(arm: dict[str, Any], what: str) -> str:
+    """`0.31 [0.25, 0.38]`: an estimate and its interval, as far as there are any."""
+    ends = arm[f"{what}_interval"]
+    if ends is None:
+        return minus(number(arm[what]))
+    low, high = ends
+    left = "−∞" if low is None else minus(number(low, 3))
+    return f"{minus(number(arm[what]))} [{left}, {'∞' if high is None else minus(number(high, 3))}]"
+
+
+def until(token: dict[str, Any]) -> str:
+    """How long a token is valid."""
+    if token.get("revoked") is not None:
+        return f"revoked {time_of(token['revoked'])}"
+    return "it is revoked" if token.get("expires") is None else time_of(token["expires"])

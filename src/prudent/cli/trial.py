@@ -1,0 +1,292 @@
+"""The commands `trial …`: experiments of a service, or of its database while no service runs."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from prudent.cli.experiments import metric, read_spec, state, time_of, until, within
+from prudent.cli.output import answer
+from prudent.cli.paths import FILE, check_file
+from prudent.cli.reach import opened, serving_packages, where, where_options
+from prudent.cli.tables import print_text
+from prudent.errors import PrudentError
+from prudent.text import count, counted, minus, number
+
+REASON = "Why, in a sentence; it is kept in the log."
+FORMATS = ("csv", "parquet", "ndjson")
+SCOPES = ("decide", "reward", "read", "admin")
+DAY = 86_400_000
+
+
+@click.group()
+def trial() -> None:
+    """Create experiments, ask for arms, report rewards, look at results, stop.
+
+    Commands work on the file of `prudent serve` while no service runs, and with --server URL on a service that does.
+    """
+
+
+@trial.command()
+@click.argument("file", type=FILE)
+@click.option("--name", help="The name of the experiment, instead of the one in the file.")
+@where_options
+def create(file: Path, name: str | None, as_json: bool, **settings: Any) -> None:
+    """Create the experiment that FILE describes: experiment.json of a plan, or one of your own.
+
+    prudent trial create results/plan/experiment.json --name checkout
+    """
+    spec = read_spec(file) | ({} if name is None else {"name": name})
+    if not settings["server"]:  # what is refused must not leave a new database behind
+        with serving_packages("trial"):
+            from prudent.service.plans import spec_of_plan
+        spec_of_plan(spec).settled()
+    with opened(**where(settings), new=True) as client:
+        made = client.create(spec)
+    if as_json:
+        answer(True, made, "", [])
+        return
+    print_text(f"{made['experiment']} is {made['status']}, with {counted(len(made['arms']), 'arm')}.")
+    if spec.get("support") is None:
+        print_text(
+            'It has no support, so that there are no confidence intervals; to have them, create it with "support":'
+            " [smallest, largest] under another name."
+        )
+
+
+@trial.command("list")
+@where_options
+def list_them(as_json: bool, **settings: Any) -> None:
+    """All experiments, in short."""
+    with opened(**where(settings)) as client:
+        found = client.experiments()
+    if not found and not as_json:
+        print_text("There are no experiments yet.")
+        return
+    rows = [
+        {
+            "experiment": each["experiment"],
+            "state": state(each),
+            "arms": ", ".join(each["arms"]),
+            "events": count(each["seq"]),
+            "last event": time_of(each["at"]),
+        }
+        for each in found
+    ]
+    answer(as_json, found, "Experiments", rows, left=("experiment", "state", "arms", "last event"))
+
+
+@trial.command()
+@click.argument("experiment")
+@click.option("--unit", help="Whom or what the decision is for.")
+@click.option("--among", multiple=True, metavar="ARM", help="Choose among these arms only.")
+@click.option("--count", "many", type=int, default=1, show_default=True, help="How many decisions.")
+@click.option("--later", is_flag=True, help="The decision is not used before it is activated.")
+@where_options
+def ask(
+    experiment: str, unit: str | None, among: Sequence[str], many: int, later: bool, as_json: bool, **settings: Any
+) -> None:
+    """Which arm to use now?"""
+    if many < 1:
+        raise PrudentError(f"trial: --count must be 1 or more, got {many}")
+    with opened(**where(settings), experiment=experiment) as client:
+        found = client.ask_many(many, among or None, "later" if later else "now", unit)
+    rows = [
+        {
+            "decision": each.id or "– (not counted)",
+            "arm": each.arm,
+            "reward until": "–" if each.due is None else time_of(each.due),
+            "why": each.why or "",
+        }
+        for each in found
+    ]
+    shown = rows if any(row["why"] for row in rows) else [{k: v for k, v in row.items() if k != "why"} for row in rows]
+    answer(as_json, [each._asdict() for each in found], f"{experiment}: use", shown, left=tuple(shown[0]))
+
+
+@trial.command(context_settings={"ignore_unknown_options": True})  # a reward may begin with a minus
+@click.argument("decision")
+@click.argument("reward", type=float)
+@click.option("--metric", "metrics", multiple=True, metavar="NAME=NUMBER", help="Another number measured with it.")
+@where_options
+def tell(decision: str, reward: float, metrics: Sequence[str], as_json: bool, **settings: Any) -> None:
+    """Report the REWARD of a DECISION."""
+    if not abs(reward) < float("inf"):
+        raise PrudentError(f"trial: the reward must be a finite number, got {reward}")
+    measured = dict(map(metric, metrics)) or None
+    with opened(**where(settings)) as client:
+        found = client.tell(decision, reward, measured)
+    assert found is not None
+    if as_json:
+        answer(True, found, "", [])
+        return
+    again = " (it was recorded before)" if found.get("again") else ""
+    print_text(f"{found['arm']}: the reward {minus(number(found['reward']))} counts {found['counted']}{again}.")
+
+
+@trial.command()
+@click.argument("decision")
+@where_options
+def withdraw(decision: str, as_json: bool, **settings: Any) -> None:
+    """A DECISION was not used, and no reward will come."""
+    with opened(**where(settings)) as client:
+        found = client.withdraw(decision)
+    if as_json:
+        answer(True, found._asdict(), "", [])
+    else:
+        print_text(f"{found.arm}: the decision is {found.state}.")
+
+
+@trial.command()
+@click.argument("experiment")
+@click.option("--level", type=float, default=0.95, show_default=True, help="The level of each interval.")
+@where_options
+def show(experiment: str, level: float, as_json: bool, **settings: Any) -> None:
+    """What is known of the arms, with intervals that stay valid however often you look."""
+    with opened(**where(settings), experiment=experiment) as client:
+        whole, found = client.show(), client.estimates(level)
+    rows = [
+        {
+            "arm": arm["arm"] + (" (retired)" if arm["retired"] else ""),
+            "rewards": count(arm["pulls"]),
+            "mean": within(arm, "mean"),
+            "variance": within(arm, "variance"),
+            "cost": within(arm, "cost"),
+            "open": count(arm["open"]),
+        }
+        for arm in found["arms"]
+    ]
+    title = f"{experiment}: {state(whole)}, {whole['spec']['policy']}, at event {count(whole['seq'])}"
+    answer(as_json, {**whole, "estimates": found}, title, rows, left=("arm",))
+    if as_json:
+        return
+    click.echo()
+    if found["leader"] is not None:
+        print_text(found["leader"]["sentence"])
+    elif found["why"]:
+        print_text(f"There are no intervals: {found['why']}.")
+    for rail in found["rails"]:
+        print_text(f"- Guardrail {rail['rail'] + 1} has acted on {rail['arm']}.")
+
+
+@trial.command()
+@click.argument("experiment")
+@click.option("--out", type=FILE, help="The file; by default named after the experiment.")
+@click.option("--format", "kind", type=click.Choice(FORMATS), help="By default by the end of the file's name, or csv.")
+@where_options
+def export(experiment: str, out: Path | None, kind: Any, as_json: bool, **settings: Any) -> None:
+    """Write all decisions with their rewards into a file."""
+    ending = None if out is None else out.suffix.removeprefix(".").lower()
+    chosen: Any = kind or (ending if ending in FORMATS else "csv")
+    path = Path(f"{experiment}.{chosen}") if out is None else out
+    check_file("trial", path)
+    with opened(**where(settings), experiment=experiment) as client:
+        client.export(path, chosen)
+    answer(as_json, {"file": str(path), "format": chosen}, "", []) if as_json else click.echo(str(path))
+
+
+@trial.command()
+@click.argument("experiment")
+@where_options
+def verify(experiment: str, as_json: bool, **settings: Any) -> None:
+    """Replay the whole log, and check that every event is the one that was written."""
+    with opened(**where(settings), experiment=experiment) as client:
+        found = client.verify()
+    if not found["ok"]:
+        raise PrudentError(
+            f"trial: the log of {experiment} is damaged from event {found['first_bad']} on: {found['why']}"
+        )
+    rows = [{"events": count(found["events"]), "seconds": number(found["seconds"], 2), "chain": found["chain"]}]
+    answer(as_json, found, f"The log of {experiment} is whole", rows, left=("chain",))
+
+
+@trial.command()
+@click.option(
+    "--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="What it allows; several are possible."
+)
+@click.option("--experiment", "experiments", multiple=True, metavar="NAME", help="Only for these; by default for all.")
+@click.option("--days", type=float, help="How long it is valid; by default until it is revoked.")
+@click.option("--note", default="", help="What it is for.")
+@click.option("--list", "listed", is_flag=True, help="List all tokens instead, without their secrets.")
+@click.option("--revoke", metavar="ID", help="End a token instead, by the eight letters in its middle.")
+@where_options
+def token(listed: bool, revoke: str | None, as_json: bool, **settings: Any) -> None:
+    """Make a token, which is printed this once; or list or revoke tokens.
+
+    prudent trial token --scope decide --scope reward --experiment checkout
+    """
+    place = where(settings)
+    if revoke is not None:
+        with opened(**place) as client:
+            client.revoke(revoke)
+        answer(as_json, {"revoked": revoke}, "", []) if as_json else print_text(f"{revoke} is revoked.")
+    elif listed:
+        with opened(**place) as client:
+            show_tokens(client.tokens(), as_json)
+    else:
+        make_token(place, as_json, **settings)
+
+
+def make_token(
+    place: dict[str, Any],
+    as_json: bool,
+    scopes: Sequence[str],
+    experiments: Sequence[str],
+    days: float | None,
+    note: str,
+) -> None:
+    """A new token."""
+    if not scopes:
+        raise PrudentError(f"trial: a token needs --scope, one or more of {', '.join(SCOPES)}")
+    if days is not None and not 0.0 < days <= 36_525.0:
+        raise PrudentError(f"trial: --days must lie in (0, 36,525], got {days:g}")
+    expires = None if days is None else round(datetime.now(UTC).timestamp() * 1000.0 + days * DAY)
+    with opened(**place, new=True) as client:
+        made = client.make_token(scopes, experiments or None, expires, note)
+    answer(as_json, made, "", []) if as_json else click.echo(made["token"])
+
+
+def show_tokens(found: list[dict[str, Any]], as_json: bool) -> None:
+    """All tokens as a table."""
+    if not found and not as_json:
+        print_text("There are no tokens yet.")
+        return
+    rows = [
+        {
+            "id": each["id"],
+            "scopes": ", ".join(each["scopes"]),
+            "experiments": "all" if each.get("experiments") is None else ", ".join(each["experiments"]),
+            "until": until(each),
+            "note": each.get("note", ""),
+        }
+        for each in found
+    ]
+    answer(as_json, found, "Tokens", rows, left=tuple(rows[0]) if rows else ())
+
+
+def change(verb: str, meaning: str, *, names_arm: bool = False) -> None:
+    """Add a command that changes an experiment, with a reason."""
+
+    def command(experiment: str, reason: str, as_json: bool, arm: str | None = None, **settings: Any) -> None:
+        with opened(**where(settings), experiment=experiment) as client:
+            act: Callable[..., dict[str, Any]] = getattr(client, "add_arm" if verb == "add" else verb)
+            found = act(reason) if arm is None else act(arm, reason)
+        if as_json:
+            answer(True, found, "", [])
+        else:
+            print_text(f"{experiment} is {state(found)}, with the arms {', '.join(found['arms'])}.")
+
+    command.__doc__ = meaning
+    wrapped = where_options(click.option("--reason", required=True, help=REASON)(command))
+    wrapped = click.argument("arm")(wrapped) if names_arm else wrapped
+    trial.command(verb)(click.argument("experiment")(wrapped))
+
+
+change("pause", "Answer with the fallback arm, or not at all, until resumed.")
+change("resume", "Go on after a pause or a freeze.")
+change("freeze", "Give everybody ARM until resumed; rewards still count.", names_arm=True)
+change("stop", "End the experiment for good; rewards of open decisions are still taken.")
+change("add", "Add the new arm ARM.", names_arm=True)
+change("retire", "Never choose ARM again; late rewards are still taken.", names_arm=True)

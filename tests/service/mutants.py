@@ -1,0 +1,56 @@
+"""Faults that a service must not have, for tests that must notice them. They are applied inside a worker."""
+
+from typing import Any
+
+
+def apply(name: str | None) -> None:
+    """Give this process a fault."""
+    if name is not None:
+        {"early": answer_before_commit, "cache": keys_in_memory, "ahead": keep_the_agent}[name]()
+
+
+def answer_before_commit() -> None:
+    """Only every fifth transaction is committed, with those before it."""
+    from prudent.service.sqlite import SQLite
+
+    begin, commit, count = SQLite.begin, SQLite.commit, 0
+
+    def begin_or_go_on(self: Any) -> None:
+        if not self._writer.in_transaction:
+            begin(self)
+
+    def commit_later(self: Any) -> None:
+        nonlocal count
+        count += 1
+        if count % 5 == 0:
+            commit(self)
+
+    SQLite.begin, SQLite.commit = begin_or_go_on, commit_later  # type: ignore[method-assign]
+
+
+def keys_in_memory() -> None:
+    """Keys are kept in a cache instead of in the transaction."""
+    from prudent.service.store import Store
+
+    cache: dict[Any, Any] = {}
+
+    def known(self: Any, number: int, keys: Any) -> dict[bytes, Any]:
+        return {key: cache[number, key] for key in keys if (number, key) in cache}
+
+    def add_known(self: Any, number: int, keys: Any) -> None:
+        cache.update({(number, known.key): known for known in keys})
+
+    Store.known, Store.add_known = known, add_known  # type: ignore[method-assign]
+
+
+def keep_the_agent() -> None:
+    """The state in memory stays as it is after a commit that failed, and nobody compares it with the log."""
+    from prudent.service.writer import Writer
+
+    fold_of = Writer._fold
+
+    def trusted(self: Any, experiment: Any) -> Any:
+        return self._folds.get(experiment.id) or fold_of(self, experiment)
+
+    Writer.forget = lambda self: None  # type: ignore[method-assign]
+    Writer._fold = trusted  # type: ignore[method-assign]

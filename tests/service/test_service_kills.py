@@ -1,0 +1,26 @@
+"""A service that is killed loses nothing that it acknowledged, and counts nothing twice."""
+
+import pytest
+from kills import STEPS, kill_often
+from workers import Nursery
+
+
+@pytest.fixture(scope="module")
+def nursery():
+    """Where workers come from."""
+    nursery = Nursery()
+    yield nursery
+    nursery.close()
+
+
+@pytest.mark.slow
+def test_kills_lose_nothing_and_count_nothing_twice(nursery, database):
+    killed = kill_often(nursery, database, 30, failing=40)
+    assert set(killed.steps) == set(STEPS)
+    assert min(killed.decisions, killed.rewards) > 30
+
+
+@pytest.mark.parametrize("mutant", ["early", "cache", "ahead"])
+def test_faults_of_the_write_path_are_noticed(nursery, tmp_path, mutant):
+    with pytest.raises((AssertionError, KeyError)):
+        kill_often(nursery, str(tmp_path / "prudent.db"), 30, mutant=mutant, failing=20 if mutant == "ahead" else 0)
