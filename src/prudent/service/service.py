@@ -68,7 +68,11 @@ class Service:
         self.store, self.queue_limit, self.patience = store, queue_limit, patience
         self.now = steady_clock() if now is None else now
         self.writer = Writer(store, self.now, patience, step)
-        self.follower = Follower(store, lambda *state: self.write(partial(self.writer.keep_snapshot, *state)))
+        self.follower = Follower(
+            store,
+            lambda *state: self.write(partial(self.writer.keep_snapshot, *state)),
+            lambda *points: self.write(partial(self.writer.keep_series, *points)),
+        )
         self.commits = self.carried_out = 0
         self._queue: deque[tuple[Any, Any]] = deque()
         self._arrived = threading.Condition()

@@ -16,7 +16,9 @@ import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from prudent import __version__
+from prudent.live.answers import answer_rates
 from prudent.service import messages as m
+from prudent.service.fold import Fold
 from prudent.service.problems import RequestError
 from prudent.service.routes import Reply
 from prudent.service.service import Service, View
@@ -38,7 +40,7 @@ LATELY = 1000
 SHOWN = 15
 """The last events."""
 
-VERBS: dict[str, type] = {
+VERBS: dict[str, type[Any]] = {
     "pause": m.Pause,
     "resume": m.Resume,
     "freeze": m.Freeze,
@@ -170,19 +172,16 @@ class Site:
         events = self.service.store.events(number_, max(0, fold.seq - SHOWN), SHOWN)
         return {
             "facts": known,
-            "alarms": [],
-            "health": health(fold),
-            "traffic": charts.bars([(arm.share, arm.recent) for arm in known.arms], "Share of decisions of each arm"),
+            "alarms": [*alarms(fold), *self.service.follower.alarms],
+            "health": health(fold, self.service.store.oldest_open(number_)),
+            "bar": lambda arm: charts.bar(arm.share, arm.recent, f"Share of {arm.label}"),
             "lately": sum(recent.values()),
             "meter": charts.split_bar(known.within, known.moving, "Variance within arms, and from moving between them"),
             "costs": charts.intervals(
                 [(arm.cost_value, arm.interval, arm.retired or arm.excluded) for arm in known.arms], "Cost of each arm"
             ),
-            "charts": [],
-            "events": [
-                {"when": words.moment(event.at), "text": words.told(event, fold.labels)}
-                for event, _ in reversed(events)
-            ],
+            "charts": over_time(fold.labels, self.service.store.series(number_), fold.agent.larger_is_better),
+            "events": [(words.moment(event.at), words.told(event, fold.labels)) for event, _ in reversed(events)],
             "may": visit.may("admin", known.name) and fold.status != "stopped",
             "controls": controls(known),
             "progress": progress(known),
@@ -199,7 +198,7 @@ class Site:
             raise RequestError("not-found", "there is nothing at this address")
         given = {field: visit.form.get(field, "") for field in VERBS[verb].__struct_fields__}
         try:
-            request = msgspec.convert(given, VERBS[verb])
+            request: Any = msgspec.convert(given, VERBS[verb])
         except msgspec.ValidationError as error:
             raise RequestError("invalid", str(error)) from None
         await self.service.do(name, request, by=visit.token.number if visit.token else 0)
@@ -212,12 +211,68 @@ class Site:
         return Reply(200, static_file(name), STATIC[name], [("cache-control", "max-age=3600")])
 
 
-def health(fold: Any) -> dict[str, str]:
+def alarms(fold: Fold) -> list[str]:
+    """What somebody should look at."""
+    counts = {
+        label: (tally.told + tally.defaulted + tally.expired + tally.withdrawn, tally.told)
+        for label, tally in zip(fold.labels, fold.tally, strict=True)
+    }
+    answers = answer_rates(counts)
+    fired = [
+        f"A guardrail acted on {fold.labels[arm]}: its {fold.rails[rail].watch} is beyond the limit"
+        f" {minus(number(fold.rails[rail].limit))}."
+        for rail, arm in sorted(fold.fired)
+    ]
+    at_once = fold.spec.rewards.window is not None and not fold.spec.waits
+    warned = ["Rewards are counted at once, so that intervals are wrong if a delay depends on the outcome."] * at_once
+    return [*fired, *([str(answers)] if answers.differ else []), *warned]
+
+
+def over_time(labels: list[str], series: list[tuple[int, int, str]], larger: bool) -> list[dict[str, Any]]:
+    """Three pictures with their numbers: costs, shares, exploration risk, over the number of decisions."""
+    points = [(sum(arm[0] for arm in arms), arms) for _, _, text in series if (arms := msgspec.json.decode(text))]
+    points = [point for point in points if point[0] > 0]
+    if len(points) < 2:
+        return []
+    costs = [
+        (name, [(n, arms[i][4]) for n, arms in points if i < len(arms) and arms[i][4] is not None])
+        for i, name in enumerate(labels)
+    ]
+    shares = [(name, [(n, arms[i][0] / n) for n, arms in points if i < len(arms)]) for i, name in enumerate(labels)]
+    moving = [(n, exploration(arms)) for n, arms in points]
+    found = []
+    for title, curves in (
+        ("Cost of each arm", costs),
+        ("Share of decisions", shares),
+        ("Variance from moving between arms", [("Exploration risk", moving)]),
+    ):
+        rows = [points[i][0] for i in sorted({round(j * (len(points) - 1) / 9) for j in range(10)})]
+        table = [[count(n), *(cell(curve, n) for _, curve in curves)] for n in rows]
+        svg = charts.lines(curves, f"{title}, over the number of decisions")
+        found.append({"title": title, "svg": svg, "names": [name for name, _ in curves], "rows": table})
+    return found
+
+
+def cell(curve: list[tuple[int, float]], n: int) -> str:
+    """The value of a curve after so many decisions."""
+    return next((minus(number(value, 3)) for at, value in curve if at == n), "–")
+
+
+def exploration(arms: list[list[Any]]) -> float:
+    """The variance that comes from moving between arms."""
+    known = [(pulls, mean) for _, pulls, mean, _, _ in arms if pulls]
+    total = sum(pulls for pulls, _ in known)
+    centre = sum(pulls * mean for pulls, mean in known) / total if total else 0.0
+    return sum(pulls * (mean - centre) ** 2 for pulls, mean in known) / total if total else 0.0
+
+
+def health(fold: Any, oldest: int | None) -> dict[str, str]:
     """Whether answers come."""
     open_ = sum(known.open_asks for known in fold.agent.estimates())
     tally = fold.tally
     found = {
         "Open decisions": count(open_),
+        "The oldest of them": "0" if oldest is None else words.moment(oldest),
         "Rewards reported": count(sum(arm.told for arm in tally)),
         "Windows that closed without one": count(sum(arm.defaulted + arm.expired for arm in tally)),
         "Withdrawn": count(sum(arm.withdrawn for arm in tally)),
@@ -255,8 +310,14 @@ def templates() -> Environment:
     made = Environment(
         loader=PackageLoader("prudent.service.site"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    made.filters |= {"count": count, "number": lambda value, digits=4: minus(number(value, digits))}
+    made.filters["count"] = count
+    made.filters["number"] = shown
     return made
+
+
+def shown(value: float | None, digits: int = 4) -> str:
+    """A number as pages show it."""
+    return minus(number(value, digits))
 
 
 @cache

@@ -4,6 +4,7 @@ They take the colours of the page, so that they follow its dark mode, and print.
 see it; the numbers stand in a table beside it. Sizes are attributes, because the page allows no inline style.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,23 +16,29 @@ WIDTH = 600.0
 """Units across; a picture is as wide as its place on the page."""
 
 
-def picture(height: float, label: str, parts: Sequence[str], kind: str = "") -> Markup:
+NARROW = 320.0
+"""Units across a picture of which several stand side by side."""
+
+
+def picture(height: float, label: str, parts: Sequence[str], kind: str = "", width: float = WIDTH) -> Markup:
     """A picture of these parts; `label` is what it shows, in words."""
     head = (
-        f'<svg class="chart {escape(kind)}" viewBox="0 0 {WIDTH:g} {height:g}" role="img" aria-label="{escape(label)}">'
+        f'<svg class="chart {escape(kind)}" viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(label)}">'
     )
     return Markup(head + f"<title>{escape(label)}</title>" + "".join(parts) + "</svg>")
 
 
-def bars(shares: Sequence[tuple[float, float]], label: str, row: float = 22.0) -> Markup:
-    """For each arm its share of all decisions, and within it, narrower, that of the last ones."""
-    parts = []
-    for i, (whole, recent) in enumerate(shares):
-        top = i * row
-        parts.append(f'<rect class="track" x="0" y="{top + 4:g}" width="{WIDTH:g}" height="{row - 8:g}"/>')
-        parts.append(f'<rect class="soft" x="0" y="{top + 4:g}" width="{WIDTH * whole:.1f}" height="{row - 8:g}"/>')
-        parts.append(f'<rect class="strong" x="0" y="{top + 8:g}" width="{WIDTH * recent:.1f}" height="{row - 16:g}"/>')
-    return picture(row * len(shares), label, parts)
+def bar(whole: float, recent: float, label: str) -> Markup:
+    """The share of all decisions, and within it, narrower, that of the last ones."""
+    return picture(
+        40.0,
+        label,
+        [
+            f'<rect class="track" x="0" y="4" width="{WIDTH:g}" height="32"/>',
+            f'<rect class="soft" x="0" y="4" width="{WIDTH * whole:.1f}" height="32"/>',
+            f'<rect class="strong" x="0" y="14" width="{WIDTH * recent:.1f}" height="12"/>',
+        ],
+    )
 
 
 def split_bar(first: float, second: float, label: str) -> Markup:
@@ -87,10 +94,8 @@ def ticks(low: float, high: float) -> list[float]:
     return [float(tick) for tick in found if low <= tick <= high]
 
 
-def lines(series: Sequence[tuple[str, Sequence[tuple[float, float]]]], label: str, height: float = 160.0) -> Markup:
+def lines(series: Sequence[tuple[str, Sequence[tuple[float, float]]]], label: str, height: float = 170.0) -> Markup:
     """Curves over the number of decisions, which is on a logarithmic axis because most happens at the start."""
-    import math
-
     points = [point for _, curve in series for point in curve]
     if len(points) < 2:
         return Markup("")
@@ -99,13 +104,13 @@ def lines(series: Sequence[tuple[str, Sequence[tuple[float, float]]]], label: st
     span = (high - low) or 1.0
 
     def place(at: float, value: float) -> str:
-        across = 46.0 + (WIDTH - 56.0) * math.log(max(at, 1.0)) / right
+        across = 46.0 + (NARROW - 56.0) * math.log(max(at, 1.0)) / right
         return f"{across:.1f},{8.0 + (height - 34.0) * (1.0 - (value - low) / span):.1f}"
 
     parts = []
     for tick in ticks(low, high):
         _, y = place(1.0, tick).split(",")
-        parts.append(f'<line class="grid" x1="46" x2="{WIDTH - 10:g}" y1="{y}" y2="{y}"/>')
+        parts.append(f'<line class="grid" x1="46" x2="{NARROW - 10:g}" y1="{y}" y2="{y}"/>')
         parts.append(f'<text x="42" y="{float(y) + 4:.1f}" text-anchor="end">{minus(number(tick, 3))}</text>')
     for power in range(int(right / math.log(10.0)) + 1):
         across = place(10.0**power, low).split(",")[0]
@@ -113,4 +118,4 @@ def lines(series: Sequence[tuple[str, Sequence[tuple[float, float]]]], label: st
     for i, (_, curve) in enumerate(series):
         path = " ".join(place(at, value) for at, value in curve)
         parts.append(f'<polyline class="curve c{i % 6}" points="{path}"/>')
-    return picture(height, label, parts, "axis")
+    return picture(height, label, parts, "axis", NARROW)
