@@ -32,14 +32,16 @@ def verify(store: Store, experiment: Experiment) -> Verified:
     fold = Fold(decoded(experiment.spec))
     snapshots = {seq: state for seq, state in store.snapshots(experiment.id).items() if seq <= experiment.seq}
     bad: tuple[int, str] | None = None
+    seq = 1
     try:
         for event, link in _log(store, experiment):
+            seq = fold.seq + 1
             check_next(fold, event, link)
             if fold.seq in snapshots and fold.to_json() != snapshots[fold.seq]:
                 bad = fold.seq, "the snapshot of this event holds another state"
                 break
     except LogError as error:
-        bad = fold.seq + 1, str(error)
+        bad = seq, str(error)
     if bad is None and (fold.seq, fold.chain) != (experiment.seq, experiment.chain):
         bad = fold.seq + 1, f"the log ends at {fold.seq}; it was at {experiment.seq}, with another chain"
     seconds = time.perf_counter() - since
