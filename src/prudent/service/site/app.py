@@ -5,6 +5,8 @@ this service. What people wrote is text everywhere: templates escape it, and no 
 """
 
 import asyncio
+import base64
+import hashlib
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
@@ -78,6 +80,7 @@ class Site:
             ("POST", re.compile(r"/logout"), self.sign_out),
             ("GET", re.compile(r"/e/([a-z0-9-]{1,63})"), self.experiment),
             ("GET", re.compile(r"/e/([a-z0-9-]{1,63})/live"), self.live),
+            ("GET", re.compile(r"/e/([a-z0-9-]{1,63})/report"), self.report),
             ("POST", re.compile(r"/e/([a-z0-9-]{1,63})/([a-z]+)"), self.act),
             ("GET", re.compile(r"/static/([a-z.]+)"), self.static),
         ]
@@ -158,6 +161,16 @@ class Site:
         known = await asyncio.to_thread(self._shown, view, visit)
         reply = page("live.html.j2", 200, visit, **known)
         return reply._replace(headers=[*reply.headers, *headers])
+
+    async def report(self, visit: Visit, name: str) -> Reply:
+        """The report, a page of its own that can be kept as a file."""
+        from prudent.service.site.report import report
+
+        view = await self._view(visit, name)
+        text = await asyncio.to_thread(report, self.service, view)
+        style = base64.b64encode(hashlib.sha256(static_file("style.css")).digest()).decode()
+        policy = f"default-src 'none'; style-src 'sha256-{style}'; frame-ancestors 'none'; base-uri 'none'"
+        return Reply(200, text.encode(), HTML, [("content-security-policy", policy)])
 
     async def _view(self, visit: Visit, name: str) -> View:
         if not visit.may("read", name):
