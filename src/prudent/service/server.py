@@ -59,6 +59,7 @@ class Settings(Struct, frozen=True):
     queue_limit: int = 2000
     relaxed: bool = False
     access_log: bool = False
+    demo: bool = False
 
 
 class Protocol(HttpToolsProtocol):
@@ -187,7 +188,13 @@ def serve(settings: Settings, say: Callable[[str], None] = click.echo) -> None:
     def started() -> None:
         host, port = listener.getsockname()[:2]
         say(f"prudent serves {settings.database} at http://{f'[{host}]' if ':' in host else host}:{port}")
-        if text is not None:
+        if settings.demo:
+            from prudent.service.site import demo
+
+            demo.start(service)
+            say("Three simulated experiments have visitors. Open the address and sign in with this token:")
+            say(str(text))
+        elif text is not None:
             say(f"The first token, which may do everything, is shown this once: {text}")
 
     for signal_ in (signal.SIGTERM, signal.SIGINT):  # uvicorn stops in order, and then raises the signal once more
