@@ -180,9 +180,9 @@ def _ahead(leader: Any) -> Ahead:
 
 
 def _so_far(summary: Any) -> SoFar:
-    numbers = {name: finite(getattr(summary, name)) for name in ("mean", "variance", "within", "moving", "cost")}
-    intervals = {name: _ends(getattr(summary, name)) for name in ("regret", "even", "saved")}
-    return SoFar(rewards=summary.rewards, **numbers, **intervals, sentence=str(summary))
+    parts: dict[str, Any] = {name: _ends(getattr(summary, name)) for name in ("regret", "even", "saved")}
+    parts |= {name: finite(getattr(summary, name)) for name in ("mean", "variance", "within", "moving", "cost")}
+    return SoFar(rewards=summary.rewards, **parts, sentence=str(summary))
 
 
 def _ends(interval: Any) -> Ends | None:
