@@ -15,8 +15,8 @@ from prudent.service.problems import RequestError
 from prudent.service.rails import after_reward
 from prudent.service.spec import LARGEST
 from prudent.service.store import Row
-from prudent.service.verbs import VERBS, Command, again, among_of, remember
-from prudent.service.work import Work, conflict, key_digest, refuse, try_first
+from prudent.service.verbs import VERBS, Command, again, among_of, key_of
+from prudent.service.work import Work, conflict, refuse, try_first
 
 
 def split(work: Work, command: Command) -> m.Batch:
@@ -37,11 +37,8 @@ def split(work: Work, command: Command) -> m.Batch:
     try_first(work, lambda agent: agent.split(count, labels))
     details: dict[str, Any] = {"count": count, "seed": secrets.randbits(53)}
     details |= {} if among is None else {"among": among}
-    key = None if command.key is None else key_digest("Split", command.key)
-    event = work.record("split", command.by, details, key=key)
-    work.keep(row := Row(event.seq, None, "open", body=event.body))
-    remember(work, command, event.seq)
-    return _shown(work, row)
+    event = work.record("split", command.by, details, key=key_of(work, command))
+    return _shown(work, work.decisions[event.seq])
 
 
 def _shown(work: Work, row: Row, *, again: bool = False) -> m.Batch:
@@ -75,8 +72,6 @@ def merge(work: Work, command: Command) -> m.Merged:
         return _merged(work, row.seq, rows, again=True)
     try_first(work, lambda agent: _try(agent, fold.labels, rows))
     work.record("merged", command.by, {"arms": rows}, decision=row.seq)
-    body = msgspec.json.encode({**details, "merged": rows}, order="sorted").decode()
-    work.keep(row._replace(state="done", body=body))
     for arm, (_, count, _, _) in enumerate(rows):
         if count:
             after_reward(work, arm, count)

@@ -152,6 +152,7 @@ class Store:
             if version < SCHEMA:
                 self.database.execute("DELETE FROM meta WHERE name = 'schema'")
                 self.database.execute("INSERT INTO meta (name, value) VALUES ('schema', ?)", str(SCHEMA))
+            self.touch()  # who may not write learns it now
 
     def touch(self) -> None:
         """Write something that changes nothing."""
@@ -250,13 +251,14 @@ class Store:
         found = self.read(sql, number)
         return found[0][0] if found else None
 
-    def known(self, number: int, keys: Sequence[bytes]) -> dict[bytes, Known]:
+    def known(self, number: int, keys: Sequence[bytes], *, writing: bool = True) -> dict[bytes, Known]:
         """Those of these keys that were seen."""
+        ask = self.database.execute if writing else self.read
         found: dict[bytes, Known] = {}
         for part in _parts(keys):
             marks = ", ".join("?" * len(part))
             sql = f"SELECT {', '.join(Known._fields)} FROM known WHERE experiment = ? AND key IN ({marks})"
-            found |= {bytes(row[0]): Known(*row) for row in self.database.execute(sql, number, *part)}
+            found |= {bytes(row[0]): Known(*row) for row in ask(sql, number, *part)}
         return found
 
     def add_known(self, number: int, keys: Iterable[Known]) -> None:

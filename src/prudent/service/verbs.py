@@ -70,19 +70,22 @@ def again(work: Work, command: Command) -> Known | None:
     if command.key is None:
         return None
     known = work.known.get(key_digest(type(command.request).__name__, command.key))
-    if known is not None and known.request != _fingerprint(command.request):
+    if known is not None and known.request != _fingerprint(work, command.request):
         raise RequestError("key-reused", "this key was used for another request; make a new key for each request")
     return known
 
 
-def remember(work: Work, command: Command, seq: int, count: int = 1) -> None:
-    if command.key is not None:
-        digest = key_digest(type(command.request).__name__, command.key)
-        work.remember(digest, seq, count, _fingerprint(command.request))
+def key_of(work: Work, command: Command) -> bytes | None:
+    """The digests of a command's key and of its request, as its event holds them."""
+    if command.key is None:
+        return None
+    return key_digest(type(command.request).__name__, command.key) + _fingerprint(work, command.request)
 
 
-def _fingerprint(request: m.Request) -> bytes:
-    return hashlib.blake2b(msgspec.json.encode(request), digest_size=8).digest()
+def _fingerprint(work: Work, request: m.Request) -> bytes:
+    """A digest of a request; of one that names a unit with the salt, so that nobody can tell who it was."""
+    salt = work.experiment.salt if isinstance(request, m.Ask) and request.unit is not None else b""
+    return hashlib.blake2b(msgspec.json.encode(request), key=salt, digest_size=8).digest()
 
 
 def ask(work: Work, command: Command) -> m.Decisions:
@@ -103,20 +106,12 @@ def ask(work: Work, command: Command) -> m.Decisions:
         return _fallback(work, request.count, among)
     if among is not None:
         try_first(work, lambda agent: agent.ask([fold.labels[i] for i in among]))
-    due = None if spec.window is None or request.activate == "later" else work.now + spec.window
     details = ({} if among is None else {"among": among}) | ({"later": True} if request.activate == "later" else {})
-    key = None if command.key is None else key_digest("Ask", command.key)
-    made = []
-    for _ in range(request.count):
-        event = work.record("asked", command.by, details, key=key, unit=unit)
-        row = Row(event.seq, event.arm, "waiting" if request.activate == "later" else "open", due)
-        work.keep(row)
-        made.append(row)
-        key = None  # of several decisions the first carries it
-    remember(work, command, made[0].seq, request.count)
-    if spec.sticky and unit is not None:
-        work.remember(unit, made[0].seq, 1, None)
-    return m.Decisions([shown(work, row) for row in made])
+    key = key_of(work, command)
+    first = details if key is None or request.count == 1 else {**details, "many": request.count}
+    made = [work.record("asked", command.by, first, key=key, unit=unit)]  # of several, the first carries the key
+    made += [work.record("asked", command.by, details, unit=unit) for _ in range(request.count - 1)]
+    return m.Decisions([shown(work, work.decisions[event.seq]) for event in made])
 
 
 def among_of(work: Work, labels: list[str] | None) -> list[int] | None:
@@ -186,10 +181,7 @@ def _tell(work: Work, decision: str, given: m.Tell | m.Told, by: int) -> m.Recor
     _check_open(work, row)
     details = {"metrics": metrics} if metrics else None
     work.record("told", by, details, decision=row.seq, arm=row.arm, value=reward)
-    if spec.waits:
-        work.keep(row._replace(state="told", value=reward, body=body))
-    else:
-        work.keep(row._replace(state="done", due=None, value=reward, body=body))
+    if not spec.waits:
         after_reward(work, row.arm)
     return m.Recorded(decision, arm, reward, when)
 
@@ -246,12 +238,11 @@ def _outside(work: Work, told: m.Told, by: int) -> m.Recorded:
     arm, (reward, metrics) = work.arm(told.arm), _checked(work, told)
     digest = key_digest("outside", told.key)
     if known := work.known.get(digest):
-        if known.request != _fingerprint(told):
+        if known.request != _fingerprint(work, told):
             raise RequestError("key-reused", "this key was used for another reward; make a new key for each")
         return m.Recorded(None, told.arm, reward, "now", again=True)
     details = {"metrics": metrics} if metrics else None
-    event = work.record("outside", by, details, arm=arm, value=reward, key=digest)
-    work.remember(digest, event.seq, 1, _fingerprint(told))
+    work.record("outside", by, details, arm=arm, value=reward, key=digest + _fingerprint(work, told))
     after_reward(work, arm)
     return m.Recorded(None, told.arm, reward, "now")
 
@@ -259,10 +250,10 @@ def _outside(work: Work, told: m.Told, by: int) -> m.Recorded:
 def activate(work: Work, command: Command) -> m.Decision:
     """A decision that had waited is used: its window begins."""
     row = work.row(command.decision or "")
+    if row.arm is None:
+        conflict("this is a batch, which is used from the start")
     if row.state == "waiting":
         work.record("activated", command.by, decision=row.seq, arm=row.arm)
-        window = work.fold.spec.window
-        work.keep(row._replace(state="open", due=None if window is None else work.now + window))
     elif row.state in ("withdrawn", "expired"):
         conflict(f"this decision is {row.state}")
     return shown(work, work.decisions[row.seq])
@@ -277,7 +268,6 @@ def withdraw(work: Work, command: Command) -> m.Decision:
         if work.closed(row):
             raise RequestError("window-closed", "the window of this decision has closed")
         work.record("withdrawn", command.by, decision=row.seq, arm=row.arm)
-        work.keep(row._replace(state="withdrawn", due=None))
     elif row.state != "withdrawn":
         conflict(f"this decision has an outcome already: it is {row.state}")
     return shown(work, work.decisions[row.seq])
@@ -336,11 +326,9 @@ def change(work: Work, command: Command) -> m.Status:
             _check_retire(work, arm)
         else:
             try_first(work, lambda agent: agent.ask([request.arm]))
-    key = None if command.key is None else key_digest(type(request).__name__, command.key)
-    event = work.record(kind, command.by, details, arm=arm, key=key)
+    work.record(kind, command.by, details, arm=arm, key=key_of(work, command))
     if isinstance(request, m.Forget):
         work.forget_units()
-    remember(work, command, event.seq)
     return status_of(work)
 
 
@@ -367,8 +355,7 @@ def fell_back(work: Work, command: Command) -> m.Status:
         return status_of(work, again=True)
     if work.fold.spec.fallback is None:
         conflict("this experiment has no fallback arm")
-    event = work.record("fell-back", command.by, {"count": command.request.count})
-    remember(work, command, event.seq)
+    work.record("fell-back", command.by, {"count": command.request.count}, key=key_of(work, command))
     return status_of(work)
 
 

@@ -1,4 +1,5 @@
-"""Whether a log is whole: every event follows from those before it, and its chain is the one recorded."""
+"""Whether a log is whole: every event follows from those before it, its chain is the one recorded, and the tables
+hold what follows from it."""
 
 import time
 from collections.abc import Iterator
@@ -6,17 +7,20 @@ from typing import NamedTuple
 
 import msgspec
 
-from prudent.service.events import LINK, Event
+from prudent.errors import PrudentError
+from prudent.service.events import LINK, START, Event
 from prudent.service.fold import Fold, LogError
-from prudent.service.spec import decoded
-from prudent.service.store import Experiment, Store
+from prudent.service.spec import Spec, decoded
+from prudent.service.store import Experiment, Known, Row, Store
+from prudent.service.tables import FINAL, known_after, row_after
 
 PAGE = 10_000
 
 
 class Verified(NamedTuple):
     """What a replay of the log showed; `first_bad` is the number of the first event that is altered, missing or
-    misplaced, and `chain` the end of the chain, which you can keep elsewhere to compare."""
+    misplaced, or whose row in another table is, and `chain` the end of the chain, which you can keep elsewhere to
+    compare."""
 
     ok: bool
     events: int
@@ -26,42 +30,153 @@ class Verified(NamedTuple):
     why: str | None = None
 
 
+class _BadError(Exception):
+    """The first fault, at an event of that number if it has one."""
+
+    def __init__(self, first: int | None, why: str) -> None:
+        super().__init__(why)
+        self.first, self.why = first, why
+
+
 def verify(store: Store, experiment: Experiment) -> Verified:
-    """Replay all events up to where the experiment is, and compare choices, links, snapshots, and the end."""
+    """Replay all events up to where the experiment is, and compare choices, links, snapshots, tables and the end.
+
+    Others may go on writing meanwhile. Open decisions are held in memory, others some thousands at a time.
+    """
     since = time.perf_counter()
-    fold = Fold(decoded(experiment.spec))
-    snapshots = {seq: state for seq, state in store.snapshots(experiment.id).items() if seq <= experiment.seq}
-    bad: tuple[int, str] | None = None
-    seq = 1
     try:
-        for event, link in _log(store, experiment):
-            seq = fold.seq + 1
+        fold = Fold(decoded(experiment.spec))
+    except PrudentError as error:
+        why = f"the spec of the experiment was altered: {error}"
+        return Verified(False, 0, time.perf_counter() - since, START.hex(), 1, why)
+    bad: tuple[int | None, str | None] = None, None
+    try:
+        _replay(store, experiment, fold)
+    except _BadError as error:
+        bad = error.first, error.why
+    return Verified(bad[1] is None, fold.seq, time.perf_counter() - since, fold.chain.hex(), *bad)
+
+
+def _replay(store: Store, experiment: Experiment, fold: Fold) -> None:
+    snapshots = {seq: state for seq, state in store.snapshots(experiment.id).items() if seq <= experiment.seq}
+    tables = _Tables(store, experiment, fold.spec)
+    for event, link in _log(store, experiment):
+        seq = fold.seq + 1
+        try:
             check_next(fold, event, link)
-            if fold.seq in snapshots and fold.to_json() != snapshots[fold.seq]:
-                bad = fold.seq, "the snapshot of this event holds another state"
-                break
-    except LogError as error:
-        bad = seq, str(error)
-    if bad is None and (fold.seq, fold.chain) != (experiment.seq, experiment.chain):
-        bad = fold.seq + 1, f"the log ends at {fold.seq}; it was at {experiment.seq}, with another chain"
-    seconds = time.perf_counter() - since
-    first, why = bad or (None, None)
-    return Verified(bad is None, fold.seq, seconds, fold.chain.hex(), first, why)
+        except LogError as error:
+            raise _BadError(seq, str(error)) from None
+        if fold.seq in snapshots and fold.to_json() != snapshots[fold.seq]:
+            raise _BadError(fold.seq, "the snapshot of this event holds another state")
+        tables.take(event)
+    if fold.seq < experiment.seq:
+        raise _BadError(fold.seq + 1, f"the log ends at {fold.seq}; it was at {experiment.seq}")
+    ends = experiment.name, experiment.arms, experiment.at, experiment.chain, experiment.status
+    labels = msgspec.json.encode(fold.labels).decode()
+    if ends != (fold.spec.name, labels, fold.at, fold.chain, fold.status):
+        raise _BadError(fold.seq, "the row of the experiment holds another end of the log: chain, time, arms or status")
+    tables.finish()
+    # What is last first: by the time that it can be seen, whoever wrote it has moved the experiment on.
+    for table in ("event", "decision", "known"):
+        ((last,),) = store.read(f"SELECT MAX(seq) FROM {table} WHERE experiment = ?", experiment.id)
+        now = store.experiment(experiment.name)
+        if last is not None and (now is None or last > now.seq):
+            raise _BadError(last, f"the table {table} holds something after the end of the log")
 
 
 def check_next(fold: Fold, event: Event, link: bytes) -> None:
     """Take the next event in; `LogError` if it is not the one that was written."""
     seq = fold.seq + 1
     try:
-        if event.seq == 1 and msgspec.convert(event.details["spec"], type(fold.spec)) != fold.spec:
+        if seq == 1 and (event.kind != "created" or msgspec.convert(event.details["spec"], Spec) != fold.spec):
             raise LogError("the experiment was created with another spec")
-        fold.apply(event)
+        whole = fold.apply(event)
     except LogError:
         raise
     except Exception as error:
         raise LogError(f"event {seq} cannot have happened: {error}") from error
-    if fold.chain[:LINK] != link:
+    if whole != event or fold.chain[:LINK] != link:
         raise LogError(f"event {seq} is not the one that was written")
+
+
+class _Tables:
+    """The tables of decisions and keys beside the log from which they follow."""
+
+    def __init__(self, store: Store, experiment: Experiment, spec: Spec) -> None:
+        self.store, self.experiment, self.spec = store, experiment, spec
+        self.open: dict[int, Row] = {}
+        self.final: dict[int, Row] = {}
+        self.keys: dict[bytes, Known] = {}
+        self.decisions = self.known = 0
+
+    def take(self, event: Event) -> None:
+        """The next event. A decision in a final state can be compared at once, since it keeps it."""
+        if event.decision is not None:
+            before = self.open.pop(event.decision, None)
+            row = row_after(self.spec, before, event)
+            self.decisions += before is None
+            (self.final if row.state in FINAL else self.open)[row.seq] = row
+            if len(self.final) >= PAGE:
+                self._compare_final()
+        if event.key is not None or event.unit is not None:
+            self.keys |= {known.key: known for known in known_after(self.spec, event)}
+            if len(self.keys) >= PAGE:
+                self._compare_keys()
+
+    def finish(self) -> None:
+        """The rest, and whether there is anything more than there should be."""
+        self._compare_final()
+        self._compare_keys()
+        self._compare_open()
+        for table, expected in (("decision", self.decisions), ("known", self.known)):
+            sql = f"SELECT COUNT(*) FROM {table} WHERE experiment = ? AND seq <= ?"
+            ((count,),) = self.store.read(sql, self.experiment.id, self.experiment.seq)
+            if count > expected:
+                raise _BadError(None, f"the table {table} has {count} rows; the log makes {expected} of them")
+
+    def _compare_final(self) -> None:
+        rows, self.final = self.final, {}
+        found = self.store.decisions(self.experiment.id, list(rows), writing=False)
+        for seq in sorted(rows):
+            if found.get(seq) != rows[seq]:
+                raise _other_row(seq, found.get(seq), rows[seq])
+
+    def _compare_keys(self) -> None:
+        keys, self.keys = self.keys, {}
+        found = self.store.known(self.experiment.id, list(keys), writing=False)
+        for key, known in keys.items():
+            if found.get(key) == known:
+                self.known += 1
+            elif not self._decided_again(known, found.get(key)):
+                raise _BadError(
+                    known.seq, f"the table known holds another row for the key or unit of event {known.seq}"
+                )
+
+    def _decided_again(self, known: Known, row: Known | None) -> bool:
+        """Whether a unit got a later decision, because that of this event was withdrawn."""
+        if row is None or known.request is not None or row != known._replace(seq=max(row.seq, known.seq + 1)):
+            return False
+        return [event.unit for event, _ in self.store.events(self.experiment.id, row.seq - 1, 1)] == [row.key]
+
+    def _compare_open(self) -> None:
+        """Decisions that were open at the end of this log may have gone on since: the row must be one of the states
+        that later events give."""
+        found = self.store.decisions(self.experiment.id, list(self.open), writing=False)
+        other = {seq: row for seq, row in self.open.items() if found.get(seq) != row}
+        after = self.experiment.seq
+        while other and (events := self.store.events(self.experiment.id, after, PAGE)):
+            for event, _ in events:
+                if event.decision in other:
+                    row = other[event.decision] = row_after(self.spec, other[event.decision], event)
+                    if found.get(row.seq) == row:
+                        del other[row.seq]
+            after = events[-1][0].seq
+        if other:
+            raise _other_row(min(other), found.get(min(other)), self.open[min(other)])
+
+
+def _other_row(seq: int, found: Row | None, expected: Row) -> _BadError:
+    return _BadError(seq, f"the table decision holds {found} for decision {seq}; by the log it is {expected}")
 
 
 def _log(store: Store, experiment: Experiment) -> Iterator[tuple[Event, bytes]]:

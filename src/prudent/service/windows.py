@@ -18,17 +18,15 @@ def sweep(work: Work, store: Store) -> bool:
     default = work.fold.spec.rewards.default
     for row in rows:
         assert row.arm is not None
+        work.decisions[row.seq] = row
         parts: dict[str, Any] = {"decision": row.seq, "arm": row.arm}
         if row.state == "told":
             details = None if row.body is None else {"metrics": msgspec.json.decode(row.body)}
             work.record("counted", 0, details, value=row.value, **parts)
-            work.keep(row._replace(state="done", due=None))
         elif default is not None:
             work.record("defaulted", 0, value=default + 0.0, **parts)
-            work.keep(row._replace(state="defaulted", due=None, value=default + 0.0))
         else:
             work.record("expired", 0, **parts)
-            work.keep(row._replace(state="expired", due=None))
             continue
         after_reward(work, row.arm)
     return len(rows) == MOST

@@ -12,9 +12,7 @@ from prudent.service.events import Event, body_of
 from prudent.service.fold import Fold
 from prudent.service.problems import RequestError
 from prudent.service.store import Experiment, Known, Row, Store
-
-DIGEST = 16
-"""Bytes of a digest: two different keys have the same one with probability 10⁻²⁶ among 10⁶."""
+from prudent.service.tables import DIGEST, known_after, row_after
 
 
 class BrokenError(Exception):
@@ -31,8 +29,8 @@ class Work:
         self.known: dict[bytes, Known] = {}
         self.decisions: dict[int, Row] = {}
         self.events: list[tuple[Event, bytes]] = []
-        self.changed: dict[int, Row] = {}
-        self.new_keys: list[Known] = []
+        self._changed: dict[int, Row] = {}
+        self._new_keys: list[Known] = []
         self._new_salt: bytes | None = None
         self._arms = len(fold.labels)
 
@@ -53,20 +51,17 @@ class Work:
         except Exception as error:
             raise BrokenError(str(error)) from error
         self.events.append((event, self.fold.chain))
+        if event.decision is not None:
+            row = row_after(self.fold.spec, self.decisions.get(event.decision), event)
+            self.decisions[row.seq] = self._changed[row.seq] = row
+        for known in known_after(self.fold.spec, event):
+            self.known[known.key] = known
+            self._new_keys.append(known)
         return event
 
     def closed(self, row: Row) -> bool:
         """Whether it is too late for this decision, also if that is not in the log yet."""
         return row.due is not None and self.grace < row.due <= self.now
-
-    def keep(self, row: Row) -> None:
-        """A decision is new, or has a new state."""
-        self.decisions[row.seq] = self.changed[row.seq] = row
-
-    def remember(self, key: bytes, seq: int, many: int, request: bytes | None) -> None:
-        """The key has been used."""
-        self.known[key] = known = Known(key, seq, many, request)
-        self.new_keys.append(known)
 
     def forget_units(self) -> None:
         """With another salt, nobody can tell who the units were."""
@@ -79,10 +74,10 @@ class Work:
             return
         number, fold = self.experiment.id, self.fold
         store.add_events(number, self.events)
-        if self.changed:
-            store.add_decisions(number, self.changed.values())
-        if self.new_keys:
-            store.add_known(number, self.new_keys)
+        if self._changed:
+            store.add_decisions(number, self._changed.values())
+        if self._new_keys:
+            store.add_known(number, self._new_keys)
         if self._new_salt is not None:
             store.change_salt(number, self._new_salt)
         arms = self.experiment.arms if len(fold.labels) == self._arms else msgspec.json.encode(fold.labels).decode()

@@ -1,0 +1,58 @@
+"""The tables that follow from the log: what became of each decision, and which keys were used.
+
+A row follows from an event by one function, which the writer calls and whoever verifies. So the tables hold nothing
+that the log does not, and can be compared with it.
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from prudent.service.events import Event
+from prudent.service.spec import Spec
+from prudent.service.store import Known, Row
+
+DIGEST = 16
+"""Bytes of a digest: two different keys have the same one with probability 10⁻²⁶ among 10⁶. In an event the digest of
+its request comes after that of its key."""
+
+FINAL = {"done", "defaulted", "expired", "withdrawn"}
+"""States that a decision keeps."""
+
+
+def row_after(spec: Spec, row: Row | None, event: Event) -> Row:
+    """The decision or batch of an event after it; `row` is what it was before."""
+    if event.kind == "split":
+        return Row(event.seq, None, "open", body=event.body)
+    if row is None:
+        later = event.body is not None and "later" in event.details
+        return Row(event.seq, event.arm, "waiting" if later else "open", None if later else _due(spec, event))
+    if event.kind == "activated":
+        return row._replace(state="open", due=_due(spec, event))
+    if event.kind == "merged":
+        given = msgspec.json.decode(row.body or "{}")
+        return row._replace(state="done", body=_text({**given, "merged": event.details["arms"]}))
+    if event.kind == "told":
+        metrics = None if event.body is None else _text(event.details["metrics"])
+        row = row._replace(value=event.value, body=metrics)
+    elif event.kind == "defaulted":
+        row = row._replace(value=event.value)
+    state = {"told": "told" if spec.waits else "done", "counted": "done"}.get(event.kind, event.kind)
+    return row._replace(state=state, due=row.due if state == "told" else None)
+
+
+def known_after(spec: Spec, event: Event) -> Iterator[Known]:
+    """The key that an event used, and the sticky unit that it decided for."""
+    if event.key is not None:
+        many = 1 if event.body is None else event.details.get("many", 1)
+        yield Known(event.key[:DIGEST], event.seq, many, event.key[DIGEST:])
+    if event.unit is not None and spec.sticky:
+        yield Known(event.unit, event.seq, 1, None)
+
+
+def _due(spec: Spec, event: Event) -> int | None:
+    return None if spec.window is None else event.at + spec.window
+
+
+def _text(value: object) -> str:
+    return msgspec.json.encode(value, order="sorted").decode()
