@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from prudent.errors import PrudentError
-from prudent.service.events import LINK, Event
+from prudent.service.events import LINK, START, Event
 from prudent.service.fold import Fold, LogError
 from prudent.service.spec import Spec, decoded
 from prudent.service.store import Experiment, Known, Row, Store
@@ -31,7 +31,11 @@ class Verified(NamedTuple):
 
 
 class _BadError(Exception):
-    """The first fault, at an event of that number."""
+    """The first fault, at an event of that number if it has one."""
+
+    def __init__(self, first: int | None, why: str) -> None:
+        super().__init__(why)
+        self.first, self.why = first, why
 
 
 def verify(store: Store, experiment: Experiment) -> Verified:
@@ -40,38 +44,33 @@ def verify(store: Store, experiment: Experiment) -> Verified:
     Others may go on writing meanwhile. Open decisions are held in memory, others some thousands at a time.
     """
     since = time.perf_counter()
-    fold: Fold | None = None
+    try:
+        fold = Fold(decoded(experiment.spec))
+    except PrudentError as error:
+        why = f"the spec of the experiment was altered: {error}"
+        return Verified(False, 0, time.perf_counter() - since, START.hex(), 1, why)
     bad: tuple[int | None, str | None] = None, None
     try:
-        fold = _created(experiment)
         _replay(store, experiment, fold)
     except _BadError as error:
-        bad = error.args
-    except LogError as error:
-        bad = (0 if fold is None else fold.seq) + 1, str(error)
-    seconds = time.perf_counter() - since
-    count, chain = (0, "") if fold is None else (fold.seq, fold.chain.hex())
-    return Verified(bad == (None, None), count, seconds, chain, *bad)
-
-
-def _created(experiment: Experiment) -> Fold:
-    """The experiment before its first event."""
-    try:
-        return Fold(decoded(experiment.spec))
-    except PrudentError as error:
-        raise LogError(f"the spec of the experiment was altered: {error}") from None
+        bad = error.first, error.why
+    return Verified(bad[1] is None, fold.seq, time.perf_counter() - since, fold.chain.hex(), *bad)
 
 
 def _replay(store: Store, experiment: Experiment, fold: Fold) -> None:
     snapshots = {seq: state for seq, state in store.snapshots(experiment.id).items() if seq <= experiment.seq}
     tables = _Tables(store, experiment, fold.spec)
     for event, link in _log(store, experiment):
-        check_next(fold, event, link)
+        seq = fold.seq + 1
+        try:
+            check_next(fold, event, link)
+        except LogError as error:
+            raise _BadError(seq, str(error)) from None
         if fold.seq in snapshots and fold.to_json() != snapshots[fold.seq]:
             raise _BadError(fold.seq, "the snapshot of this event holds another state")
         tables.take(event)
     if fold.seq < experiment.seq:
-        raise LogError(f"the log ends at {fold.seq}; it was at {experiment.seq}")
+        raise _BadError(fold.seq + 1, f"the log ends at {fold.seq}; it was at {experiment.seq}")
     ends = experiment.name, experiment.arms, experiment.at, experiment.chain, experiment.status
     labels = msgspec.json.encode(fold.labels).decode()
     if ends != (fold.spec.name, labels, fold.at, fold.chain, fold.status):
@@ -91,12 +90,12 @@ def check_next(fold: Fold, event: Event, link: bytes) -> None:
     try:
         if seq == 1 and (event.kind != "created" or msgspec.convert(event.details["spec"], Spec) != fold.spec):
             raise LogError("the experiment was created with another spec")
-        fold.apply(event)
+        whole = fold.apply(event)
     except LogError:
         raise
     except Exception as error:
         raise LogError(f"event {seq} cannot have happened: {error}") from error
-    if fold.chain[:LINK] != link:
+    if whole != event or fold.chain[:LINK] != link:
         raise LogError(f"event {seq} is not the one that was written")
 
 

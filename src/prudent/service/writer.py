@@ -15,13 +15,14 @@ import numpy as np
 
 from prudent import __version__
 from prudent.errors import PrudentError
-from prudent.service.events import LINK, START
+from prudent.service.events import START
 from prudent.service.fold import Fold, LogError
 from prudent.service.messages import Status
 from prudent.service.problems import RequestError
 from prudent.service.spec import Spec, decoded
 from prudent.service.store import Experiment, Store, StoreError
 from prudent.service.verbs import Command, perform, short, wanted_decisions, wanted_keys
+from prudent.service.verifying import check_next
 from prudent.service.windows import sweep
 from prudent.service.work import BrokenError, Work
 
@@ -221,9 +222,7 @@ def catch_up(store: Store, fold: Fold, experiment: Experiment, *, writing: bool 
         if not events:
             raise LogError(f"event {fold.seq + 1} is missing")
         for event, link in events:
-            fold.apply(event)
-            if fold.chain[:LINK] != link:
-                raise LogError(f"event {event.seq} was altered")
+            check_next(fold, event, link)
 
 
 def versions() -> str:
