@@ -71,7 +71,7 @@ TESTS = {
     "json_text": "unit/test_json_text unit/test_cli_trouble",
     "identification": "unit/test_threads unit/test_identification* unit/test_registered unit/test_testing_strategies "
     "statistical/test_enumeration statistical/test_identification_laws",
-    "live": "unit/test_agent* unit/test_ties statistical/test_live_*",
+    "live": "unit/test_agent* unit/test_live_* unit/test_ties statistical/test_live_*",
     "paper": "figures/test_definitions figures/test_drawn unit/test_claims figures/test_* unit/test_report",
     "parameters": "unit/test_errors unit/test_hostile unit/test_registry unit/test_policies unit/test_study",
     "plan": "unit/test_plan unit/test_plan_rho unit/test_plan_page figures/test_drawn unit/test_files "

@@ -1,5 +1,6 @@
 """Shared by all tests: bandits small and large, quiet compiling, and quiet, repeatable Hypothesis."""
 
+import gc
 import os
 
 import pytest
@@ -20,6 +21,13 @@ LONGEST = ("test_fuzz.py", "test_claims.py", "test_leaping.py", "test_units.py",
 def pytest_collection_modifyitems(items):
     place = {name: i for i, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path.name, len(LONGEST)))
+
+
+def pytest_collection_finish():
+    """Spare the collector of garbage what stays for ever: Numba makes so many objects that it searches all of them."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from pinned import Sections, write
 from prudent import MeanCVaR
 from prudent.arms.continuous import Gaussian
 from prudent.arms.discrete import Bernoulli
+from prudent.policies.base import Arm
 from prudent.testing import check_arm, check_risk, policies
 
 PINNED = Path(__file__).parent / "unit" / "contracts.json"
@@ -74,6 +75,20 @@ def told(calls: Calls) -> list[str]:
     return lines
 
 
+class Bounded(NamedTuple):
+    """A score with a bound, which writes down what it is asked."""
+
+    calls: Calls
+
+    def score(self, arm: Arm) -> float:
+        self.calls.append(("score", in_short(arm)))
+        return arm.mean
+
+    def score_bound(self, low: Arm, high: Arm) -> float:
+        self.calls.append(("score_bound", in_short([*low, *high])))
+        return high.mean
+
+
 def contracts() -> Sections:
     """What is asked, by check."""
     found: Sections = {}
@@ -92,6 +107,9 @@ def contracts() -> Sections:
         grid = [in_short([*arm, t]) for arm, t in policies._grid(rewards)]
         found[name] = [f"{len(grid)} statistics, first {grid[0]}, last {grid[-1]}, {digest(grid)}"]
         found[name] += ["arms " + ", ".join(map(str, laws)) for laws in policies._games((2, 3), rewards)]
+    bounded = Bounded([])
+    policies._check_bound("bounded", bounded, policies._grid((0.0, 1.0)))
+    found["check_policy of a score with a bound"] = told(bounded.calls)
     points, kept = policies._samples((-1.0, math.inf))
     samples = zip(points, kept, strict=True)
     found["check_policy with single rewards"] = [

@@ -155,7 +155,7 @@ def spec_of(dice: random.Random, known: Any) -> str:
 
 def contents(dice: random.Random, files: dict[str, bytes], _: Any) -> Case:
     """A command that reads a file with errors in it."""
-    changed = dice.choice(("study.toml", "table.csv"))
+    changed = dice.choice(list(FILES))
     readers = [args for kind in COMMANDS.values() for args in kind if any(changed in word for word in args)]
     return Case(with_json(dice, dice.choice(readers)), files={**files, changed: damaged(dice, files[changed])})
 

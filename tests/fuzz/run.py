@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from judge import complaints
 from mutate import make
 from sandbox import Case, Limits, Outcome, Sandbox
-from valid import COMMANDS, FILES, ROWS, Seeds
+from valid import FILES, MADE, ROWS, Seeds
 
 LARGE = Limits(seconds=1.5)
 """For cases that ask for much work: they only have to obey Ctrl-C."""
@@ -62,10 +62,12 @@ class Problem(NamedTuple):
 
 
 def seeds_of(box: Sandbox) -> Seeds:
-    """A finished study and saved agents."""
-    ran = box.run(Case(COMMANDS["run"][0], files=FILES))
-    assert ran.code == 0, ran.err
-    study = {name[5:]: data for name, data in ran.after.items() if name.startswith("here/made/") and data[:1] != b"<"}
+    """A finished study, a database with an experiment, and saved agents."""
+    study: dict[str, bytes] = {}
+    for args in MADE:
+        ran = box.run(Case(args, files=FILES))
+        assert ran.code == 0, ran.err
+        study |= {n[5:]: data for n, data in ran.after.items() if n.startswith("here/made") and data[:1] != b"<"}
     code = f"""
 from prudent import Agent
 from prudent.policies.base import policies

@@ -23,7 +23,12 @@ TABLE = """east,west,south
 -0.01,0.03,-0.02
 0.02,-0.01,0.01
 """
-FILES = {"study.toml": STUDY.encode(), "table.csv": TABLE.encode()}
+EXPERIMENT = """{"name": "shop", "arms": ["old", "new"], "policy": "mv-lcb(range=1.0)", "risk": "mean-variance(rho=1)",
+"horizon": 50, "support": [0, 1], "seed": 7, "sticky": true, "rewards": {"window": "1 h", "default": 0}}
+"""
+FILES = {"study.toml": STUDY.encode(), "table.csv": TABLE.encode(), "experiment.json": EXPERIMENT.encode()}
+MADE = (("run", "study.toml", "--out", "made"), ("trial", "create", "experiment.json", "--database", "made.db"))
+"""Commands that make what others read: a study, and a database with an experiment."""
 NAMES = ("east", "west", "south")
 
 ARMS = "--arm 'gaussian(0.7, 0.05)' --arm 'beta(1, 2)'"
@@ -57,6 +62,15 @@ TEXTS = (
     "compare made mv-lcb exp-exp --level 0.9 --where mu=0.5",
     "compare made mv-lcb exp-exp",
     "compact made",
+    "trial create experiment.json --database new.db --name other",
+    "trial list --database made.db",
+    "trial ask shop --unit 'visitor 1' --among new --database made.db",
+    "trial show shop --level 0.9 --database made.db",
+    "trial freeze shop old --reason 'a test' --database made.db",
+    "trial verify shop --database made.db",
+    "trial export shop --out shop.csv --database made.db",
+    "trial token --list --database made.db",
+    "serve --database made.db backup copy.db",
     "warm-up --policy random-arm --policy uniform",
     "policies",
     "policies --portfolio",
@@ -72,11 +86,11 @@ for text in TEXTS:
     COMMANDS.setdefault(words[0], []).append(words)
 ROWS = ("show", "made", "--csv")
 
-MOST_TRIED = ("simulate", "identify", "bounds", "portfolio", "plan", "run", "show", "plot", "compare")
+MOST_TRIED = ("simulate", "identify", "bounds", "portfolio", "plan", "run", "show", "plot", "compare", "trial")
 """Commands that can go wrong in more ways than others."""
 
 NEEDED = {command: {"--runs"} for command in ("simulate", "identify", "portfolio")}
-NEEDED |= {"plan": {"--runs", "--draws", "--policy"}, "paper": {"--runs", "fig2-left"}}
+NEEDED |= {"serve": {"backup"}, "plan": {"--runs", "--draws", "--policy"}, "paper": {"--runs", "fig2-left"}}
 """Words without which a command does a lot."""
 
 
@@ -143,6 +157,7 @@ CALLS = {
     "Agent('ucb1', ['a', 'b'], scale=1).add_arm": {"name": "'c'"},
     "Agent('ucb1', 2, support=(0, 1), remember=True).intervals": {"level": "0.9", "quantile": "0.5"},
     "Agent('ucb1', 2, support=(0, 1)).leader": {"level": "0.9"},
+    "Agent('ucb1', 2, support=(0, 1), risk='mean').summary": {"level": "0.9"},
     "Agent.from_json": {"text": "Agent('ucb1', 2, scale=1).to_json()", "policy": "UCB1()"},
     "theory.bounds": {"bandit": "two_arms()", "risk": "MeanVariance(1)", "horizon": "100", "delta": "0.1"},
     "best_sequence": {"bandit": "two_arms()", "risk": "'variance'", "periods": "3"},

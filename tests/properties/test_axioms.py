@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -45,7 +45,7 @@ def table() -> list[tuple[str, str, bool]]:
 
 
 TABLE = table()
-HOLDING = [(spec, axiom) for spec, axiom, holds in TABLE if holds]
+HOLDING = {spec: [axiom for name, axiom, holds in TABLE if holds and name == spec] for spec, _, _ in TABLE}
 FAILING = [(spec, axiom) for spec, axiom, holds in TABLE if not holds]
 
 # A loan that fails with 4 %, and another, independent of it.
@@ -70,13 +70,14 @@ elements = st.floats(-4.0, 4.0)
 pairs = st.integers(1, 9).flatmap(lambda n: st.tuples(*[arrays(float, n, elements=elements)] * 2))
 
 
-@pytest.mark.parametrize(("spec", "axiom"), HOLDING)
+@pytest.mark.parametrize("spec", [spec for spec, axioms in HOLDING.items() if axioms])
+@settings(max_examples=150)
 @given(pair=pairs)
-def test_axioms_that_hold(spec, axiom, pair):
+def test_axioms_that_hold(spec, pair):
     cost = registry.parse(spec).sample_cost
     # e^(λx) reaches e^16 after the shift and the factor; rounding is relative to that.
     scale = 1.0 + sum(abs(cost(FACTOR * x)) + abs(cost(x)) + np.abs(x).max() ** 2 for x in pair)
-    assert EXCESS[axiom](cost, *pair) <= 1e-9 * scale
+    assert {axiom for axiom in HOLDING[spec] if EXCESS[axiom](cost, *pair) > 1e-9 * scale} == set()
 
 
 @pytest.mark.parametrize(("spec", "axiom"), FAILING)

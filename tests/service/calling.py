@@ -1,6 +1,5 @@
 """Calls an ASGI application without a socket."""
 
-import asyncio
 import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -27,9 +26,9 @@ async def call(  # noqa: PLR0913
     token: str | None = None,
     headers: Iterable[tuple[str, str | bytes]] = (),
     host: str = "localhost",
-    parts: list[bytes] | None = None,
+    parts: Iterable[bytes] | None = None,
 ) -> Answered:
-    """One request. `body` is JSON unless it is bytes; `parts` are sent one by one, without a Content-Length."""
+    """One request. `body` is JSON unless it is bytes; `parts` are sent one by one, without a length."""
     path, _, query = path.partition("?")
     raw = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
     pairs: list[tuple[str, str | bytes]] = [("host", host)]
@@ -39,13 +38,12 @@ async def call(  # noqa: PLR0913
     pairs += [("content-length", str(len(raw)))] if raw and "content-length" not in given else []
     encoded = [(n.encode(), v if isinstance(v, bytes) else v.encode()) for n, v in (*pairs, *headers)]
     scope = {"type": "http", "method": method, "path": path, "query_string": query.encode(), "headers": encoded}
-    waiting = [raw] if parts is None else list(parts)
+    waiting = iter([raw] if parts is None else [*parts, b""] if isinstance(parts, list) else parts)
     sent: list[Any] = []
 
     async def receive() -> Any:
-        if not waiting:
-            await asyncio.sleep(3600)
-        return {"type": "http.request", "body": waiting.pop(0), "more_body": bool(waiting)}
+        part = next(waiting)
+        return {"type": "http.request", "body": part, "more_body": parts is not None and bool(part)}
 
     async def send(message: Any) -> None:
         sent.append(message)
@@ -54,8 +52,3 @@ async def call(  # noqa: PLR0913
     start, *rest = sent
     found = {name.decode(): value.decode() for name, value in start["headers"]}
     return Answered(start["status"], found, b"".join(message.get("body", b"") for message in rest))
-
-
-def ask(app: Any, *arguments: Any, **settings: Any) -> Answered:
-    """The same for a test that is no coroutine."""
-    return asyncio.run(call(app, *arguments, **settings))

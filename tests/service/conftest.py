@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 from servers import PostgresServer, programs
+from workers import Nursery
 
 from prudent.service.service import Service
 from prudent.service.store import open_store
@@ -27,6 +28,14 @@ def database(request, tmp_path):
     if request.param == "sqlite":
         return str(tmp_path / "prudent.db")
     return request.getfixturevalue("postgres").new_database(f"t{next(NUMBERS)}")
+
+
+@pytest.fixture(scope="session")
+def nursery():
+    """Where processes come from that serve a database."""
+    nursery = Nursery()
+    yield nursery
+    nursery.close()
 
 
 class Clock:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ledgers import PLAIN, WINDOWED, Client, check, integrity
-from workers import Nursery, Worker
+from workers import Line, Nursery, Worker
 
 from prudent.service.store import open_store
 
@@ -41,7 +41,7 @@ def kill_often(
 ) -> Killed:
     """Start a worker and kill it, so many times; an error if anything is lost, or there twice."""
     chance, steps = random.Random(seed), Counter[str]()
-    current: list[Path] = [Path("nowhere")]
+    current = [_created(nursery, database)]
     many = [Client(lambda: current[0], number) for number in range(clients)]
     events = 0
     try:
@@ -51,7 +51,6 @@ def kill_often(
             worker = nursery.start(database, step=step, passes=passes, every=chance.randint(50, 150), **orders).ready()
             current[0] = worker.path
             if number == 0:
-                _create(many[0])
                 for client in many:
                     client.start()
             steps[_end(worker, step, chance)] += 1
@@ -70,9 +69,15 @@ def kill_often(
     return Killed(steps, decisions, rewards, sum(client.tries for client in many), events)
 
 
-def _create(client: Client) -> None:
-    for spec in (PLAIN, WINDOWED):
-        client.call("create", "", spec=spec)
+def _created(nursery: Nursery, database: str) -> Path:
+    """Create the experiments; where the worker was that did."""
+    worker = nursery.start(database).ready()
+    with contextlib.closing(Line(worker.path)) as line:
+        for spec in (PLAIN, WINDOWED):
+            line.call("create", spec=spec)
+    worker.kill()
+    assert worker.ended()
+    return worker.path
 
 
 def _end(worker: Worker, step: str, chance: random.Random) -> str:

@@ -2,15 +2,6 @@
 
 import pytest
 from kills import STEPS, kill_often
-from workers import Nursery
-
-
-@pytest.fixture(scope="module")
-def nursery():
-    """Where workers come from."""
-    nursery = Nursery()
-    yield nursery
-    nursery.close()
 
 
 @pytest.mark.slow

@@ -150,7 +150,8 @@ class Orders:
 
     At the named step, when it is passed for the `passes`-th time, it sends itself the signal `how`. Snapshots are kept
     after `every` events. Of `failing` commits one fails, another one happens but seems to fail. `limits` are those of
-    PostgreSQL, `mutant` a fault that it has.
+    PostgreSQL, `mutant` a fault that it has. `migration` are the statements of a version of the tables after this one,
+    and at statement number `dies` of a migration the worker is killed.
     """
 
     path: str
@@ -162,6 +163,8 @@ class Orders:
     failing: int = 0
     limits: dict[str, str] = field(default_factory=dict)
     mutant: str | None = None
+    migration: list[str] = field(default_factory=list)
+    dies: int = 0
 
 
 def serve(orders: Orders) -> None:
@@ -178,6 +181,7 @@ def serve(orders: Orders) -> None:
         if name == orders.step and next(counted) == orders.passes:
             os.kill(os.getpid(), orders.how)
 
+    migrate(orders)
     store = open_store(orders.database)
     if orders.failing:
         store.commit = unreliable(store, orders.failing)
@@ -199,6 +203,24 @@ def serve(orders: Orders) -> None:
     server.serve_forever(poll_interval=0.02)
     service.close()
     os._exit(0)
+
+
+def migrate(orders: Orders) -> None:
+    """Become the next version, and die while the tables are changed, as ordered."""
+    from prudent.service import postgres, sqlite, store
+
+    if orders.migration:
+        store.MIGRATIONS.append(orders.migration)
+        store.SCHEMA += 1
+    counted = itertools.count(1)
+    for database in (sqlite.SQLite, postgres.PostgreSQL):
+
+        def create(self: Any, sql: str, made: Any = database.create) -> None:
+            if next(counted) == orders.dies:
+                os.kill(os.getpid(), signal.SIGKILL)
+            made(self, sql)
+
+        database.create = create  # type: ignore[attr-defined]
 
 
 def unreliable(store: Any, one_in: int) -> Callable[[], None]:

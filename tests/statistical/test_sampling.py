@@ -26,8 +26,23 @@ def draws(law: Law, seed: int = 1) -> np.ndarray:
     return law.sample(np.random.default_rng(seed), DRAWS)
 
 
-def cdf(law: Law) -> np.vectorize:
-    return np.vectorize(law.cdf, otypes=[float])
+def p_value(law: Law, x: np.ndarray, every: int = 10) -> float:
+    """Kolmogorov and Smirnov's, with the distance taken at every tenth of the sorted draws.
+
+    It is understated by 1e-4 at most, which is about 1 % of the distance 0.0085 that FALSE_ALARM stands for.
+    """
+    places = np.arange(0, len(x), every)
+    below = np.array([law.cdf(float(value)) for value in np.sort(x)[places]])
+    distance = max((below - places / len(x)).max(), ((places + 1) / len(x) - below).max())
+    return float(stats.kstwo(len(x)).sf(distance))
+
+
+def test_the_distance_is_hardly_understated() -> None:
+    """And a standard deviation larger by 3 % is seen."""
+    law = Gaussian(0.0, 1.0)
+    assert p_value(law, draws(law), 1) == pytest.approx(stats.kstest(draws(law), "norm").pvalue, rel=1e-6)
+    assert p_value(law, draws(law)) == pytest.approx(p_value(law, draws(law), 1), rel=0.05)
+    assert p_value(law, 1.03 * draws(law)) < FALSE_ALARM
 
 
 @pytest.mark.parametrize(
@@ -57,7 +72,7 @@ def cdf(law: Law) -> np.vectorize:
     ids=str,
 )
 def test_continuous_laws(law: Law) -> None:
-    assert stats.kstest(draws(law), cdf(law)).pvalue > FALSE_ALARM
+    assert p_value(law, draws(law)) > FALSE_ALARM
 
 
 @pytest.mark.parametrize(

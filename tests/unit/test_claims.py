@@ -11,6 +11,7 @@ import runpy
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,8 @@ import pytest
 import pinned
 from claim_ledger import LEDGER
 from claim_mutants import PATCHES, POLICIES
-from prudent import Bandit, PrudentError, simulate
-from prudent.paper.claims import CLAIMS, REMARKS, printed
+from prudent import Bandit, Gaussian, MeanVariance, PrudentError, simulate, theory
+from prudent.paper.claims import CLAIMS, REMARKS, experiments, mv_lcb, printed
 from prudent.paper.claims.ledger import (
     CORRECTED,
     FAILS,
@@ -55,6 +56,7 @@ from prudent.paper.claims.ledger import (
 from prudent.paper.making import Settings
 from prudent.policies.base import Policy
 from prudent.study import Cell
+from prudent.theory.bound import Condition
 
 pytestmark = pytest.mark.xdist_group("claims")  # all worlds are played once
 PAGE = Path(__file__).parents[2] / "docs/claims"
@@ -222,6 +224,7 @@ def test_formulas_are_those_of_the_paper():
     root = np.sqrt(np.log(100.0) / 20.0)  # √(log(1/δ)/2s) with δ = 0.01, s = 10
     assert printed.event_width(0.01, [10, 40]) == pytest.approx([root, root / 2.0])
     assert printed.lemma_2_width(2.0, 0.01, 10) == pytest.approx(7.0 * root)
+    assert printed.event_variance_width(0.01, 10) == pytest.approx(5.0 * root)
     assert printed.worst_case_index(0.01, 10) == pytest.approx(np.sqrt(2.0) * root)
     assert printed.failure(100, 3, 0.001) == pytest.approx(1.8)
     assert (printed.largest_regret(3.0), printed.largest_pseudo_regret(3.0)) == (3.25, 5.0)
@@ -260,8 +263,43 @@ def test_the_first_case_of_which_all_is_met_is_the_verdict():
 def test_a_requirement_is_met_by_all_values_and_says_its_limit(requires, words, met, missed):
     assert requires(2.0, met) == requires(2.0, met[0]) == (True, words)
     assert requires(2.0, missed) == requires(2.0, missed[::-1]) == (False, words)
-    assert requires(2.0, met, "every step") == (True, f"every step {words}")
     assert not requires(2.0, [2.0, np.nan]).met
+
+
+def test_what_evidence_does_not_show_is_named_with_its_worst_value():
+    assert at_most(2.0, [1.0, 3.0], "every step") == (False, "every step (3) at most 2")
+    assert below(2.0, [1.0, 0.12345], "every step") == (True, "every step (1) below 2")
+    assert above(2.0, [3.0, 4.0], "every step") == (True, "every step (3) above 2")
+    assert near(2.0, 0.5, [2.1, 1.7, 2.2], "every step") == (True, "every step (1.7) within 0.5 of 2")
+
+
+def test_a_bound_says_something_if_it_applies_and_both_forms_are_below_what_is_possible():
+    bound = theory.theorem1_expectation(mv_lcb.TWO, MeanVariance(0.0), mv_lcb.HORIZON)
+    assert mv_lcb.telling(bound, bound).met
+    most = bound.limit[0]
+    for wrong in ({"printed": most}, {"corrected": most}, {"needs": (Condition("no", False),)}):
+        assert not mv_lcb.telling(bound, replace(bound, **wrong)).met
+    with pytest.raises(ValueError, match="no such form"):
+        mv_lcb.telling(replace(bound, printed=None))
+
+
+def test_the_probability_of_straying_is_that_of_samples():
+    """Means and variances of 200,000 samples of each of two sizes; false alarms 1e-9 each."""
+    rng, sizes, far = np.random.default_rng(0), np.array([3.0, 8.0]), (0.5, 0.3)
+    samples = [rng.normal(0.0, np.sqrt(0.5), (200_000, int(size))) for size in sizes]
+    off = [(np.abs(x.mean(1)) > far[0]).mean() + (np.abs(x.var(1) - 0.5) > far[1]).mean() for x in samples]
+    found = experiments.stray(0.5, np.full(2, far[0]), np.full(2, far[1]), sizes)
+    assert found == pytest.approx(sum(off), abs=6.0 * np.sqrt(4 / 200_000))
+
+
+def test_an_arm_is_never_best_if_another_one_is_for_every_tolerance():
+    def never(*arms):
+        return experiments.never_best(Bandit([Gaussian(*arm) for arm in arms]))
+
+    assert never((0.1, 0.01), (0.3, 0.03), (0.2, 0.02)) == 0, "all three cost the same at ρ = 0.1"
+    assert never((0.1, 0.01), (0.3, 0.03), (0.2, 0.0201)) == 1
+    assert never((0.1, 0.01), (0.1, 0.02)) == never((0.1, 0.01), (0.05, 0.02)) == 1, "a smaller mean, a larger variance"
+    assert never((0.2, 0.01), (0.1, 0.01)) == 0, "both are best at ρ = 0"
 
 
 @pytest.mark.parametrize(

@@ -188,6 +188,7 @@ def of_agents() -> Cases:
     yield "Agent.retire", lambda arm: agent().retire(arm), {"arm": 1}
     yield "Agent.intervals", lambda level, quantile: agent().intervals(level, quantile), {"level": 0.9, "quantile": 0.5}
     yield "Agent.leader", lambda level: agent().leader(level), {"level": 0.9}
+    yield "Agent.summary", lambda level: agent().summary(level), {"level": 0.9}
     yield "Agent.add_arm", lambda name: Agent("ucb1", ["a", "b"], scale=1).add_arm(name), {"name": "c"}
     yield "Agent.from_json", Agent.from_json, {"text": agent().to_json(), "policy": None}
     yield "Agent.load", Agent.load, {"path": "no-such-file", "policy": None}

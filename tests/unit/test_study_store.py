@@ -2,11 +2,10 @@
 
 import errno
 import json
+import multiprocessing
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -16,17 +15,10 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal as assert_close
 
+import doomed
 from prudent import PrudentError, simulate
 from prudent.study import Labelled, Store, Study, run, store, timing
 from prudent.study.schema import STATISTICS, SUMMARY
-
-CHILD = """
-import json, sys, time
-from prudent.study import Study, run, timing
-timing.TASK = 0.005
-run(Study(**json.loads(sys.argv[1])), sys.argv[2], workers=2, progress=lambda _: print(flush=True))
-time.sleep(60)
-"""
 
 
 def small(**changes) -> Study:
@@ -66,21 +58,30 @@ def whole(tmp_path):
 def test_twenty_kills_change_nothing(tmp_path):
     """SIGKILL at random moments, four processes at a time on one folder."""
     chance, folder = random.Random(7), tmp_path / "killed"
-    command = [sys.executable, "-c", CHILD, json.dumps(thousand().as_dict()), str(folder)]
+    made = multiprocessing.get_context("forkserver")
+    made.set_forkserver_preload(["prudent.study", "prudent.engine.simulation", "joblib"])  # once for all
 
-    def kill(child, parts, delay):
+    def start():
+        heard, told = made.Pipe(duplex=False)
+        child = made.Process(target=doomed.play, args=(thousand().as_dict(), str(folder), told), daemon=True)
+        child.start()
+        told.close()
+        return child, heard
+
+    def kill(child, heard, parts, delay):
         for _ in range(parts):
-            child.stdout.readline()
+            heard.recv()
         time.sleep(delay)
         child.kill()
-        assert child.wait() == -signal.SIGKILL
-        child.stdout.close()
+        child.join()
+        assert child.exitcode == -signal.SIGKILL
+        heard.close()
 
     for _ in range(5):
         with ThreadPoolExecutor(4) as killers:
-            children = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(4)]
+            children = [start() for _ in range(4)]
             moments = [(chance.randrange(8), chance.uniform(0.0, 0.02)) for _ in children]
-            list(killers.map(kill, children, *zip(*moments, strict=True)))
+            list(killers.map(kill, *zip(*children, strict=True), *zip(*moments, strict=True)))
     survivors = Store(folder).finished(pytest.fail)
     assert 0 < len(survivors) < 1000, "killed in the middle, not before and not after"
     run(thousand(), folder, complain=pytest.fail).compact()

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 DATABASE = "prudent.db"
 ADDRESSES = ("postgresql://", "postgres://")
+MAGIC = b"SQLite format 3\0"
+"""How files of SQLite begin."""
 
 database_option = click.option(
     "--database",
@@ -86,6 +88,11 @@ def check_database(owner: str, database: str, *, new: bool = False) -> None:
     if not new and not path.exists():
         fix = "name another with --database, or begin with: prudent trial create experiment.json"
         raise PrudentError(f"{owner}: there is no database {database}; {fix}")
+    if path.exists():
+        with path.open("rb") as file:
+            start = file.read(len(MAGIC))
+        if start not in (b"", MAGIC):
+            raise PrudentError(f"{owner}: {database} is not a database of prudent; name another with --database")
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """The command `serve`, and the copy of its database."""
 
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ def serve(ctx: click.Context, /, **settings: Any) -> None:
     check_integer("serve", "workers", settings["workers"], low=1, high=64)
     check_integer("serve", "queue-limit", settings["queue_limit"], low=1, high=1_000_000)
     check_positive("serve", "rate", settings["rate"])
+    signal.set_wakeup_fd(-1)  # requests have longer to end than other commands have, and the server sees to it
     run(Settings(**settings))
 
 

@@ -125,6 +125,16 @@ def mean_variance_bounds(
     return smallest - rho * right, largest - rho * left
 
 
+def share_bounds(pulls: ArrayLike, share: ArrayLike, failure: float) -> tuple[Array, Array]:
+    """Where a probability lies, from the share of rounds in which something happened: the kl inequality for counts."""
+    n, x = np.broadcast_arrays(counts(pulls), as_array("confidence", "share", share))
+    if not ((x >= 0.0) & (x <= 1.0)).all():
+        raise PrudentError("confidence: share must lie in [0, 1]; it is a number of rounds divided by that of all")
+    rate = _rate(n, check_parameter("confidence", "failure", failure))
+    low, high = (_edge(lambda p: _kl(x, p) >= rate, x, end) for end in (0.0, 1.0))
+    return low, high
+
+
 def quantile_bounds(
     rewards: ArrayLike, quantile: float, failure: float, low: float = -np.inf, high: float = np.inf
 ) -> tuple[float, float]:

@@ -288,6 +288,10 @@ class Agent:
         self._restart([i for i in self._labels.in_play() if i != number])
         self._arms[number].retired = True
 
+    def kept(self, arm: Any) -> ArmState:
+        """What is kept of an arm, for reading; of outcomes of which smaller ones are better, the negatives."""
+        return self._arms[self._labels.number("kept", arm)]
+
     def copy(self) -> "Agent":
         """The agent as it is now, which goes on by itself."""
         other = copy.copy(self)

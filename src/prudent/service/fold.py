@@ -38,6 +38,7 @@ class Fold:
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
+        self.rails = [guardrail.rail() for guardrail in spec.guardrails]
         self.agent: Agent = spec.agent()
         self.labels = list(spec.arms)
         self.numbers = {label: i for i, label in enumerate(self.labels)}

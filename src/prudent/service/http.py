@@ -117,10 +117,8 @@ class App:
         seconds = time.perf_counter() - began
         self.metrics.observe(route, reply.status, seconds)
         if self.access_log:  # of what was asked, only what the table of routes knows
-            where = "-" if route is None else route.path
-            log.info(
-                "%s %s %s %d %.1f ms", who.id if who else "-", scope["method"][:10], where, reply.status, 1e3 * seconds
-            )
+            where = "-" if route is None else f"{route.method} {route.path}"
+            log.info("%s %s %d %.1f ms", "-" if who is None else who.id, where, reply.status, 1e3 * seconds)
         return None
 
     async def _live(self, receive: Receive, send: Send) -> None:
@@ -202,9 +200,12 @@ class App:
         else:
             call.id = name
         if kind in ("decision", "batch"):
-            call.experiment = self.service.experiment_of(name)
+            try:
+                call.experiment = self.service.experiment_of(name)
+            except RequestError:
+                raise unknown(kind) from None
             if token is not None and not token.covers(call.experiment):
-                raise unknown(kind)  # as if there were none: ids of others are nobody's business
+                raise unknown(kind)  # as if there were none: ids tell how many decisions others have made
         return call
 
     async def _body(self, receive: Receive, headers: Mapping[bytes, bytes], limit: int) -> bytes:

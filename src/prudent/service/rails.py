@@ -6,10 +6,15 @@ between. A guardrail acts once for an arm, and nothing takes it back but a perso
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from prudent.errors import PrudentError
+from prudent.live.rails import Rail, fires, shares
+
 if TYPE_CHECKING:
-    from prudent.service.spec import Guardrail
+    from prudent.live.agent import Agent
+    from prudent.service.fold import Fold
     from prudent.service.work import Work
 
 EVERY = 50
@@ -19,34 +24,51 @@ EVERY = 50
 def after_reward(work: Work, arm: int, count: int = 1) -> None:
     """Act on every guardrail of the arm that fires now, after so many rewards of it."""
     fold = work.fold
-    for number, rail in enumerate(fold.spec.guardrails):
-        if (number, arm) in fold.fired or arm in fold.retired or rail.arm not in (None, fold.labels[arm]):
-            continue
-        if fold.status not in ("running", "frozen"):
-            return
-        if _fires(work, number, arm, count):
+    if not fold.rails:
+        return
+    parts = shares(fold.rails, len(fold.spec.arms), arm, fold.labels[arm])
+    for number, (rail, part) in enumerate(zip(fold.rails, parts, strict=True)):
+        done = (number, arm) in fold.fired or arm in fold.retired or fold.status not in ("running", "frozen")
+        if not done and _fires(fold, rail, arm, fold.spec.error * part, count):
             _act(work, number, rail, arm)
 
 
-def _fires(work: Work, number: int, arm: int, count: int) -> bool:
-    """Whether the limit is certainly passed."""
-    raise NotImplementedError
+def _fires(fold: Fold, rail: Rail, arm: int, failure: float, count: int) -> bool:
+    """Whether the limit is certainly passed; looked at only as often as it is cheap."""
+    agent = fold.agent
+    if rail.metric is None:
+        known, (low, high), larger = agent.kept(fold.labels[arm]), agent.support, agent.larger_is_better
+        support = (low, high) if larger else (-high, -low)
+    else:
+        known, support, larger = fold.metrics[arm][rail.metric], fold.spec.metrics[rail.metric].support, True
+    if rail.watch != "mean" and known.pulls % EVERY >= count:
+        return False
+    return fires(rail, known, agent.risk, failure, support, larger)
 
 
-def _act(work: Work, number: int, rail: Guardrail, arm: int) -> None:
+def _act(work: Work, number: int, rail: Rail, arm: int) -> None:
     """The event of the guardrail, then that of what it does."""
     fold = work.fold
-    limit = f"above {rail.above}" if rail.above is not None else f"below {rail.below}"
-    what = rail.watch if rail.metric is None else f"{rail.watch} of {rail.metric}"
-    reason = f"guardrail: the {what} of {fold.labels[arm]} is {limit}"
-    work.record("guardrail", 0, {"rail": number, "reason": reason}, arm=arm)
-    details: dict[str, Any] = {"reason": reason}
-    last = len(fold.labels) - len(fold.retired) == 1
-    if rail.then == "retire" and not last and arm != fold.frozen_to:
-        work.record("arm-retired", 0, details, arm=arm)
-    elif rail.then == "freeze" and fold.numbers[rail.to or ""] not in fold.retired:
-        work.record("frozen", 0, details, arm=fold.numbers[rail.to or ""])
-    elif rail.then == "stop":
+    limit = f"above {rail.limit:g}" if rail.below is None else f"below {rail.limit:g}"
+    what = rail.watch if rail.q is None else f"{rail.q:g}-quantile"
+    what = what if rail.metric is None else f"{what} of {rail.metric}"
+    details = {"reason": f"guardrail: the {what} of {fold.labels[arm]} is {limit}"}
+    work.record("guardrail", 0, {"rail": number, **details}, arm=arm)
+    to = None if rail.to is None else fold.numbers[rail.to]
+    if rail.then == "stop":
         work.record("stopped", 0, details)
-    else:  # also if the last arm would have to be retired
+    elif rail.then == "retire" and arm != fold.frozen_to and _can(fold, lambda agent: agent.retire(fold.labels[arm])):
+        work.record("arm-retired", 0, details, arm=arm)
+    elif to is not None and to not in fold.retired and _can(fold, lambda agent: agent.ask([rail.to])):
+        work.record("frozen", 0, details, arm=to)
+    else:  # also if what it should do cannot be done: the last arm is not retired
         work.record("paused", 0, details)
+
+
+def _can(fold: Fold, act: Callable[[Agent], Any]) -> bool:
+    """Whether the agent can do it, tried on a copy."""
+    try:
+        act(fold.agent.copy())
+    except PrudentError:
+        return False
+    return True

@@ -164,16 +164,22 @@ def serve(settings: Settings, say: Callable[[str], None] = click.echo) -> None:
     """Serve until the process is told to stop (SIGTERM, SIGINT). What was accepted is answered before."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("prudent.service").setLevel(logging.INFO)
-    service = _service(settings)
+    _check_address(settings)
+    listener = _listener(settings.host, settings.port)
     try:
-        _check_address(settings, service.tokens)
-        listener = _listener(settings.host, settings.port)
+        service = _service(settings)
+    except BaseException:
+        listener.close()
+        raise
+    try:
+        _check_token(settings, service.tokens)
         text = None
         if not service.tokens.all():
             text, _ = service.tokens.create(["admin"], note="first start")
         if settings.workers > 1:
             service.close()
     except BaseException:
+        listener.close()
         service.close()
         raise
 
@@ -239,16 +245,18 @@ def _config(settings: Settings, app: Any) -> uvicorn.Config:
     )
 
 
-def _check_address(settings: Settings, tokens: Any) -> None:
-    """Refuse to let tokens travel readable, or to open a door without a lock."""
-    if _is_loopback(settings.host):
-        return
-    if not settings.behind_proxy:
+def _check_address(settings: Settings) -> None:
+    """Refuse to let tokens travel readable."""
+    if not _is_loopback(settings.host) and not settings.behind_proxy:
         raise PrudentError(
             f"serve: host must be of this machine, such as 127.0.0.1, got {settings.host!r}; if a proxy in front of it"
             " speaks TLS, say so with --behind-proxy"
         )
-    if not any(token.revoked is None for token in tokens.all()):
+
+
+def _check_token(settings: Settings, tokens: Any) -> None:
+    """Refuse to open a door without a lock."""
+    if not _is_loopback(settings.host) and not any(token.revoked is None for token in tokens.all()):
         raise PrudentError(
             "serve: an address that others reach needs a token first; make one with: prudent trial token --scope admin"
         )

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from prudent.errors import PrudentError, check_finite, check_number, check_positive, near, shown
+from prudent.errors import PrudentError, check_number, check_positive, near, shown
 from prudent.live.agent import Agent
+from prudent.live.rails import Rail, check_fits
 from prudent.parameters import check_support
 from prudent.policies.base import spec as spec_of
 from prudent.service.messages import Label, Name
@@ -59,6 +60,10 @@ class Guardrail(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     arm: Label | None = None
     q: float | None = None
     to: Label | None = None
+
+    def rail(self) -> Rail:
+        """The same for the functions that watch it."""
+        return Rail(**msgspec.structs.asdict(self))
 
 
 class Spec(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -145,29 +150,10 @@ class Spec(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
             if not (math.isfinite(low) and math.isfinite(high)):
                 raise PrudentError(f"experiment: the support of metric {shown(name)} must be finite, got {low}, {high}")
         check_number("experiment", "error", self.error, low=0.0, high=1.0, open_low=True, open_high=True)
-        for rail in self.guardrails:
-            self._check_rail(rail, agent)
-
-    def _check_rail(self, rail: Guardrail, agent: Agent) -> None:
-        """Whether the limit can be watched."""
-        if (rail.above is None) == (rail.below is None):
-            raise PrudentError(f"guardrail: exactly one of above and below must be given, got {shown(rail)}")
-        check_finite("guardrail", "limit", rail.above if rail.below is None else rail.below)
-        check_known("guardrail.arm", rail.arm, self.arms)
-        check_known("guardrail.to", rail.to, self.arms)
-        check_known("guardrail.metric", rail.metric, self.metrics)
-        if (rail.then == "freeze") != (rail.to is not None):
-            raise PrudentError(f'guardrail: "to" names the arm of "freeze", and of nothing else, got {shown(rail)}')
-        if (rail.watch == "quantile") != (rail.q is not None):
-            raise PrudentError(f'guardrail: "q" is the level of a "quantile", and of nothing else, got {shown(rail)}')
-        if rail.metric is not None and rail.watch not in ("mean", "variance"):
-            raise PrudentError(f"guardrail: of a metric only mean and variance are watched, got {rail.watch!r}")
-        if rail.metric is None and not all(map(math.isfinite, agent.support)):
-            raise PrudentError("guardrail: a limit on rewards needs the support of rewards; give support: [low, high]")
-        if rail.watch == "quantile":
-            check_number("guardrail", "q", rail.q, low=0.0, high=1.0, open_low=True, open_high=True)
-            if not self.remember:
-                raise PrudentError('guardrail: a quantile needs every reward; give "remember": true')
+        supports: dict[str | None, Support] = {name: metric.support for name, metric in self.metrics.items()}
+        supports[None] = agent.support
+        for guardrail in self.guardrails:
+            check_fits(guardrail.rail(), self.arms, supports, agent.risk, {None} if self.remember else ())
 
 
 def decoded(given: Any) -> Spec:

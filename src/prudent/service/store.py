@@ -152,6 +152,7 @@ class Store:
             if version < SCHEMA:
                 self.database.execute("DELETE FROM meta WHERE name = 'schema'")
                 self.database.execute("INSERT INTO meta (name, value) VALUES ('schema', ?)", str(SCHEMA))
+            self.touch()  # who may not write learns it now
 
     def touch(self) -> None:
         """Write something that changes nothing."""

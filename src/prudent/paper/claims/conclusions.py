@@ -88,8 +88,9 @@ def conclusions_rate(*found: Runs) -> Evidence:
 @on(*near_the_worst((10**4, 10**8), (0.0, 0.25, 0.5, 1.0, 2.0)))
 def exp_exp_rate(*found: Runs) -> Evidence:
     """The slope of its worst regret over gaps of order n^(−1/3), from n = 10⁴ to 10⁸."""
-    slope = end_slope((10**4, 10**8), regrets(found).reshape(2, 5).max(1))
-    return judged(f"slope {slope:.3f}", near(-1 / 3, 0.03, slope))
+    worst = regrets(found).reshape(2, 5).max(1)
+    slope = end_slope((10**4, 10**8), worst)
+    return judged(f"slope {slope:.3f}, from {listed(worst)}", near(-1 / 3, 0.03, slope))
 
 
 def skewed(mean: float, variance: float) -> Empirical:
@@ -155,7 +156,7 @@ def var_not_coherent() -> Evidence:
     from the law of their sum; subadditivity asks that both together cost no more than the sum."""
     risk, lost = VaR(0.05), 0.04
     one = risk.cost(Bernoulli(1.0 - lost)) + 1.0  # counted from the promised 1, and 2 for both
-    both = risk.weigh(np.arange(3.0), np.array([lost**2, 2.0 * lost * (1.0 - lost), (1.0 - lost) ** 2])) + 2.0
+    both = risk.weigh(np.arange(3.0), binom.pmf(np.arange(3), 2, 1.0 - lost)) + 2.0
     return judged(f"each {one:g}, both {both:g}", above(1e-12, both - 2.0 * one, of="both minus each twice"))
 
 
@@ -187,7 +188,7 @@ def cvar_coherent() -> Evidence:
     largest = {name: max(found[name] for found in worst) for name in worst[0]}
     other = max(axioms(VaR(0.25)).values())
     text = ", ".join(f"{name} {number(value, 1)}" for name, value in largest.items())
-    text += f"; the value at risk up to {number(other, 2)}"
+    text += f"; the value at risk up to {number(other)}"
     return judged(text, below(1e-12, list(largest.values()), of="each of the four"))
 
 

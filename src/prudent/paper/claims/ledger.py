@@ -132,32 +132,35 @@ Numbers = float | Sequence[float] | Array
 
 
 def at_most(limit: float, values: Numbers, of: str = "") -> Required:
-    """All of the values are; `of` says of what, where that is not plain."""
-    return _required(of, "at most", limit, np.asarray(values) <= limit)
+    """All of the values are. Where the evidence does not show them, `of` says what they are, and the worst is shown."""
+    return _required(of, "at most", limit, np.asarray(values) <= limit, np.max(values))
 
 
 def below(limit: float, values: Numbers, of: str = "") -> Required:
     """All of the values are."""
-    return _required(of, "below", limit, np.asarray(values) < limit)
+    return _required(of, "below", limit, np.asarray(values) < limit, np.max(values))
 
 
 def above(limit: float, values: Numbers, of: str = "") -> Required:
     """All of the values are."""
-    return _required(of, "above", limit, np.asarray(values) > limit)
+    return _required(of, "above", limit, np.asarray(values) > limit, np.min(values))
 
 
-def exactly(wanted: float, values: Numbers, of: str = "") -> Required:
+def exactly(wanted: float, values: Numbers) -> Required:
     """All of the values are."""
-    return _required(of, "exactly", wanted, np.asarray(values) == wanted)
+    return _required("", "exactly", wanted, np.asarray(values) == wanted, wanted)
 
 
 def near(wanted: float, within: float, values: Numbers, of: str = "") -> Required:
     """All of the values are less than `within` from it."""
-    return _required(of, f"within {number(within)} of", wanted, np.abs(np.asarray(values) - wanted) < within)
+    away = np.asarray(values) - wanted
+    worst = wanted + away.flat[np.abs(away).argmax()]
+    return _required(of, f"within {number(within)} of", wanted, np.abs(away) < within, worst)
 
 
-def _required(of: str, relation: str, limit: float, met: NDArray[np.bool_]) -> Required:
-    return Required(bool(met.all()), f"{of} {relation} {number(limit)}".lstrip())
+def _required(of: str, relation: str, limit: float, met: NDArray[np.bool_], worst: float) -> Required:
+    shown = f"{of} ({number(float(worst), 3)}) " if of else ""
+    return Required(bool(met.all()), f"{shown}{relation} {number(limit)}")
 
 
 def judged(text: str, *asked: Required, part: Sequence[Required] = (), corrected: Sequence[Required] = ()) -> Evidence:

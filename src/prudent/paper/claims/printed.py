@@ -14,9 +14,14 @@ def lemma_2_width(rho: float, delta: float, s: ArrayLike) -> Array:
 
 
 def event_width(delta: float, s: ArrayLike) -> Array:
-    """√(log(1/δ)/2s), the deviation of a mean in the event E of the proofs; that of a variance is 5 times as wide."""
+    """√(log(1/δ)/2s), the deviation of a mean in the event E of the proofs."""
     width: Array = np.sqrt(math.log(1.0 / delta) / (2.0 * np.asarray(s, float)))
     return width
+
+
+def event_variance_width(delta: float, s: ArrayLike) -> Array:
+    """5√(log(1/δ)/2s), the deviation of a variance in it."""
+    return 5.0 * event_width(delta, s)
 
 
 def failure(horizon: int, n_arms: int, delta: float) -> float:

@@ -37,7 +37,7 @@ def commented_bernstein() -> Evidence:
     index = BernsteinMVLCB(rho=0.0, delta=delta, range=1.0)
     ours = np.array([index.score(Arm(s, m, v)) for m, v in zip(mean, variance, strict=True)])
     over, mended = (float(mass[scores > cost].sum()) for scores in (said, ours))
-    text = f"above it with probability {number(over, 2)}; corrected {number(mended, 1)}"
+    text = f"above it with probability {number(over, 6)}; corrected {number(mended, 1)}"
     return judged(text, at_most(2.0 * delta, over))
 
 
@@ -66,7 +66,7 @@ def comparison_with_ucb() -> Evidence:
     bounds = [known(theory.theorem1_expectation(bandit, MeanVariance(rho), n).printed) * n / rho for n in ends]
     slope, ucb = (bounds[1] - bounds[0]) / math.log(ends[1] / ends[0]), 8.0 / float(np.ptp(bandit.means))
     text = f"log n is multiplied by {slope:.4f}, and by {ucb:g} in that of UCB1"
-    return judged(text, near(1.0, 1e-3, slope / ucb, of="their ratio"))
+    return judged(f"{text}, from n = {listed(ends)}", near(1.0, 1e-3, slope / ucb, of="their ratio"))
 
 
 @remark("Theorem 2", "Its constant 2 follows from the appendix's bound with τ = K(n/14)^(2/3).")
@@ -78,7 +78,8 @@ def constant_of_theorem_2() -> Evidence:
     constants = [printed.worst_regret(k * (n / rule) ** (2 / 3), k, n) * units for rule in RULES.values()]
     bound = theory.theorem2(Bandit([Bernoulli(0.5), *[Bernoulli(0.9)] * (k - 1)]), MeanVariance(0.0), n)
     proved = known(bound.corrected) * units
-    text = f"it gives {constants[0]:.2f}, {constants[1]:.2f} with the appendix's τ; a repaired proof gives {proved:.2f}"
+    text = f"n = {n:,}, K = {k}: it gives {constants[0]:.2f}, {constants[1]:.2f} with the appendix's τ; a repaired"
+    text += f" proof gives {proved:.2f}"
     return judged(text, at_most(2.0, constants[0]))
 
 
@@ -90,9 +91,11 @@ def best_sequences() -> Evidence:
     times as likely, by convolution: the mean-variance at ρ = 0, 1 and 10, and the CVaR at 5 %."""
     arms = Bandit([Empirical([-10.0] + [7.0] * 9), Empirical([-5.0] + [8.0] * 3)])
     lost, shown = [], []
-    for risk in (*map(MeanVariance, (0.0, 1.0, 10.0)), CVaR(0.05)):
+    rhos = (0.0, 1.0, 10.0)
+    for risk in (*map(MeanVariance, rhos), CVaR(0.05)):
         costs = [sequence_cost(arms, risk, (k, 4 - k)) for k in range(5)]
         lost.append(min(costs[0], costs[4]) - min(costs))
         shown.append(number(lost[-1], 3))
-    together = f"the best arm alone costs {', '.join(shown[:-1])} more by the mean-variance, {shown[-1]} by the CVaR"
+    together = f"the best arm alone costs {', '.join(shown[:-1])} more by the mean-variance at ρ = {listed(rhos)}"
+    together += f", {shown[-1]} by the CVaR"
     return judged(together, below(1e-9, lost[:-1]), above(1.0, lost[-1]))

@@ -1,0 +1,51 @@
+"""Several workers on one PostgreSQL database are as good as one, and survive its restart and each other's."""
+
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from pairs import Pair, call, many_clients, restart_often, same_key_at_once
+from servers import PostgresServer
+
+pytestmark = pytest.mark.xdist_group("postgres")
+
+
+def test_one_key_is_one_decision_however_often_it_comes(nursery, postgres):
+    answers = same_key_at_once(nursery, postgres.new_database("one_key"), 50)
+    assert len({answer["decisions"][0]["decision"] for answer in answers}) == 1
+    assert [answer.get("again", False) for answer in answers].count(False) == 1
+
+
+@pytest.mark.slow
+def test_two_workers_write_the_log_of_one(nursery, postgres):
+    carried = many_clients(nursery, postgres.new_database("many_clients"), 32, 3000)
+    assert carried.decisions >= 3000
+
+
+@pytest.mark.slow
+def test_workers_go_on_after_a_restart_of_the_database(nursery, postgres):
+    server = PostgresServer()
+    try:
+        restarts = restart_often(nursery, server, server.new_database("restarts"), 2)
+    finally:
+        server.close()
+    assert max(restarts.seconds) < 15.0  # on a busy machine; benchmarks/service_kills.py prints the time
+    assert restarts.acknowledged > 20
+
+
+def test_a_worker_that_stands_still_in_a_transaction_is_fenced_off(nursery, postgres):
+    database = postgres.new_database("fenced")
+    still = {"step": "before commit", "passes": 5, "how": signal.SIGSTOP}
+    limits = {"idle_in_transaction_session_timeout": "1s"}
+    with Pair(nursery, database, 4, first=still, limits=limits) as pair:
+        stopped, other = pair.workers
+        while Path(f"/proc/{stopped.number}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+            time.sleep(0.01)
+        call(other, "Ask", key="while the other stands still")
+        before = [client.answers for client in pair.clients]
+        stopped.kill(signal.SIGCONT)
+        call(stopped, "Ask", key="after that")
+        while not all(client.answers > old for client, old in zip(pair.clients, before, strict=True)):
+            time.sleep(0.01)
+    assert pair.checked() > 10
