@@ -196,7 +196,7 @@ def test_an_arm_whose_rewards_get_lost_is_told(tmp_path, clock):
     assert (answer["answered"]["less"], answer["answered"]["more"]) == ("b", "a")
     assert answer["answered"]["sentence"].startswith("b is answered less often than a")
     low, high = answer["answered"]["rates"]["b"]
-    lost = [arm for arm in answer["arms"] if arm["arm"] == "b"][0]
+    lost = answer["arms"][1]
     assert low < lost["told"] / lost["asked"] < high
     assert lost["told"] + lost["defaulted"] == lost["pulls"]
     site.close()

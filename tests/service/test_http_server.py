@@ -228,7 +228,7 @@ def test_chunks_are_read_to_the_limit(server):
         b"GET / HTTP/9.9\r\n\r\n",
         b"CONNECT localhost:80 HTTP/1.1\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",  # TLS
-        b"POST /v1/tokens HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"POST /v1/tokens HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         b"POST /v1/tokens HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     ],

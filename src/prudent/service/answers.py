@@ -206,7 +206,7 @@ def _answered(fold: Any) -> AnswerRates:
         answered = known.pulls - tally.defaulted - tally.outside
         counts[known.arm] = answered + tally.defaulted + tally.expired, answered
     found = answer_rates(counts)
-    rates = {arm: (ends.low, ends.high) for arm, ends in found.rates.items()}
+    rates: dict[str, Ends] = {arm: (ends.low, ends.high) for arm, ends in found.rates.items()}
     return AnswerRates(rates, found.less, found.more, str(found))
 
 
