@@ -78,7 +78,7 @@ BODIES = {
     "POST /v1/experiments/two/stop": {"reason": "why"},
     "POST /v1/experiments/one/forget": {"reason": "why"},
     "POST /v1/experiments/one/arms": {"reason": "why", "arm": "c"},
-    "POST /v1/experiments/one/retire": {"reason": "why", "arm": "nobody"},
+    "POST /v1/experiments/one/retire": {"reason": "why", "arm": "c"},
     "POST /v1/tokens": {"scopes": ["read"], "experiments": ["one"], "expires": 2**50, "note": "n"},
 }
 
@@ -131,16 +131,29 @@ def check_well(site):
     assert site("POST", "/v1/experiments/one/decisions", {}).status == 201
 
 
+def test_the_bodies_are_fine_without_what_is_hostile(tmp_path):
+    site = Site(str(tmp_path / "prudent.db"))
+    for route, body in BODIES.items():
+        answer = send(site, route, json.dumps(body).encode())
+        assert answer.status < 300, (route, answer)
+    site.close()
+
+
 def test_hostile_text_in_every_field(database):
     site = Site(database, rate=1e9)
-    kept = 0
+    kept = []
     for route, body in BODIES.items():
         for put in leaves(body, str):
             for text in HOSTILE.values():
-                send(site, "POST /v1/experiments/one/resume", b'{"reason": "go on"}')
-                answer = send(site, route, json.dumps(put(text)).encode())
-                kept += answer.status < 300
-    assert kept > 20
+                changed = put(text)
+                if changed.get("name") == "hostile":
+                    changed["name"] = f"hostile-{len(kept)}"
+                answer = send(site, route, json.dumps(changed).encode())
+                if answer.status < 300:
+                    kept.append(route)
+        if route.endswith(("pause", "freeze")):
+            send(site, "POST /v1/experiments/one/resume", b'{"reason": "go on"}')
+    assert all(kept.count(route) > 5 for route in BODIES if leaves(BODIES[route], str) and "reward" not in route), kept
     # What was kept is as it was given, wherever it comes out.
     reasons = {line.get("body", {}).get("reason") for line in lines(site, "one")}
     assert reasons >= {HOSTILE["SQL"], HOSTILE["script"], HOSTILE["path"], HOSTILE["right to left"], HOSTILE["astral"]}
@@ -159,10 +172,11 @@ def test_hostile_numbers_in_every_field(site):
         for put in leaves(body, (int, float)):
             for number in NUMBERS:
                 raw = json.dumps(put("@@@")).replace('"@@@"', number).encode()
-                send(site, "POST /v1/experiments/one/resume", b'{"reason": "go on"}')
                 answer = send(site, route, raw)
-                if number in ("NaN", "Infinity", "1e400", "0x10", "01", "1.", "+1"):
+                if number in ("NaN", "Infinity", "-Infinity", "0x10", "01", "1.", "+1"):
                     assert (answer.status, answer.json["type"]) == (400, "/problems/not-json"), (route, raw)
+                if number == "1e400":
+                    assert answer.status == 422, (route, raw)
     check_well(site)
 
 
