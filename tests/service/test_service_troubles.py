@@ -346,6 +346,14 @@ def test_what_ended_while_the_service_was_away_can_still_be_told(database):
 # Tables and copies
 
 
+def test_an_answer_waits_for_the_disk_unless_it_is_told_not_to(database):
+    wanted = {False: ("2", "on"), True: ("1", "off")}
+    ask = "SHOW synchronous_commit" if database.startswith("postgresql") else "PRAGMA synchronous"
+    for relaxed, answers in wanted.items():
+        with contextlib.closing(open_store(str(database), relaxed=relaxed)) as store:
+            assert str(store.database.execute(ask)[0][0]) in answers
+
+
 def test_a_second_process_is_refused_the_file_in_words(nursery, tmp_path):
     path = str(tmp_path / "prudent.db")
     worker = nursery.start(path).ready()
