@@ -23,7 +23,7 @@ from prudent.service.service import Service, steady_clock
 from prudent.service.spec import decoded
 from prudent.service.sqlite import copy_database
 from prudent.service.store import StoreError, open_store
-from prudent.service.verifying import verify
+from prudent.service.verifying import check_next, verify
 
 SPEC = {"name": "shop", "arms": ["A", "B", "C"], "policy": "mv-lcb(rho=1)", "horizon": 1000, "support": [0, 1]}
 HOUR, DAY = 3600.0, 86400.0
@@ -257,6 +257,23 @@ def test_readiness_remembers_trouble_until_something_was_written(database):
         assert soon(lambda: service.ready() == [])  # nobody has asked meanwhile
         assert service.run("shop", m.Ask(), key="k").decisions == made
         assert service.view("shop").fold.tally[0].asked == 1
+
+
+def test_what_a_replay_stumbles_over_is_told(database, monkeypatch):
+    def stumble(fold, event, link):
+        if event.kind == "asked":
+            raise ZeroDivisionError("a fault of ours")
+        check_next(fold, event, link)
+
+    with serving(database) as service:
+        service.create(decoded(SPEC))
+        service.create(decoded({**SPEC, "name": "shop-2"}))
+        monkeypatch.setattr("prudent.service.follower.check_next", stumble)
+        service.run("shop-2", m.Ask())
+        assert soon(lambda: service.ready() != [])
+        assert service.ready() == ["the log of shop-2: a fault of ours"]
+        service.run("shop", m.Ask())
+        assert soon(lambda: len(service.ready()) == 2)  # it goes on with others
 
 
 def test_readers_do_not_pile_up(database):

@@ -8,9 +8,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from ledgers import PLAIN
 from pairs import Pair, call, many_clients, restart_often, same_key_at_once
 from servers import PostgresServer
 
+from prudent.service import messages as m
+from prudent.service.service import Service
+from prudent.service.spec import decoded
 from prudent.service.store import open_store
 from prudent.service.verifying import verify
 
@@ -33,11 +37,25 @@ def test_two_workers_write_the_log_of_one(nursery, postgres):
 def test_workers_go_on_after_a_restart_of_the_database(nursery, postgres):
     server = PostgresServer()
     try:
+        check_quiet_restart(server)
         restarts = restart_often(nursery, server, server.new_database("restarts"), 2)
     finally:
         server.close()
     assert max(restarts.seconds) < 15.0  # on a busy machine; benchmarks/service_kills.py prints the time
     assert restarts.acknowledged > 20
+
+
+def check_quiet_restart(server):
+    """Who did not ask while the database was away does not notice that it was."""
+    with closing(Service(open_store(server.new_database("quiet"))).start()) as service:
+        service.create(decoded(PLAIN))
+        first = service.run("plain", m.Ask(), key="k").decisions[0]
+        server.stop("immediate")
+        server.start()
+        assert service.run("plain", m.Ask(), key="k").decisions == [first]
+        server.stop("immediate")
+        server.start()
+        assert service.decision(first.decision).arm == first.arm
 
 
 @pytest.mark.skipif(not (shutil.which("pg_dump") and shutil.which("psql")), reason="no pg_dump is installed")
