@@ -97,7 +97,9 @@ def test_what_needs_no_token_needs_none(site, decision, route):
 def test_a_token_with_one_character_changed_or_left_out_is_none(site):
     text = site.tokens["read"]
     assert site("GET", "/version", token=text).status == 200
-    tampered = {text[:i] + other + text[i + 1 :] for i in range(len(text)) for other in ("0", "a", "_") if text[i] != other}
+    tampered = {
+        text[:i] + other + text[i + 1 :] for i in range(len(text)) for other in ("0", "a", "_") if text[i] != other
+    }
     tampered |= {text[:i] for i in range(len(text))} | {text[i:] for i in range(1, len(text))}
     tampered |= {text + "a", text.swapcase(), text.upper(), f"{text} {text}", f"{text},", text.replace("_", "-")}
     answers = {(answer.status, answer.body) for answer in (site("GET", "/version", token=bad) for bad in tampered)}

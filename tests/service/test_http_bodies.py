@@ -20,7 +20,7 @@ HOSTILE = {
     "long": "x" * 100_000,
     "path": "../../etc/passwd",
     "right to left": "\u202eabc\u200f",
-    "script": "<script>alert(1)</script>\"><img onerror=alert(1)>{{7*7}}",
+    "script": '<script>alert(1)</script>"><img onerror=alert(1)>{{7*7}}',
     "formula": "=cmd|' /C calc'!A0",
     "lines": "a\r\nSet-Cookie: b=c",
     "empty": "",
@@ -29,7 +29,20 @@ HOSTILE = {
     "astral": "\U0001f600",
     "format": "%s{0}$ENV",
 }
-NUMBERS = ["NaN", "Infinity", "-Infinity", "1e400", "-0.0", str(2**63), str(2**64), "1" * 400, '"1"', "null", "true", "[]"]
+NUMBERS = [
+    "NaN",
+    "Infinity",
+    "-Infinity",
+    "1e400",
+    "-0.0",
+    str(2**63),
+    str(2**64),
+    "1" * 400,
+    '"1"',
+    "null",
+    "true",
+    "[]",
+]
 NUMBERS += ["{}", "-1", "0.5", "1e-400", "0x10", "01", "1.", "+1"]
 
 BODIES = {
@@ -65,7 +78,7 @@ BODIES = {
     "POST /v1/experiments/two/stop": {"reason": "why"},
     "POST /v1/experiments/one/forget": {"reason": "why"},
     "POST /v1/experiments/one/arms": {"reason": "why", "arm": "c"},
-    "POST /v1/experiments/one/retire": {"reason": "why", "arm": "nobody"},
+    "POST /v1/experiments/one/retire": {"reason": "why", "arm": "c"},
     "POST /v1/tokens": {"scopes": ["read"], "experiments": ["one"], "expires": 2**50, "note": "n"},
 }
 
@@ -118,16 +131,29 @@ def check_well(site):
     assert site("POST", "/v1/experiments/one/decisions", {}).status == 201
 
 
+def test_the_bodies_are_fine_without_what_is_hostile(tmp_path):
+    site = Site(str(tmp_path / "prudent.db"))
+    for route, body in BODIES.items():
+        answer = send(site, route, json.dumps(body).encode())
+        assert answer.status < 300, (route, answer)
+    site.close()
+
+
 def test_hostile_text_in_every_field(database):
     site = Site(database, rate=1e9)
-    kept = 0
+    kept = []
     for route, body in BODIES.items():
         for put in leaves(body, str):
             for text in HOSTILE.values():
-                send(site, "POST /v1/experiments/one/resume", b'{"reason": "go on"}')
-                answer = send(site, route, json.dumps(put(text)).encode())
-                kept += answer.status < 300
-    assert kept > 20
+                changed = put(text)
+                if changed.get("name") == "hostile":
+                    changed["name"] = f"hostile-{len(kept)}"
+                answer = send(site, route, json.dumps(changed).encode())
+                if answer.status < 300:
+                    kept.append(route)
+        if route.endswith(("pause", "freeze")):
+            send(site, "POST /v1/experiments/one/resume", b'{"reason": "go on"}')
+    assert all(kept.count(route) > 5 for route in BODIES if leaves(BODIES[route], str) and "reward" not in route), kept
     # What was kept is as it was given, wherever it comes out.
     reasons = {line.get("body", {}).get("reason") for line in lines(site, "one")}
     assert reasons >= {HOSTILE["SQL"], HOSTILE["script"], HOSTILE["path"], HOSTILE["right to left"], HOSTILE["astral"]}
@@ -146,10 +172,11 @@ def test_hostile_numbers_in_every_field(site):
         for put in leaves(body, (int, float)):
             for number in NUMBERS:
                 raw = json.dumps(put("@@@")).replace('"@@@"', number).encode()
-                send(site, "POST /v1/experiments/one/resume", b'{"reason": "go on"}')
                 answer = send(site, route, raw)
-                if number in ("NaN", "Infinity", "1e400", "0x10", "01", "1.", "+1"):
+                if number in ("NaN", "Infinity", "-Infinity", "0x10", "01", "1.", "+1"):
                     assert (answer.status, answer.json["type"]) == (400, "/problems/not-json"), (route, raw)
+                if number == "1e400":
+                    assert answer.status == 422, (route, raw)
     check_well(site)
 
 
@@ -157,7 +184,7 @@ def test_a_minus_zero_is_a_zero(site):
     decision = site.decision()
     answer = site("PUT", f"/v1/decisions/{decision}/reward", b'{"reward": -0.0}')
     assert answer.status == 201
-    assert b"-0" not in answer.body.replace(b"\"decision\":\"" + decision.encode(), b"")
+    assert b"-0" not in answer.body.replace(b'"decision":"' + decision.encode(), b"")
     assert site("PUT", f"/v1/decisions/{decision}/reward", b'{"reward": 0}').status == 200
 
 
@@ -198,7 +225,9 @@ def test_an_unknown_member_is_named(site):
     assert "rewrad" in answer.json["detail"]
 
 
-@pytest.mark.parametrize(("path", "limit"), [("/v1/experiments/one/rewards", 2**20), ("/v1/experiments/one/decisions", 2**16)])
+@pytest.mark.parametrize(
+    ("path", "limit"), [("/v1/experiments/one/rewards", 2**20), ("/v1/experiments/one/decisions", 2**16)]
+)
 def test_bodies_have_a_limit(site, path, limit):
     def status(size, **about):
         return site("POST", path, b" " * size, **about).status
@@ -258,7 +287,9 @@ def test_keys_that_are_fine(site, key):
     assert first.json["decisions"] == second.json["decisions"]
 
 
-@pytest.mark.parametrize("name", ["host", "authorization", "content-length", "content-type", "idempotency-key", "if-match"])
+@pytest.mark.parametrize(
+    "name", ["host", "authorization", "content-length", "content-type", "idempotency-key", "if-match"]
+)
 def test_a_header_that_counts_must_not_come_twice(site, name):
     pair = (name, "7")
     answer = site("POST", "/v1/experiments/one/pause", {"reason": "x"}, headers=[pair, pair])
@@ -276,7 +307,9 @@ def test_names_in_paths_that_cannot_be(site, name):
         assert answer.json["type"] == "/problems/not-found"
 
 
-@pytest.mark.parametrize("name", [f"{2**63}-1-0000000000", f"1-{2**63}-0000000000", f"1-{'9' * 60}-0", "1-2-x", "0-0-0", "--"])
+@pytest.mark.parametrize(
+    "name", [f"{2**63}-1-0000000000", f"1-{2**63}-0000000000", f"1-{'9' * 60}-0", "1-2-x", "0-0-0", "--"]
+)
 def test_ids_of_decisions_that_cannot_be(site, name):
     assert site("GET", f"/v1/decisions/{name}").status == 404
     assert site("PUT", f"/v1/decisions/{name}/reward", {"reward": 0.5}).status == 404

@@ -70,6 +70,22 @@ class Ahead(Answer):
     sentence: str
 
 
+class SoFar(Answer):
+    """All rewards as one sequence. `variance` is that `within` arms plus that from `moving` between them, which is the
+    exploration risk. `regret` per round, the cost of an `even` split and what was `saved` against it are intervals."""
+
+    rewards: int
+    mean: float | None
+    variance: float | None
+    within: float | None
+    moving: float | None
+    cost: float | None
+    regret: Ends | None
+    even: Ends | None
+    saved: Ends | None
+    sentence: str
+
+
 class Fired(Answer):
     """A guardrail of the spec, by its place from 0, that has acted on an arm."""
 
@@ -87,6 +103,7 @@ class Estimates(Answer):
     level: float
     arms: list[KnownArm]
     leader: Ahead | None
+    summary: SoFar
     rails: list[Fired]
     why: str | None
     """Why there are no intervals and no leader, if so."""
@@ -113,21 +130,28 @@ def shown(view: Any) -> Shown:
 def estimates(view: Any, level: float) -> Estimates:
     """What is known of the arms."""
     fold, status = view.fold, view.status
-    why, intervals, leader = None, None, None
+    agent, why = fold.agent, None
+    known = [None] * len(fold.labels)
+    leader = None
     try:
-        intervals, leader = fold.agent.intervals(level), fold.agent.leader(level)
-    except PrudentError as error:  # the support is not bounded, or not known
+        known, leader = agent.intervals(level), agent.leader(level)
+    except PrudentError as error:  # the support is not bounded
         why = str(error)
-    arms = [_known(fold, i, None if intervals is None else intervals[i]) for i in range(len(fold.labels))]
-    fired = [Fired(rail, fold.labels[arm]) for rail, arm in sorted(fold.fired)]
-    ahead = leader and Ahead(
-        leader.arm, leader.decided, [*leader.left], [*leader.excluded], finite(leader.rounds), str(leader)
+    return Estimates(
+        experiment=status.experiment,
+        status=status.status,
+        seq=status.seq,
+        at=status.at,
+        level=level,
+        arms=[_arm(*parts) for parts in zip(agent.estimates(), known, fold.tally, strict=True)],
+        leader=None if leader is None else _ahead(leader),
+        summary=_so_far(agent.summary(level)),
+        rails=[Fired(rail, fold.labels[arm]) for rail, arm in sorted(fold.fired)],
+        why=why,
     )
-    return Estimates(status.experiment, status.status, status.seq, status.at, level, arms, ahead, fired, why)
 
 
-def _known(fold: Any, number: int, intervals: Any) -> KnownArm:
-    found, tally = fold.agent.estimates()[number], fold.tally[number]
+def _arm(found: Any, intervals: Any, tally: Any) -> KnownArm:
     mean, variance, cost = (_ends(getattr(intervals, name, None)) for name in ("mean", "variance", "cost"))
     return KnownArm(
         arm=found.arm,
@@ -142,6 +166,23 @@ def _known(fold: Any, number: int, intervals: Any) -> KnownArm:
         cost_interval=cost,
         **asdict(tally),
     )
+
+
+def _ahead(leader: Any) -> Ahead:
+    return Ahead(
+        arm=leader.arm,
+        decided=leader.decided,
+        left=list(leader.left),
+        excluded=list(leader.excluded),
+        rounds=finite(leader.rounds),
+        sentence=str(leader),
+    )
+
+
+def _so_far(summary: Any) -> SoFar:
+    parts: dict[str, Any] = {name: _ends(getattr(summary, name)) for name in ("regret", "even", "saved")}
+    parts |= {name: finite(getattr(summary, name)) for name in ("mean", "variance", "within", "moving", "cost")}
+    return SoFar(rewards=summary.rewards, **parts, sentence=str(summary))
 
 
 def _ends(interval: Any) -> Ends | None:

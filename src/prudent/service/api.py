@@ -5,6 +5,7 @@ that nobody else waits for it.
 """
 
 import asyncio
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -24,6 +25,8 @@ from prudent.service.tokens import MadeToken, NewToken, TokenInfo
 
 PAGE = 10_000
 """Lines of the log that one answer holds at most."""
+
+VERIFYING = threading.Lock()
 
 
 class FromPlan(m.Request):
@@ -142,8 +145,13 @@ async def state(call: Call) -> Reply:
 
 
 async def verify(call: Call) -> answers.Checked:
-    """Replay the whole log, and compare."""
-    found = await asyncio.to_thread(call.service.verify, call.experiment)
+    """Replay the whole log, and compare. This takes its time, so that only one is verified at a time."""
+    if not VERIFYING.acquire(blocking=False):
+        raise RequestError("busy", "a log is being verified already; try again in a moment")
+    try:
+        found = await asyncio.to_thread(call.service.verify, call.experiment)
+    finally:
+        VERIFYING.release()
     return answers.Checked(**found._asdict())
 
 

@@ -18,7 +18,7 @@ import msgspec
 from prudent.errors import PrudentError, near
 from prudent.service.metrics import Metrics
 from prudent.service.problems import RequestError
-from prudent.service.routes import PROBLEM, Call, Reply, Route
+from prudent.service.routes import PROBES, PROBLEM, Call, Reply, Route
 from prudent.service.store import StoreError
 from prudent.service.tokens import Token
 
@@ -35,9 +35,6 @@ NAMED = {
     "decision": re.compile(r"[A-Za-z0-9_-]{1,80}"),
     "batch": re.compile(r"[A-Za-z0-9_-]{1,80}"),
 }
-PROBES = ("/healthz", "/readyz")
-"""Whoever watches the service may call these by its address."""
-
 LONGEST_DETAIL = 1000
 """Characters of a sentence that says what is wrong."""
 

@@ -59,6 +59,7 @@ def document(routes: Iterable[Route]) -> bytes:
         "paths": paths,
         "components": {
             "schemas": {**components, "Problem": PROBLEM_SCHEMA},
+            "responses": {str(status): _problems(status) for status in {kind.status for kind in KINDS.values()}},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
@@ -99,14 +100,19 @@ def _responses(route: Route, known: dict[str, Any]) -> dict[str, Any]:
             found[str(status)]["content"] = {JSON: {"schema": known[_name(route.answer)]}}
         elif route.answer is not None:
             found[str(status)]["content"] = {media: {} for media in route.answer}
-    for kind in sorted(route.kinds, key=lambda kind: (KINDS[kind].status, kind)):
-        code, title = str(KINDS[kind].status), KINDS[kind].title
-        if PROBLEM in found.get(code, {}).get("content", {}):
-            found[code]["description"] += f"; {title[0].lower()}{title[1:]}"
+    for status in {KINDS[kind].status for kind in route.kinds}:
+        if str(status) in found:  # readiness says in its own way why it is not given
+            found[str(status)]["content"] |= _problems(status)["content"]
         else:
-            made = found.setdefault(code, {"description": title})
-            made.setdefault("content", {})[PROBLEM] = {"schema": {"$ref": WHERE.format(name="Problem")}}
+            found[str(status)] = {"$ref": f"#/components/responses/{status}"}
     return found
+
+
+def _problems(status: int) -> dict[str, Any]:
+    """What may be wrong if this is the status."""
+    titles = [kind.title for kind in KINDS.values() if kind.status == status]
+    schema = {"$ref": WHERE.format(name="Problem")}
+    return {"description": "; or: ".join(titles), "content": {PROBLEM: {"schema": schema}}}
 
 
 def _in_path(route: Route) -> list[Any]:
@@ -146,3 +152,11 @@ def _id(route: Route) -> str:
     words = [part for part in route.path.split("/") if part and part != "v1" and not part.startswith("{")]
     one = "-one" if route.path.endswith("}") else ""
     return f"{route.method.lower()}-{'-'.join(words).replace('.', '-')}{one}"
+
+
+if __name__ == "__main__":
+    import sys
+
+    from prudent.service.api import ROUTES
+
+    sys.stdout.buffer.write(document(ROUTES))

@@ -16,6 +16,9 @@ PROBLEM = "application/problem+json"
 BODY = 2**20
 """Bytes of a body at most, unless a route says less."""
 
+PROBES = ("/healthz", "/readyz")
+"""Whoever watches the service may call these by any name of its host."""
+
 
 class Reply(NamedTuple):
     """An answer that is more than a body in JSON."""
@@ -78,7 +81,7 @@ class Route:
 
     `scope` is what the token must allow: one of `tokens.SCOPES`, or "" if no token is needed.
     `does` answers with a struct, or with a `Reply`. `answer` is the struct's type, or the media types of a reply. The
-    first of `statuses` is usual; an answer with `again` has 200. `problems` are kinds beyond those that `usual` names.
+    first of `statuses` is usual; an answer with `again` has 200. `problems` are kinds beyond those that `kinds` finds.
     """
 
     method: str
@@ -103,13 +106,13 @@ class Route:
     @property
     def kinds(self) -> set[str]:
         """Every problem that it may answer with."""
-        found = {"bad-request", *self.problems}
+        found = {"bad-request", "invalid", *self.problems}
+        if self.path not in PROBES:
+            found |= {"foreign-host"}
         if self.scope:
-            found |= {"no-token", "not-allowed", "foreign-host", "too-many", "unavailable"}
+            found |= {"no-token", "not-allowed", "too-many", "unavailable"}
         if self.parameter:
             found |= {"not-found"}
-        if self.query is not None:
-            found |= {"invalid"}
         if self.body is not None:
-            found |= {"not-json", "too-large", "too-slow", "not-json-type", "invalid", "busy"}
+            found |= {"not-json", "too-large", "too-slow", "not-json-type", "busy"}
         return found

@@ -30,12 +30,15 @@ def row_after(spec: Spec, row: Row | None, event: Event) -> Row:
     if event.kind == "merged":
         given = msgspec.json.decode(row.body or "{}")
         return row._replace(state="done", body=_text({**given, "merged": event.details["arms"]}))
+    state, due, value, body = event.kind, None, row.value, row.body
     if event.kind == "told":
-        metrics = None if event.body is None else _text(event.details["metrics"])
-        state, due = ("told", row.due) if spec.waits else ("done", None)
-        return Row(row.seq, row.arm, state, due, event.value, metrics)
-    state = "done" if event.kind == "counted" else event.kind
-    return row._replace(state=state, due=None, value=event.value)
+        body = None if event.body is None else _text(event.details["metrics"])
+        state, due, value = ("told", row.due, event.value) if spec.waits else ("done", None, event.value)
+    elif event.kind == "counted":
+        state = "done"
+    elif event.kind == "defaulted":
+        value = event.value
+    return Row(row.seq, row.arm, state, due, value, body)
 
 
 def known_after(spec: Spec, event: Event) -> list[Known]:
