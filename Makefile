@@ -43,10 +43,12 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	$(BIN)/$(INSTALL) -e .
 	touch $@
 
-$(VENV)/test-ready: $(VENV)/ready
+# All at once, because finding out a second time what fits together takes as long as the first time.
+$(VENV)/test-ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
 	$(BIN)/$(INSTALL) -e '.[test]'
 	$(BIN)/$(INSTALL) --no-deps $(DATA)
-	touch $@
+	touch $(VENV)/ready $@
 
 $(VENV)/bench-ready: $(VENV)/ready
 	$(PYTHON) -m venv $(VENV)-bench
