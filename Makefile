@@ -43,11 +43,11 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	$(BIN)/$(INSTALL) -e .
 	touch $@
 
-# All at once, because finding out a second time what fits together takes as long as the first time.
+# All at once, and without compiling modules that no test imports: that halves the time.
 $(VENV)/test-ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/$(INSTALL) -e '.[test]'
-	$(BIN)/$(INSTALL) --no-deps $(DATA)
+	$(BIN)/$(INSTALL) --no-compile -e '.[test]'
+	$(BIN)/$(INSTALL) --no-compile --no-deps $(DATA)
 	touch $(VENV)/ready $@
 
 $(VENV)/bench-ready: $(VENV)/ready
