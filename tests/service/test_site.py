@@ -192,3 +192,18 @@ def test_every_verb_of_a_control_is_one_that_the_page_takes():
         arms, state = (), "frozen"
 
     assert all(control["verb"] in ("resume", "pause", "freeze", "retire", "add", "stop") for control in controls(Known))
+
+
+def test_exploring_answers_the_question_of_the_address(site):
+    site.app.site.exploring = True
+    try:
+        page = get(site, "/explore?arms=gaussian(1,0.2);gaussian(0.5,0.3)&rho=1&policy=exp-exp&horizon=1000", None)
+        words = Tags(page.body.decode()).words
+        assert page.status == 200
+        assert "Regret per round at the end" in words
+        assert get(site, "/explore?policy=nonsense", None).status == 422
+        assert get(site, "/explore?horizon=1e12", None).status == 422
+        assert get(site, "/explore?arms=<script>", None).body.count(b"<script") == page.body.count(b"<script")
+    finally:
+        site.app.site.exploring = False
+    assert get(site, "/explore", None).status == 303

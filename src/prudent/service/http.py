@@ -109,7 +109,7 @@ class App:
             if self.site is not None and self.site.takes(scope["path"]):
                 self._check_host(headers)
                 body = await self._body(receive, headers, BODY, FORM) if scope["method"] == "POST" else b""
-                reply = await self.site.answer(scope["method"], scope["path"], headers, body)
+                reply = await self.site.answer(scope, headers, body)
                 return await _send(send, reply, scope["method"])
             route, name = self._route(scope)
             if route.path not in PROBES:

@@ -237,7 +237,7 @@ def app_of(settings: Settings, service: Service) -> App:
         body_seconds=settings.body_seconds,
         rate=settings.rate,
         access_log=settings.access_log,
-        site=Site(service),
+        site=Site(service, exploring=_is_loopback(settings.host)),
     )
 
 

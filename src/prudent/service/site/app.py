@@ -18,6 +18,7 @@ import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from prudent import __version__
+from prudent.errors import PrudentError
 from prudent.live.answers import answer_rates
 from prudent.service import messages as m
 from prudent.service.fold import Fold
@@ -55,8 +56,10 @@ VERBS: dict[str, type[Any]] = {
 class Visit:
     """A request for a page: its path, its form, and whose it is."""
 
-    def __init__(self, method: str, path: str, headers: Mapping[bytes, bytes], form: dict[str, str]) -> None:
-        self.method, self.path, self.headers, self.form = method, path, headers, form
+    def __init__(
+        self, method: str, path: str, headers: Mapping[bytes, bytes], query: dict[str, str], form: dict[str, str]
+    ) -> None:
+        self.method, self.path, self.headers, self.query, self.form = method, path, headers, query, form
         self.token: Token | None = None
 
     def may(self, scope: str, experiment: str | None = None) -> bool:
@@ -69,10 +72,11 @@ Handler = Callable[..., Awaitable[Reply]]
 
 
 class Site:
-    """Answers for pages. `routes` are methods and patterns of paths, whose groups are handed on."""
+    """Answers for pages. `routes` are methods and patterns of paths, whose groups are handed on. With `exploring`
+    the page to explore needs no token."""
 
-    def __init__(self, service: Service) -> None:
-        self.service = service
+    def __init__(self, service: Service, *, exploring: bool = False) -> None:
+        self.service, self.exploring = service, exploring
         self.routes: list[tuple[str, re.Pattern[str], Handler]] = [
             ("GET", re.compile(r"/"), self.all),
             ("GET", re.compile(r"/login"), self.ask_for_token),
@@ -82,6 +86,7 @@ class Site:
             ("GET", re.compile(r"/e/([a-z0-9-]{1,63})/live"), self.live),
             ("GET", re.compile(r"/e/([a-z0-9-]{1,63})/report"), self.report),
             ("POST", re.compile(r"/e/([a-z0-9-]{1,63})/([a-z]+)"), self.act),
+            ("GET", re.compile(r"/explore"), self.explore),
             ("GET", re.compile(r"/static/([a-z.]+)"), self.static),
         ]
 
@@ -89,9 +94,10 @@ class Site:
         """Whether the path is one of a page."""
         return any(pattern.fullmatch(path) for _, pattern, _ in self.routes)
 
-    async def answer(self, method: str, path: str, headers: Mapping[bytes, bytes], body: bytes) -> Reply:
+    async def answer(self, scope: Mapping[str, Any], headers: Mapping[bytes, bytes], body: bytes) -> Reply:
         """The reply to a request whose host has been checked."""
-        visit = Visit(method, path, headers, form_of(body) if method == "POST" else {})
+        method, path = scope["method"], scope["path"]
+        visit = Visit(method, path, headers, form_of(scope["query_string"]), form_of(body))
         try:
             visit.token = await self._token(headers)
             for known, pattern, handler in self.routes:
@@ -121,7 +127,7 @@ class Site:
 
     async def ask_for_token(self, visit: Visit) -> Reply:
         """The form for a token."""
-        return page("login.html.j2", 200, visit, wrong=False, then="/")
+        return page("login.html.j2", 200, visit, wrong=False, then=inner(visit.query.get("then", "/")))
 
     async def sign_in(self, visit: Visit) -> Reply:
         """Keep the token in a cookie, if it is valid."""
@@ -199,6 +205,21 @@ class Site:
             "controls": controls(known),
             "progress": progress(known),
         }
+
+    async def explore(self, visit: Visit) -> Reply:
+        """What policies do on arms of one's own."""
+        from prudent.service.site import explore
+
+        if not (self.exploring or visit.may("read")):
+            raise RequestError("no-token", "sign in first")
+        asked, shown, wrong = explore.question_of(visit.query), None, ""
+        try:
+            shown = await asyncio.to_thread(explore.seen, asked)
+        except PrudentError as error:
+            wrong = str(error)
+        pictures = [] if shown is None else explore.pictures(shown)
+        known = {"asked": asked, "shown": shown, "wrong": wrong, "pictures": pictures, "policies": explore.choices()}
+        return page("explore.html.j2", 422 if wrong else 200, visit, **known)
 
     # Acting
 
@@ -340,7 +361,7 @@ def static_file(name: str) -> bytes:
 
 
 def form_of(body: bytes) -> dict[str, str]:
-    """The fields of a form."""
+    """The fields of a form, or of an address."""
     try:
         fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=200)
     except ValueError:
