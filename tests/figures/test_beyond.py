@@ -1,7 +1,5 @@
 """Beyond the paper: the files, the worst case, and what the section says, at tiny settings."""
 
-from dataclasses import replace
-
 import polars as pl
 import pytest
 
@@ -9,30 +7,21 @@ from prudent.paper import beyond
 from prudent.paper.making import Settings, count_cells, make
 
 
-@pytest.fixture
-def settings(tmp_path, monkeypatch):
+def test_make_leaves_figure_data_and_table_and_counts_every_cell_once(tmp_path, monkeypatch):
     monkeypatch.setattr(beyond, "HORIZONS", (50, 100))
     monkeypatch.setattr(beyond, "EASY_HORIZONS", (50, 100, 200))
     monkeypatch.setattr(beyond, "GRID", [(0.4, 0.25), (0.4, 0.1)])
     monkeypatch.setattr(beyond, "RHOS", (1.0,))
     monkeypatch.setattr(beyond, "TABLE_HORIZON", 100)
-    return Settings(tmp_path, runs=20)
-
-
-def test_make_leaves_figure_data_and_table(settings):
-    section = make(beyond.FIGURE, settings)
+    counted = []
+    section = make(beyond.FIGURE, Settings(tmp_path, runs=20, progress=counted.append))
     assert section.tag == "beyond the paper"
     assert {path.suffix for path in section.files()} == {".parquet", ".svg", ".png"}
     assert all(path.stat().st_size > 1000 for path in section.files())
-    assert not list(settings.out.rglob("*.part"))
+    assert not list(tmp_path.rglob("*.part"))
     ends, table = section.tables.values()
     assert table.shape == (len(beyond.CONFIGURATIONS), 2 + len(beyond.POLICIES))
     assert ends["policy"].to_list() == list(beyond.POLICIES)
-
-
-def test_every_cell_is_counted_once(settings):
-    counted = []
-    make(beyond.FIGURE, replace(settings, progress=counted.append))
     assert sum(counted) == count_cells(beyond.FIGURE) == sum(map(len, beyond.cells().values()))
 
 

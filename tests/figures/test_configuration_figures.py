@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -15,18 +16,38 @@ from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2, HORIZONS
 BOTH = [CONFIGURATION_1, CONFIGURATION_2]
 
 
+RUNS = 5
+
+
 @pytest.fixture
-def settings(tmp_path, monkeypatch):
+def small(monkeypatch):
     monkeypatch.setattr(frontiers, "HORIZONS", (50, 100))
     monkeypatch.setattr(frontiers, "RHOS", (0.0, 1.0, 10.0))
     monkeypatch.setattr(theorems, "HORIZONS", (1_000, 1_000_000))
-    return Settings(tmp_path, runs=5)
 
 
-def made(module, settings):
-    """The section of a figure, and its drawings by file name."""
-    figure = module.FIGURE
-    return make(figure, settings), figure.draw(figure.tables(measured(figure.cells(), settings)))
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The section of a figure, made once, the cells it told of and the folder it is in."""
+
+    @cache
+    def once(module):
+        folder, counted = tmp_path_factory.mktemp("made"), []
+        return make(module.FIGURE, Settings(folder, runs=RUNS, progress=counted.append)), counted, folder
+
+    return once
+
+
+@pytest.fixture(scope="module")
+def drawn(made):
+    """Its drawings by file name."""
+
+    @cache
+    def once(module):
+        figure, (*_, folder) = module.FIGURE, made(module)
+        return figure.draw(figure.tables(measured(figure.cells(), Settings(folder, runs=RUNS))))
+
+    return once
 
 
 def labels(ax):
@@ -34,20 +55,19 @@ def labels(ax):
 
 
 @pytest.mark.parametrize("module", [configurations, frontiers, discussion, theorems])
-def test_make_leaves_figures_and_data_and_nothing_half_done(module, settings):
-    section = make(module.FIGURE, settings)
+def test_make_leaves_figures_and_data_and_nothing_half_done(module, made, small):
+    section, _, folder = made(module)
     assert section.name == module.__name__.rpartition(".")[2]
     assert all(path.stat().st_size > 500 for path in section.files())
     assert {path.suffix for path in section.files()} == {".parquet", ".svg", ".png"}
     assert section.tables
-    assert not list(settings.out.rglob("*.part"))
+    assert not list(folder.rglob("*.part"))
     assert "nan" not in " ".join(section.notes["Measured"])
 
 
 @pytest.mark.parametrize("module", [frontiers, discussion, theorems])
-def test_every_cell_is_counted_once(module, settings):
-    counted = []
-    make(module.FIGURE, Settings(settings.out, runs=5, progress=counted.append))
+def test_every_cell_is_counted_once(module, made, small):
+    _, counted, _ = made(module)
     assert sum(counted) == count_cells(module.FIGURE) == sum(map(len, module.FIGURE.cells().values())) > 0
 
 
@@ -101,20 +121,19 @@ def test_configuration_1_is_the_more_complex_around_its_own_ties_only():
             assert one == pytest.approx(two, rel=1e-6)
 
 
-def test_the_complexity_plot_and_the_tables(settings):
-    section, drawn = made(configurations, settings)
+def test_the_complexity_plot_and_the_tables(made, drawn):
+    section, *_ = made(configurations)
     assert [len(table) for table in section.tables.values()] == [15, 15]
-    complexity, one, two = drawn["configurations"].axes
+    complexity, one, two = drawn(configurations)["configurations"].axes
     assert complexity.get_yscale() == "log"
     assert set(labels(complexity)) == {"configuration 1", "configuration 2", "configuration 1 is the more complex"}
     assert [len(ax.get_lines()) for ax in (one, two)] == [15, 15]
     assert set(labels(one)) == {"optimal", "dominated"}
 
 
-def test_a_panel_per_horizon_and_one_legend(settings):
-    _, drawn = made(frontiers, settings)
+def test_a_panel_per_horizon_and_one_legend(drawn, small):
     for name in ("frontiers-configuration-1", "frontiers-configuration-2"):
-        figure = drawn[name]
+        figure = drawn(frontiers)[name]
         shown = [ax for ax in figure.axes if ax.axison]
         assert [ax.get_title() for ax in shown] == ["$n$ = 50", "$n$ = 100"]
         assert [text.get_text() for text in figure.legends[0].get_texts()] == ["arms", "optimal", "MV-LCB", "ExpExp"]
@@ -129,44 +148,42 @@ def test_the_frontiers_have_twelve_panels_as_the_paper_has():
     assert len(cells) == 2 * 12 * 2 * len(frontiers.RHOS)
 
 
-def test_every_tolerance_of_a_panel_is_judged(settings):
-    for table in make(frontiers.FIGURE, settings).tables.values():
+def test_every_tolerance_of_a_panel_is_judged(made, small):
+    for table in made(frontiers)[0].tables.values():
         assert (table["MV-LCB lower"] + table["ExpExp lower"] + table["neither"]).to_list() == [3, 3]
 
 
-def test_a1_and_a2_exactly(settings):
-    section, drawn = made(discussion, settings)
+def test_a1_and_a2_exactly(made, drawn):
+    section, *_ = made(discussion)
     one, two = section.tables["A₁ and A₂"].rows(named=True)
     assert (one["within"], one["across"], one["regret"], one["standard regret"]) == (0.25, 0.0, 0.25, 500.0)
     assert (two["within"], two["regret"]) == (0.0, 0.0)
     ones = 1.0 - two["standard regret"] / discussion.HORIZON
-    assert ones * settings.runs == pytest.approx(round(ones * settings.runs))
+    assert ones * RUNS == pytest.approx(round(ones * RUNS))
     assert two["across"] == pytest.approx(ones * (1.0 - ones))
-    assert len(drawn["discussion"].axes) == 2
+    assert len(drawn(discussion)["discussion"].axes) == 2
 
 
-def test_what_is_measured_stays_below_the_corrected_bounds_where_they_apply(settings):
-    table = make(theorems.FIGURE, settings).tables["Bounds, Unit interval"]
+def test_what_is_measured_stays_below_the_corrected_bounds_where_they_apply(made, small):
+    table = made(theorems)[0].tables["Bounds, Unit interval"]
     assert table["applies"].all()
     assert (table["pseudo_regret"] + 2.0 * table["pseudo_regret_se"] < table["corrected"]).all()
     assert (table["corrected"] <= table["printed"]).all()
 
 
-def test_figure_2_lies_outside_the_assumptions_and_says_so(settings):
-    section, drawn = made(theorems, settings)
-    assert not section.tables["Bounds, Figure 2"]["applies"].any()
-    outside, inside = drawn["theorems"].axes
+def test_figure_2_lies_outside_the_assumptions_and_says_so(made, drawn, small):
+    assert not made(theorems)[0].tables["Bounds, Figure 2"]["applies"].any()
+    outside, inside = drawn(theorems)["theorems"].axes
     assert "OUTSIDE the theorems' assumptions" in outside.get_title()
     assert "within the theorems' assumptions" in inside.get_title()
 
 
-def test_bounds_that_say_nothing_are_marked(settings):
-    section, drawn = made(theorems, settings)
-    table = section.tables["Bounds, Unit interval"]
+def test_bounds_that_say_nothing_are_marked(made, drawn, small):
+    table = made(theorems)[0].tables["Bounds, Unit interval"]
     first, last = (table.filter(pl.col("algorithm") == "MV-LCB").row(i, named=True) for i in (0, -1))
     assert (first["printed is vacuous"], first["corrected is vacuous"]) == (True, True)
     assert (last["printed is vacuous"], last["corrected is vacuous"]) == (False, False)
-    ax = drawn["theorems"].axes[1]
+    ax = drawn(theorems)["theorems"].axes[1]
     assert {"Theorem 1, printed", "Theorem 1, corrected"} <= {text.get_text() for text in ax.texts}
     assert {"MV-LCB, regret", "ExpExp, pseudo-regret", "Theorem 2, printed", "vacuous"} <= set(labels(ax))
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")

@@ -1,9 +1,10 @@
 """Tries random input on every command, on files, folders and agents:  python tests/fuzz/run.py --seconds 600 --seed 5
 
-Each distinct problem is printed once, with the line that repeats it. The tests run it for a minute (test_fuzz.py).
+Each distinct problem is printed once, with the line that repeats it. The tests try the first cases (test_fuzz.py).
 """
 
 import argparse
+import math
 import re
 import shlex
 import sys
@@ -95,7 +96,7 @@ def changes(valid: dict[str, bytes], given: dict[str, bytes]) -> dict[str, str]:
 
 
 def fuzz(
-    box: Sandbox, seed: int, numbers: Iterable[int], seconds: float, tell: Any = None
+    box: Sandbox, seed: int, numbers: Iterable[int], seconds: float = math.inf, tell: Any = None
 ) -> tuple[int, list[Problem]]:
     """Try the cases with these numbers until the time is over: how many there were, and one problem of each cause."""
     seeds = seeds_of(box)

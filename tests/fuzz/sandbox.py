@@ -219,15 +219,22 @@ def warm_up() -> None:
     import entries
     import jinja2
     import joblib
+    import matplotlib.backends.backend_agg
+    import matplotlib.backends.backend_pdf
+    import matplotlib.backends.backend_svg
     import matplotlib.figure
     import mutate
     import polars
+    import rich.progress
+    import rich.table
     import scipy.stats
 
-    from prudent import paper, plan, study, testing, theory
+    from prudent import live, paper, plan, sequence, study, testing, theory
+    from prudent.confidence import always, betting
     from prudent.policies.base import policies, strategies
 
-    imported = entries, mutate, jinja2, joblib, matplotlib, polars, scipy, paper, plan, study, testing, theory
+    imported = entries, mutate, jinja2, joblib, matplotlib, polars, rich, scipy
+    imported += live, paper, plan, sequence, study, testing, theory, always, betting
     threads = os.listdir("/proc/self/task")
     assert imported
     policies.names(), strategies.names()

@@ -14,7 +14,8 @@ from valid import CALLS, COMMANDS, FILES, TEXTS, call
 
 from prudent.cli import main
 
-SEED, SECONDS = 0, 60.0
+SEED, CASES_TRIED = 0, 650
+"""As many as an idle processor tries in a minute; a number, so that a busy one tries the same."""
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +57,8 @@ def test_what_once_did_harm_does_none(name, box, study):
 
 @pytest.mark.slow
 def test_random_input_does_no_harm(box):
-    tried, problems = fuzz(box, SEED, range(1_000_000), SECONDS)
-    assert tried > 20, "the fuzzer itself has become slow"
+    tried, problems = fuzz(box, SEED, range(CASES_TRIED))
+    assert tried == CASES_TRIED
     assert not problems, "\n\n".join(problem.report(SEED) for problem in problems)
 
 

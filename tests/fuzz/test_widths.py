@@ -6,6 +6,7 @@ import shlex
 
 import pytest
 from click.testing import CliRunner
+from matplotlib.figure import Figure
 from rich.cells import cell_len
 from valid import FILES, MADE, TEXTS
 
@@ -18,7 +19,15 @@ MACHINES = ("cite", "plot")
 
 
 @pytest.fixture(scope="module")
-def printed(tmp_path_factory):
+def without_pictures():
+    """Pictures are drawn, but not rendered: only what is printed matters here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Figure, "savefig", lambda _, to, **__: to.write(b"<svg></svg>"))
+        yield
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory, without_pictures):
     """What a command line prints on a terminal of so many columns; files and studies are there."""
     home = tmp_path_factory.mktemp("widths")
     for name, content in FILES.items():

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from workers import Line
+from webs import Web
+from workers import Line, line_to
 
 from prudent.service.fold import Fold
 from prudent.service.spec import decoded
 from prudent.service.store import Experiment, Store
 from prudent.service.verifying import verify
-from prudent.service.work import decision_id, key_digest
+from prudent.service.work import DIGEST, decision_id, key_digest
 from prudent.service.writer import catch_up, newest
 
 SPEC = {"arms": ["A", "B", "C"], "policy": "mv-lcb(rho=1)", "horizon": 100_000, "support": [0, 1], "seed": 1}
@@ -43,7 +44,7 @@ class Client(threading.Thread):
         self.outside: dict[tuple[str, str], float] = {}
         self.wrong: list[Any] = []
         self.tries = self.answers = 0
-        self._line: Line | None = None
+        self._line: Line | Web | None = None
 
     def run(self) -> None:
         count = 0
@@ -59,7 +60,7 @@ class Client(threading.Thread):
         while not self.stop.is_set():
             self.tries += 1
             try:
-                self._line = Line(self.address()) if self._line is None else self._line
+                self._line = line_to(self.address()) if self._line is None else self._line
                 answer = self._line.call(kind, experiment, **parts)
             except OSError:
                 if self._line is not None:
@@ -129,7 +130,7 @@ def check(store: Store, clients: list[Client]) -> int:
 def _check_log(store: Store, experiment: Experiment, clients: list[Client]) -> None:
     """The log of one experiment against what clients were told."""
     log = [event for event, _ in store.events(experiment.id, 0, experiment.seq)]
-    keys = {event.key: event for event in log if event.key is not None}
+    keys = {event.key[:DIGEST]: event for event in log if event.key is not None}
     assert len(keys) == sum(event.key is not None for event in log), "a key was used twice"
     told = {event.decision: event.value for event in log if event.kind == "told"}
     assert len(told) == sum(event.kind == "told" for event in log), "a decision has two rewards"

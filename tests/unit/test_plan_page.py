@@ -57,6 +57,9 @@ def test_the_command_takes_a_row_for_each_outcome(shop, tmp_path):
     told = prudent("plan", "--pilot", shop, *LONG, "--rho", 55, "--horizon", "6e1", *FIXED, "--out", tmp_path, "--json")
     facts = json.loads(told.stdout)
     assert f"Take {facts['recommended']} " in found.stdout
+    assert facts["experiment"] == json.loads((tmp_path / "experiment.json").read_text())
+    assert facts["experiment"]["policy"] == facts["recommended"]
+    assert "does not say between which limits outcomes lie" in " ".join(found.stdout.split())
     assert {row["policy"].partition("(")[0] for row in facts["policies"]} == {"exp-exp", "vts"}
     assert [row["option"] for row in facts["people"]] == ["A", "B", "C", "the best of them"]
 

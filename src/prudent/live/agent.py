@@ -346,9 +346,9 @@ class Agent:
         unit = power_of_two(size_of(policy, self.risk, self._ends))
         other, risk = times(policy, 1.0 / unit), self.risk.times(1.0 / unit)
         if unit == 1.0 or other is None or risk is None:
-            return Ready(ready, spec(policy), 1.0)
+            return Ready(ready, spec(policy), 1.0, {})
         support = (self._ends[0] / unit, self._ends[1] / unit)
-        return Ready(bind(other, setting._replace(risk=risk, support=support)), spec(policy), unit)
+        return Ready(bind(other, setting._replace(risk=risk, support=support)), spec(policy), unit, {})
 
     def _restart(self, numbers: list[int]) -> None:
         """Go on with another set of arms, if the policy can be made ready for it."""

@@ -15,16 +15,20 @@ from prudent.errors import PrudentError
 from prudent.live.arm import ArmState, ordered
 from prudent.policies.base import FOREVER, Arm, Arms
 from prudent.policies.helpers import answer, choose_only
-from prudent.policies.scoring import cost_of, costs_need_rewards, score_inputs, score_of
+from prudent.policies.scoring import SCORE_INPUTS, cost_of, costs_need_rewards, score_inputs
 from prudent.policies.ties import below
 
 
 class Ready(NamedTuple):
-    """A policy made ready for some arms, its spec for errors, and the unit in which it sees rewards."""
+    """A policy made ready for some arms, its spec for errors, and the unit in which it sees rewards.
+
+    `known` are scores that depend on nothing but what is seen of an arm, with what was seen, by the arm's number.
+    """
 
     policy: Any
     owner: str
     unit: float
+    known: dict[int, tuple[float, Arm]]
 
     @property
     def scores(self) -> bool:
@@ -65,21 +69,27 @@ def scored(
     ready: Ready, arms: list[ArmState], available: list[int], rng: np.random.Generator
 ) -> dict[int, tuple[float, Arm]]:
     """The score of every available arm, −∞ without a reward, and what the policy sees of it."""
-    policy, owner, unit = ready
+    policy, owner, unit, known = ready
     t, keeps = round_of(arms), ready.needs_rewards
+    places = [SCORE_INPUTS.index(name) for name in score_inputs(type(policy))]
     found = {}
     for i in available:
         arm = arms[i]
         seen = Arm(arm.pulls, arm.mean / unit, arm.variance / unit / unit)
-        rewards = ordered(arm) / unit if keeps else None
+        if i in known and known[i][1] == seen:
+            found[i] = known[i]
+            continue
+        given = seen, t, rng, ordered(arm) / unit if keeps else None
         try:
-            score = score_of(policy, seen, t, rng, rewards) if arm.pulls > 0 else -math.inf
+            score = float(policy.score(*[given[place] for place in places])) if arm.pulls > 0 else -math.inf
         except ArithmeticError:  # where a kernel goes on with infinity, Python stops
             score = math.nan
         if math.isnan(score):
             called = i if arm.name is None else repr(arm.name)
             raise PrudentError(f"{owner}: its score of arm {called}, {seen}, is not a number (NaN)")
         found[i] = score, seen
+    if places == [0]:  # such a score changes only with what is seen of the arm
+        known.update(found)
     return found
 
 
@@ -123,7 +133,7 @@ def _phase(
     alive: NDArray[np.bool_],
 ) -> int:
     """Ask the policy, ready for the arms of these numbers, for a phase: it marks those chosen; the repetitions."""
-    policy, owner, unit = ready
+    policy, owner, unit, _ = ready
     some = [arms[i] for i in numbers]
     rewards = np.full((len(some), max(len(arm.rewards or ()) for arm in some)), math.nan)
     for row, arm in zip(rewards, some, strict=True):

@@ -67,7 +67,7 @@ class Fold:
         if event.arm not in (None, arm):
             raise LogError(f"event {event.seq} gave arm {event.arm}; the policy gives {arm}")
         self.tally[arm].asked += 1
-        return event._replace(arm=arm, decision=event.seq)
+        return event if event.arm is not None else event._replace(arm=arm, decision=event.seq)
 
     def _told(self, event: Any) -> None:
         self.tally[event.arm].told += 1

@@ -4,8 +4,6 @@ A row follows from an event by one function, which the writer calls and whoever 
 that the log does not, and can be compared with it.
 """
 
-from collections.abc import Iterator
-
 import msgspec
 
 from prudent.service.events import Event
@@ -32,22 +30,26 @@ def row_after(spec: Spec, row: Row | None, event: Event) -> Row:
     if event.kind == "merged":
         given = msgspec.json.decode(row.body or "{}")
         return row._replace(state="done", body=_text({**given, "merged": event.details["arms"]}))
+    state, due, value, body = event.kind, None, row.value, row.body
     if event.kind == "told":
-        metrics = None if event.body is None else _text(event.details["metrics"])
-        row = row._replace(value=event.value, body=metrics)
+        body = None if event.body is None else _text(event.details["metrics"])
+        state, due, value = ("told", row.due, event.value) if spec.waits else ("done", None, event.value)
+    elif event.kind == "counted":
+        state = "done"
     elif event.kind == "defaulted":
-        row = row._replace(value=event.value)
-    state = {"told": "told" if spec.waits else "done", "counted": "done"}.get(event.kind, event.kind)
-    return row._replace(state=state, due=row.due if state == "told" else None)
+        value = event.value
+    return Row(row.seq, row.arm, state, due, value, body)
 
 
-def known_after(spec: Spec, event: Event) -> Iterator[Known]:
+def known_after(spec: Spec, event: Event) -> list[Known]:
     """The key that an event used, and the sticky unit that it decided for."""
+    found = []
     if event.key is not None:
         many = 1 if event.body is None else event.details.get("many", 1)
-        yield Known(event.key[:DIGEST], event.seq, many, event.key[DIGEST:])
+        found.append(Known(event.key[:DIGEST], event.seq, many, event.key[DIGEST:]))
     if event.unit is not None and spec.sticky:
-        yield Known(event.unit, event.seq, 1, None)
+        found.append(Known(event.unit, event.seq, 1, None))
+    return found
 
 
 def _due(spec: Spec, event: Event) -> int | None:

@@ -119,7 +119,8 @@ class _Tables:
             if len(self.final) >= PAGE:
                 self._compare_final()
         if event.key is not None or event.unit is not None:
-            self.keys |= {known.key: known for known in known_after(self.spec, event)}
+            for known in known_after(self.spec, event):
+                self.keys[known.key] = known
             if len(self.keys) >= PAGE:
                 self._compare_keys()
 
