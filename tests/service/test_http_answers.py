@@ -75,6 +75,22 @@ def test_nothing_is_sent_again_until_something_happened(site, path):
     assert (answer.status, answer.headers["etag"] != tag) == (200, True)
 
 
+def test_estimates_are_computed_once_for_an_event(site, monkeypatch):
+    path = made(site, "frugal")
+    computed = []
+    real = api.answers.estimates
+    monkeypatch.setattr(api.answers, "estimates", lambda *given: computed.append(given) or real(*given))
+    monkeypatch.setattr(site.app, "recent", {})
+    first = site("GET", f"{path}/estimates")
+    assert site("GET", f"{path}/estimates").body == first.body
+    site("GET", f"{path}/estimates", headers=[("if-none-match", first.headers["etag"])])
+    assert len(computed) == 1
+    site("GET", f"{path}/estimates?level=0.9")
+    site("POST", f"{path}/decisions", {})
+    assert site("GET", f"{path}/estimates").json["seq"] == 2
+    assert len(computed) == 3
+
+
 def test_a_change_may_be_meant_for_one_state_only(site):
     path = made(site, "matched")
     tag = site("GET", path).headers["etag"]

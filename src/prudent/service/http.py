@@ -82,6 +82,7 @@ class App:
         self.metrics = Metrics(service)
         self.hosts = {host.lower().encode() for host in hosts}
         self.rates = Rates(rate)
+        self.recent: dict[tuple[str, float], tuple[int, bytes]] = {}  # estimates, with their event
         self.paths: dict[str, Any] = {}
         self.decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
         for route in routes:
