@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import threading
 
 import polars
 import pytest
@@ -300,6 +301,16 @@ def test_the_log_is_verified(site):
     answer = site("POST", f"{path}/verify").json
     assert (answer["ok"], answer["events"], answer["first_bad"]) == (True, 7, None)
     assert answer["chain"] == site("GET", path).json["chain"]
+
+
+def test_a_verification_keeps_nobody_from_stopping(site, monkeypatch):
+    threads = []
+    real = site.service.verify
+    monkeypatch.setattr(site.service, "verify", lambda name: threads.append(threading.current_thread()) or real(name))
+    assert site("POST", "/v1/experiments/one/verify").status == 200
+    assert threads[0].daemon
+    assert site("POST", "/v1/experiments/nobody/verify").status == 404
+    assert site("POST", "/v1/experiments/one/verify").status == 200  # an error does not keep others out
 
 
 def test_one_verification_at_a_time(site):
