@@ -5,7 +5,8 @@
 A real service (`prudent serve`, SQLite, every answer durable) has one experiment with four arms. Each edge is a process
 that asks for a batch, takes its decisions one page view at a time, tells each reward by itself, reports the merged
 rewards, and asks for the next. The second line is for edges that group rewards by arm before they tell them. Afterwards
-the service verifies its log, and its counts are compared with those of the edges.
+the service verifies its log, and its counts are compared with those of the edges. Last, how many bytes a decision and a
+batch take in the database.
 """
 
 import argparse
@@ -16,12 +17,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from prudent.client import Client
+from prudent.service.local import client_of
+from prudent.service.service import Service
+from prudent.service.store import open_store
 
 MEANS = {"a": 0.10, "b": 0.11, "c": 0.12, "d": 0.13}
+SPEC = {"arms": list(MEANS), "policy": "ucb1", "risk": "mean", "support": [0, 1], "seed": 1}
 TOGETHER = 10
 """Decisions of one page view."""
 
@@ -43,29 +49,56 @@ def main() -> None:
         finally:
             service.send_signal(signal.SIGTERM)
             service.wait()
-        size = sum(path.stat().st_size for path in Path(folder).iterdir())
-    print(f"the database has {size:,} bytes")
+        print(f"in the database: {taken(f'{folder}/one.db', decisions):.0f} bytes a decision with its key and reward,")
+        print(f"{taken(f'{folder}/many.db', batches):.0f} bytes a batch with its report")
 
 
 def measured(url: str, token: str, play: Any, settings: argparse.Namespace) -> str:
     """Decisions a second of all edges together, in words."""
     name = play.__name__.replace("_", "-")
     with Client(url, token, name) as client:
-        client.create({"arms": list(MEANS), "policy": "ucb1", "risk": "mean", "support": [0, 1], "seed": 1})
+        client.create(SPEC)
         with multiprocessing.Pool(settings.edges) as pool:
             work = [(url, token, name, play, settings.batch, settings.seconds, i) for i in range(settings.edges)]
             done = pool.starmap(edge, work)
         arms = client.estimates()["arms"]
         verified = client.verify()
-    decisions, rate, processor, batches = (sum(column) for column in zip(*done, strict=True))
-    assert sum(arm["pulls"] for arm in arms) == decisions, "rewards were lost"
+    made, rate, processor, reported = (sum(column) for column in zip(*done, strict=True))
+    assert sum(arm["pulls"] for arm in arms) == made, "rewards were lost"
     assert verified["ok"], verified
     best = max(arms, key=lambda arm: arm["pulls"])
-    share = best["pulls"] / decisions
+    share = best["pulls"] / made
     return (
-        f"{rate:,.0f} decisions a second with {settings.edges} edges, {1e9 * processor / decisions:,.0f} ns of CPU each;"
-        f" {batches:,} batches, {verified['events']:,} events; {100 * share:.0f} % to {best['arm']}"
+        f"{rate:,.0f} decisions a second, {1e9 * processor / made:,.0f} ns of an edge's CPU for each;"
+        f" {reported:,} batches in {verified['events']:,} events; {100 * share:.0f} % to {best['arm']}"
     )
+
+
+def taken(path: str, play: Callable[[Client, int], None], count: int = 1000) -> float:
+    """Bytes of the file for each of so many decisions or batches."""
+    sizes = []
+    for times in (0, count):
+        client = client_of(Service(open_store(path, relaxed=True)).start(), "size")
+        client.create(SPEC)
+        play(client, times)
+        client.close()
+        sizes.append(Path(path).stat().st_size)
+    return (sizes[1] - sizes[0]) / count
+
+
+def decisions(client: Client, times: int) -> None:
+    """Asked for and told one by one."""
+    for _ in range(times):
+        client.tell(client.ask(unit="somebody"), 1.0)
+
+
+def batches(client: Client, times: int) -> None:
+    """Asked for and reported."""
+    for _ in range(times):
+        batch = client.batch(10_000)
+        for arm, share in batch.arms.items():
+            batch.tell_many(arm, [random.random() for _ in range(min(share, 10))])
+        batch.report()
 
 
 def edge(
@@ -74,16 +107,16 @@ def edge(
     """Decisions, decisions a second, seconds of CPU, batches."""
     rng = random.Random(number)
     world = {arm: [1.0 if rng.random() < mean else 0.0 for _ in range(10_007)] for arm, mean in MEANS.items()}
-    decisions = batches = 0
+    made = reported = 0
     with Client(url, token, name) as client:
         began, worked = time.perf_counter(), time.process_time()
         while time.perf_counter() - began < seconds:
             batch = client.batch(size)
             play(batch, world)
-            decisions += size
-            batches += 1
             batch.report()
-        return decisions, decisions / (time.perf_counter() - began), time.process_time() - worked, batches
+            made += size
+            reported += 1
+        return made, made / (time.perf_counter() - began), time.process_time() - worked, reported
 
 
 def one_by_one(batch: Any, world: dict[str, list[float]]) -> None:

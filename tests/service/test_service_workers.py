@@ -1,12 +1,22 @@
 """Several workers on one PostgreSQL database are as good as one, and survive its restart and each other's."""
 
+import shutil
 import signal
+import subprocess
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from ledgers import PLAIN
 from pairs import Pair, call, many_clients, restart_often, same_key_at_once
 from servers import PostgresServer
+
+from prudent.service import messages as m
+from prudent.service.service import Service
+from prudent.service.spec import decoded
+from prudent.service.store import open_store
+from prudent.service.verifying import verify
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
@@ -27,11 +37,43 @@ def test_two_workers_write_the_log_of_one(nursery, postgres):
 def test_workers_go_on_after_a_restart_of_the_database(nursery, postgres):
     server = PostgresServer()
     try:
+        check_quiet_restart(server)
         restarts = restart_often(nursery, server, server.new_database("restarts"), 2)
     finally:
         server.close()
     assert max(restarts.seconds) < 15.0  # on a busy machine; benchmarks/service_kills.py prints the time
     assert restarts.acknowledged > 20
+
+
+def check_quiet_restart(server):
+    """Who did not ask while the database was away does not notice that it was."""
+    with closing(Service(open_store(server.new_database("quiet"))).start()) as service:
+        service.create(decoded(PLAIN))
+        first = service.run("plain", m.Ask(), key="k").decisions[0]
+        server.stop("immediate")
+        server.start()
+        assert service.run("plain", m.Ask(), key="k").decisions == [first]
+        server.stop("immediate")
+        server.start()
+        assert service.decision(first.decision).arm == first.arm
+
+
+@pytest.mark.skipif(not (shutil.which("pg_dump") and shutil.which("psql")), reason="no pg_dump is installed")
+def test_a_dump_under_load_is_a_beginning_of_the_log(nursery, postgres, tmp_path):
+    source, dump = postgres.new_database("dumped"), tmp_path / "dump.sql"
+    with Pair(nursery, source, 4) as pair:
+        while sum(client.answers for client in pair.clients) < 50:
+            time.sleep(0.01)
+        subprocess.run(["pg_dump", "--file", dump, source], check=True)
+    restored = postgres.new_database("restored")
+    subprocess.run(["psql", "-q", "--file", dump, restored], check=True, stdout=subprocess.DEVNULL)
+    with closing(open_store(restored)) as copy, closing(open_store(source)) as store:
+        (experiment,) = copy.experiments()
+        verified = verify(copy, experiment)
+        assert verified.ok
+        ((_, link),) = store.events(experiment.id, verified.events - 1, 1)
+        assert bytes.fromhex(verified.chain).startswith(link)
+    assert 50 <= verified.events <= pair.checked()
 
 
 def test_a_worker_that_stands_still_in_a_transaction_is_fenced_off(nursery, postgres):

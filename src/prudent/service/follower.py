@@ -55,6 +55,8 @@ class Follower:
             fold = self._folds[experiment.id] = newest(self.store, experiment)
             self._kept[experiment.id] = fold.seq
         behind = experiment.seq - fold.seq
+        if behind == 0:
+            return
         for event, link in self.store.events(experiment.id, fold.seq, max(LEAST, behind // 10)):
             check_next(fold, event, link)
             if fold.seq - self._kept[experiment.id] >= EVERY:
