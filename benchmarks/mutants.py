@@ -54,7 +54,7 @@ TESTS = {
     "catalogue": "unit/test_catalogue unit/test_docs",
     "cli": "unit/test_tables unit/test_cli unit/test_cli_trouble unit/test_cli_estimate unit/test_horizons "
     "unit/test_cli_study unit/test_catalogue unit/test_plan unit/test_errors figures/test_portfolio_figures "
-    "figures/test_paper fuzz/test_widths",
+    "figures/test_paper service/test_cli_trial fuzz/test_widths",
     "client": "service/test_client",
     "compiled": "unit/test_compiled unit/test_compiling unit/test_engine unit/test_risk unit/test_policies",
     "compiling": "unit/test_compiling unit/test_testing_policies",
@@ -91,6 +91,7 @@ TESTS = {
     "unit/test_identification",
     "runs": "unit/test_runs unit/test_regret properties/test_identities unit/test_engine unit/test_cli",
     "sequence": "unit/test_sequence unit/test_periods figures/test_drawn figures/test_periods_figure",
+    "service": "service/test_service_asks service/test_service_* service/test_http_* service/test_cli_trial",
     "study": "unit/test_study* figures/test_drawn properties/test_study_files unit/test_cli_study "
     "statistical/test_study_compare unit/test_plan",
     "testing": "unit/test_testing_* unit/test_arms unit/test_best_of_both",
