@@ -1,8 +1,9 @@
 """Kills of the service under load, restarts of its database, and many clients at once: is anything lost or there twice?
 
-    python benchmarks/service_kills.py                  1,000 kills on each database, 20 restarts, 100,000 decisions
+    python benchmarks/service_kills.py
     python benchmarks/service_kills.py --kills 100 --restarts 5 --decisions 10000 --seed 7
 
+By default there are 1,000 kills on each database and 200 over HTTP, 20 restarts, and 100,000 decisions.
 After each kill the log is compared with what clients were told; the first difference ends the program with an error.
 A new database is taken after every 50 kills. PostgreSQL must be installed, and is started in a temporary folder.
 """
@@ -37,6 +38,7 @@ def main() -> None:
     try:
         with tempfile.TemporaryDirectory() as folder:
             kill("SQLite", lambda i: f"{folder}/{i}.db", nursery, given.kills, given.seed)
+            kill("SQLite, over HTTP", lambda i: f"{folder}/web{i}.db", nursery, given.kills // 5, given.seed, web=True)
         with contextlib.closing(PostgresServer(durable=True)) as server:
             many(nursery, server, given.decisions)
             kill("PostgreSQL", lambda i: server.new_database(f"kills{i}"), nursery, given.kills, given.seed)
@@ -46,11 +48,11 @@ def main() -> None:
         nursery.close()
 
 
-def kill(name: str, place: Callable[[int], str], nursery: Nursery, kills: int, seed: int) -> None:
+def kill(name: str, place: Callable[[int], str], nursery: Nursery, kills: int, seed: int, *, web: bool = False) -> None:
     """Kill a worker so often on one kind of database."""
     since, steps, totals = time.monotonic(), Counter[str](), Counter[str]()
     for i in range(0, kills, EACH):
-        done = kill_often(nursery, place(i), min(EACH, kills - i), seed=seed + i, clients=12, failing=40)
+        done = kill_often(nursery, place(i), min(EACH, kills - i), seed=seed + i, clients=12, failing=40, web=web)
         steps += done.steps
         totals += Counter(dict(zip(Killed._fields[1:], done[1:], strict=True)))
         print(

@@ -1,6 +1,6 @@
 """Tries random input on every command, on files, folders and agents:  python tests/fuzz/run.py --seconds 600 --seed 5
 
-Each distinct problem is printed once, with the line that repeats it. The tests try the first few hundred (test_fuzz.py).
+Each distinct problem is printed once, with the line that repeats it. The tests try the first cases (test_fuzz.py).
 """
 
 import argparse

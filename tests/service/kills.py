@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ledgers import PLAIN, WINDOWED, Client, check, integrity
-from workers import Line, Nursery, Worker
+from workers import Nursery, Worker, line_to
 
 from prudent.service.store import open_store
 
@@ -41,7 +41,7 @@ def kill_often(
 ) -> Killed:
     """Start a worker and kill it, so many times; an error if anything is lost, or there twice."""
     chance, steps = random.Random(seed), Counter[str]()
-    current = [_created(nursery, database)]
+    current = [_created(nursery, database, orders.get("web", False))]
     many = [Client(lambda: current[0], number) for number in range(clients)]
     events = 0
     try:
@@ -69,10 +69,10 @@ def kill_often(
     return Killed(steps, decisions, rewards, sum(client.tries for client in many), events)
 
 
-def _created(nursery: Nursery, database: str) -> Path:
+def _created(nursery: Nursery, database: str, web: bool) -> Path:
     """Create the experiments; where the worker was that did."""
-    worker = nursery.start(database).ready()
-    with contextlib.closing(Line(worker.path)) as line:
+    worker = nursery.start(database, web=web).ready()
+    with contextlib.closing(line_to(worker.path)) as line:
         for spec in (PLAIN, WINDOWED):
             line.call("create", spec=spec)
     worker.kill()

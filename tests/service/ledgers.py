@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from workers import Line
+from webs import Web
+from workers import Line, line_to
 
 from prudent.service.fold import Fold
 from prudent.service.spec import decoded
@@ -43,7 +44,7 @@ class Client(threading.Thread):
         self.outside: dict[tuple[str, str], float] = {}
         self.wrong: list[Any] = []
         self.tries = self.answers = 0
-        self._line: Line | None = None
+        self._line: Line | Web | None = None
 
     def run(self) -> None:
         count = 0
@@ -59,7 +60,7 @@ class Client(threading.Thread):
         while not self.stop.is_set():
             self.tries += 1
             try:
-                self._line = Line(self.address()) if self._line is None else self._line
+                self._line = line_to(self.address()) if self._line is None else self._line
                 answer = self._line.call(kind, experiment, **parts)
             except OSError:
                 if self._line is not None:

@@ -178,6 +178,43 @@ def test_what_is_known_of_the_arms(site):
     assert (answer["rails"], answer["why"]) == ([], None)
 
 
+def test_an_arm_whose_rewards_get_lost_is_told(tmp_path, clock):
+    site = Site(str(tmp_path / "prudent.db"), clock)
+    assert site("GET", "/v1/experiments/one/estimates").json["answered"] is None  # nothing closes here
+    path = made(
+        site, "lossy", rewards={"window": "1 h", "default": 0}, policy="round-robin", risk="mean-variance(rho=1)"
+    )
+    asked = site("POST", f"{path}/decisions", {"count": 200}).json["decisions"]
+    rewards = [{"decision": d["decision"], "reward": 1} for i, d in enumerate(asked) if d["arm"] == "a" or i % 4 == 1]
+    results = site("POST", f"{path}/rewards", {"rewards": rewards}).json["results"]
+    assert {result["status"] for result in results} == {201}
+    open_ones = site("GET", f"{path}/estimates").json["answered"]
+    assert (open_ones["less"], open_ones["rates"]["a"]) == (None, [0.0, 1.0])  # no window has closed yet
+    clock.advance(3601)
+    site.service.close_windows()
+    answer = site("GET", f"{path}/estimates").json
+    assert (answer["answered"]["less"], answer["answered"]["more"]) == ("b", "a")
+    assert answer["answered"]["sentence"].startswith("b is answered less often than a")
+    low, high = answer["answered"]["rates"]["b"]
+    lost = answer["arms"][1]
+    assert low < lost["told"] / lost["asked"] < high
+    assert lost["told"] + lost["defaulted"] == lost["pulls"]
+    site.close()
+
+
+def test_a_guardrail_that_has_acted_is_told(site):
+    rail = {"watch": "mean", "metric": "delay", "above": 5, "then": "freeze", "to": "a", "arm": "b"}
+    path = made(site, "rail", guardrails=[rail], policy="round-robin", risk="mean-variance(rho=1)")
+    for _ in range(3):
+        asked = site("POST", f"{path}/decisions", {"count": 100}).json["decisions"]
+        rewards = [{"decision": d["decision"], "reward": 1, "metrics": {"delay": 9}} for d in asked if d["arm"] == "b"]
+        if rewards:
+            site("POST", f"{path}/rewards", {"rewards": rewards})
+    answer = site("GET", f"{path}/estimates").json
+    assert (answer["rails"], answer["status"]) == ([{"rail": 0, "arm": "b"}], "frozen")
+    assert 'prudent_guardrail_fired_total{experiment="rail"} 1.0' in site("GET", "/metrics").body.decode()
+
+
 def test_without_a_support_there_are_estimates_but_no_intervals(site):
     path = made(site, "unbounded", support=None, policy="mv-lcb(rho=1, range=1)", metrics={})
     answer = site("GET", f"{path}/estimates").json

@@ -15,3 +15,9 @@ def test_kills_lose_nothing_and_count_nothing_twice(nursery, database):
 def test_faults_of_the_write_path_are_noticed(nursery, tmp_path, mutant):
     with pytest.raises((AssertionError, KeyError)):
         kill_often(nursery, str(tmp_path / "prudent.db"), 30, mutant=mutant, failing=20 if mutant == "ahead" else 0)
+
+
+@pytest.mark.slow
+def test_kills_of_the_whole_server_lose_nothing(nursery, tmp_path):
+    killed = kill_often(nursery, str(tmp_path / "prudent.db"), 12, web=True)
+    assert min(killed.decisions, killed.rewards) > 12

@@ -23,7 +23,7 @@ from prudent.service.service import Service, steady_clock
 from prudent.service.spec import decoded
 from prudent.service.sqlite import copy_database
 from prudent.service.store import StoreError, open_store
-from prudent.service.verifying import verify
+from prudent.service.verifying import check_next, verify
 
 SPEC = {"name": "shop", "arms": ["A", "B", "C"], "policy": "mv-lcb(rho=1)", "horizon": 1000, "support": [0, 1]}
 HOUR, DAY = 3600.0, 86400.0
@@ -259,6 +259,23 @@ def test_readiness_remembers_trouble_until_something_was_written(database):
         assert service.view("shop").fold.tally[0].asked == 1
 
 
+def test_what_a_replay_stumbles_over_is_told(database, monkeypatch):
+    def stumble(fold, event, link):
+        if event.kind == "asked":
+            raise ZeroDivisionError("a fault of ours")
+        check_next(fold, event, link)
+
+    with serving(database) as service:
+        service.create(decoded(SPEC))
+        service.create(decoded({**SPEC, "name": "shop-2"}))
+        monkeypatch.setattr("prudent.service.follower.check_next", stumble)
+        service.run("shop-2", m.Ask())
+        assert soon(lambda: service.ready() != [])
+        assert service.ready() == ["the log of shop-2: a fault of ours"]
+        service.run("shop", m.Ask())
+        assert soon(lambda: len(service.ready()) == 2)  # it goes on with others
+
+
 def test_readers_do_not_pile_up(database):
     with serving(database) as service:
         service.create(decoded(SPEC))
@@ -344,6 +361,14 @@ def test_what_ended_while_the_service_was_away_can_still_be_told(database):
 
 
 # Tables and copies
+
+
+def test_an_answer_waits_for_the_disk_unless_it_is_told_not_to(database):
+    wanted = {False: ("2", "on"), True: ("1", "off")}
+    ask = "SHOW synchronous_commit" if database.startswith("postgresql") else "PRAGMA synchronous"
+    for relaxed, answers in wanted.items():
+        with contextlib.closing(open_store(str(database), relaxed=relaxed)) as store:
+            assert str(store.database.execute(ask)[0][0]) in answers
 
 
 def test_a_second_process_is_refused_the_file_in_words(nursery, tmp_path):

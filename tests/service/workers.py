@@ -22,6 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import webs
+
 PATIENCE = 30.0
 """Seconds that a worker may take to start or to end before a test fails."""
 
@@ -88,8 +90,13 @@ class Worker:
             self._end = -1
 
 
-class Line:
+def line_to(path: Path) -> "Line | webs.Web":
     """A connection to a worker."""
+    return Line(path) if path.is_socket() else webs.Web(path)
+
+
+class Line:
+    """A connection to a worker that speaks lines."""
 
     def __init__(self, path: Path, patience: float = PATIENCE) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
@@ -125,6 +132,7 @@ def main() -> None:
     import psycopg  # noqa: F401 - for the workers
 
     import prudent.service.postgres
+    import prudent.service.server
     import prudent.service.service
     import prudent.service.sqlite  # noqa: F401
 
@@ -151,7 +159,7 @@ class Orders:
     At the named step, when it is passed for the `passes`-th time, it sends itself the signal `how`. Snapshots are kept
     after `every` events. Of `failing` commits one fails, another one happens but seems to fail. `limits` are those of
     PostgreSQL, `mutant` a fault that it has. `migration` are the statements of a version of the tables after this one,
-    and at statement number `dies` of a migration the worker is killed.
+    and at statement number `dies` of a migration the worker is killed. With `web` it serves HTTP.
     """
 
     path: str
@@ -165,27 +173,15 @@ class Orders:
     mutant: str | None = None
     migration: list[str] = field(default_factory=list)
     dies: int = 0
+    web: bool = False
 
 
 def serve(orders: Orders) -> None:
     """Serve until killed; SIGTERM closes in peace."""
-    from prudent.service import follower, postgres
-    from prudent.service.service import Service
-    from prudent.service.store import open_store
-
-    follower.EVERY, follower.PACE = orders.every, 0.02
-    postgres.LIMITS.update(orders.limits)
-    counted = itertools.count(1)
-
-    def pass_by(name: str) -> None:
-        if name == orders.step and next(counted) == orders.passes:
-            os.kill(os.getpid(), orders.how)
-
-    migrate(orders)
-    store = open_store(orders.database)
-    if orders.failing:
-        store.commit = unreliable(store, orders.failing)
-    service = Service(store, patience=0.0, step=pass_by).start()
+    service = started(orders)
+    if orders.web:
+        webs.serve(service, orders.path, orders.database)
+        os._exit(0)
 
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:
@@ -203,6 +199,27 @@ def serve(orders: Orders) -> None:
     server.serve_forever(poll_interval=0.02)
     service.close()
     os._exit(0)
+
+
+def started(orders: Orders) -> Any:
+    """The service as ordered."""
+    from prudent.service import follower, postgres
+    from prudent.service.service import Service
+    from prudent.service.store import open_store
+
+    follower.EVERY, follower.PACE = orders.every, 0.02
+    postgres.LIMITS.update(orders.limits)
+    counted = itertools.count(1)
+
+    def pass_by(name: str) -> None:
+        if name == orders.step and next(counted) == orders.passes:
+            os.kill(os.getpid(), orders.how)
+
+    migrate(orders)
+    store = open_store(orders.database)
+    if orders.failing:
+        store.commit = unreliable(store, orders.failing)
+    return Service(store, patience=0.0, step=pass_by).start()
 
 
 def migrate(orders: Orders) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from prudent.errors import PrudentError
+from prudent.live.answers import answer_rates
 from prudent.service.messages import Answer, Decision, Status
 from prudent.service.routes import NDJSON
 from prudent.service.spec import Spec
@@ -86,6 +87,16 @@ class SoFar(Answer):
     sentence: str
 
 
+class AnswerRates(Answer):
+    """What share of the decisions of each arm got a reward before its window closed, as intervals. `less` is answered
+    less often than `more`, if that is certain; then outcomes get lost, and perhaps not by chance."""
+
+    rates: dict[str, Ends]
+    less: str | None
+    more: str | None
+    sentence: str
+
+
 class Fired(Answer):
     """A guardrail of the spec, by its place from 0, that has acted on an arm."""
 
@@ -104,6 +115,7 @@ class Estimates(Answer):
     arms: list[KnownArm]
     leader: Ahead | None
     summary: SoFar
+    answered: AnswerRates | None
     rails: list[Fired]
     why: str | None
     """Why there are no intervals and no leader, if so."""
@@ -146,6 +158,7 @@ def estimates(view: Any, level: float) -> Estimates:
         arms=[_arm(*parts) for parts in zip(agent.estimates(), known, fold.tally, strict=True)],
         leader=None if leader is None else _ahead(leader),
         summary=_so_far(agent.summary(level)),
+        answered=_answered(fold) if fold.spec.waits else None,
         rails=[Fired(rail, fold.labels[arm]) for rail, arm in sorted(fold.fired)],
         why=why,
     )
@@ -183,6 +196,18 @@ def _so_far(summary: Any) -> SoFar:
     parts: dict[str, Any] = {name: _ends(getattr(summary, name)) for name in ("regret", "even", "saved")}
     parts |= {name: finite(getattr(summary, name)) for name in ("mean", "variance", "within", "moving", "cost")}
     return SoFar(rewards=summary.rewards, **parts, sentence=str(summary))
+
+
+def _answered(fold: Any) -> AnswerRates:
+    """Of decisions whose window has closed, and of batches. Those that are answered but still open do not count, since
+    those that are not answered are known only later."""
+    counts = {}
+    for known, tally in zip(fold.agent.estimates(), fold.tally, strict=True):
+        answered = known.pulls - tally.defaulted - tally.outside
+        counts[known.arm] = answered + tally.defaulted + tally.expired, answered
+    found = answer_rates(counts)
+    rates: dict[str, Ends] = {arm: (ends.low, ends.high) for arm, ends in found.rates.items()}
+    return AnswerRates(rates, found.less, found.more, str(found))
 
 
 def _ends(interval: Any) -> Ends | None:

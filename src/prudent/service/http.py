@@ -58,6 +58,8 @@ class App:
     ----------
     hosts
         Names under which callers reach the service, without ports; another one is refused.
+    header_seconds, body_seconds
+        How long headers and bodies may take to arrive; the server in front of the application sees to it.
     rate
         Requests a second that a token may make in the long run; twice as many at once.
     access_log
@@ -70,10 +72,13 @@ class App:
         routes: Iterable[Route],
         *,
         hosts: Iterable[str] = LOOPBACK,
+        header_seconds: float = 10.0,
+        body_seconds: float = 30.0,
         rate: float = 5000.0,
         access_log: bool = False,
     ) -> None:
         self.service, self.access_log = service, access_log
+        self.header_seconds, self.body_seconds = header_seconds, body_seconds
         self.metrics = Metrics(service)
         self.hosts = {host.lower().encode() for host in hosts}
         self.rates = Rates(rate)

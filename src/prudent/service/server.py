@@ -1,9 +1,11 @@
 """Serving: the address, the first token, deadlines for headers, workers, and an orderly end."""
 
 import asyncio
+import contextlib
 import ipaddress
 import logging
 import os
+import re
 import signal
 import socket
 from collections.abc import Callable
@@ -63,11 +65,10 @@ class Settings(Struct, frozen=True):
 class Protocol(HttpToolsProtocol):
     """uvicorn's HTTP, with deadlines: for headers, for bodies, and for callers who do not read their answers."""
 
-    header_seconds = 10.0
-    body_seconds = 30.0
-
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
+        app: Any = self.config.loaded_app
+        self.header_seconds, self.body_seconds = app.header_seconds, app.body_seconds
         self._late: asyncio.TimerHandle | None = None
         self._stalled: asyncio.TimerHandle | None = None
         self._unread = 0  # bytes since the last headers that were no body
@@ -185,7 +186,8 @@ def serve(settings: Settings, say: Callable[[str], None] = click.echo) -> None:
 
     def started() -> None:
         host, port = listener.getsockname()[:2]
-        say(f"prudent serves {settings.database} at http://{f'[{host}]' if ':' in host else host}:{port}")
+        database = re.sub(r"//[^@/]*@", "//…@", settings.database)  # without the password
+        say(f"prudent serves {database} at http://{f'[{host}]' if ':' in host else host}:{port}")
         if text is not None:
             say(f"The first token, which may do everything, is shown this once: {text}")
 
@@ -195,6 +197,7 @@ def serve(settings: Settings, say: Callable[[str], None] = click.echo) -> None:
         Server(_config(settings, app_of(settings, service)), started).run([listener])
         return
     os.environ[HANDED_ON] = encode(settings).decode()
+    listener.listen(2048)  # whoever comes before the workers waits for them
     started()
     Multiprocess(_config(settings, "prudent.service.server:worker"), [listener]).run()
 
@@ -222,18 +225,19 @@ def app_of(settings: Settings, service: Service) -> App:
         service,
         ROUTES,
         hosts=(*LOOPBACK, settings.host, *settings.allowed_hosts),
+        header_seconds=settings.header_seconds,
+        body_seconds=settings.body_seconds,
         rate=settings.rate,
         access_log=settings.access_log,
     )
 
 
 def _config(settings: Settings, app: Any) -> uvicorn.Config:
-    limits = {"header_seconds": settings.header_seconds, "body_seconds": settings.body_seconds}
     return uvicorn.Config(
         app,
         factory=isinstance(app, str),
         workers=settings.workers,
-        http=type("Protocol", (Protocol,), limits),
+        http=Protocol,
         ws="none",
         lifespan="on",
         log_config=None,
@@ -271,13 +275,15 @@ def _is_loopback(host: str) -> bool:
 
 def _listener(host: str, port: int) -> socket.socket:
     """A socket at this address; port 0 takes a free one."""
+    fix = "choose another with --port, or 0 for a free one"
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family, kind, protocol)
-        if os.name == "posix":  # elsewhere it would let two servers share the port
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
+        with contextlib.ExitStack() as unless_it_works:
+            listener = unless_it_works.enter_context(socket.socket(family, kind, protocol))
+            if os.name == "posix":  # elsewhere it would let two servers share the port
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            unless_it_works.pop_all()
     except OSError as error:
-        fix = "choose another with --port, or 0 for a free one"
         raise PrudentError(f"serve: cannot listen at {host}:{port}: {error.strerror or error}; {fix}") from None
     return listener
