@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import re
 import secrets
 from typing import Any, NoReturn
 
@@ -111,15 +112,19 @@ def decision_id(experiment: Experiment, seq: int) -> str:
     return f"{text}-{hashlib.blake2b(text.encode(), key=experiment.secret, digest_size=5).hexdigest()}"
 
 
+_ID = re.compile(r"([0-9]{1,15})-([0-9]{1,15})-[^-]*")
+
+
 def experiment_number(decision: str) -> int | None:
     """The number of the experiment that a decision belongs to, if it looks like one."""
-    parts = decision.split("-")
-    return int(parts[0]) if len(parts) == 3 and all(_is_number(part) for part in parts[:2]) else None
+    found = _ID.fullmatch(decision)
+    return None if found is None else int(found[1])
 
 
 def seq_of(decision: str) -> int | None:
     """The number of the event that made the decision, if it looks like one."""
-    return None if experiment_number(decision) is None else int(decision.split("-")[1])
+    found = _ID.fullmatch(decision)
+    return None if found is None else int(found[2])
 
 
 def key_digest(purpose: str, key: str) -> bytes:
@@ -148,7 +153,3 @@ def try_first(work: Work, act: Any) -> None:
         act(work.fold.agent.copy())
     except PrudentError as error:
         refuse(str(error))
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and 0 < len(text) < 16
