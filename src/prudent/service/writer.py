@@ -17,7 +17,7 @@ from prudent import __version__
 from prudent.errors import PrudentError
 from prudent.service.events import START
 from prudent.service.fold import Fold, LogError
-from prudent.service.messages import Status
+from prudent.service.messages import Forget, Status
 from prudent.service.problems import RequestError
 from prudent.service.spec import Spec, decoded
 from prudent.service.store import Experiment, Store, StoreError
@@ -75,6 +75,9 @@ class Writer:
                 self._one(number, [(place, commands[place]) for place in groups[name]], results)
             self.step("before commit")
         self.step("after commit")
+        if any(isinstance(command.request, Forget) for command in commands):
+            with contextlib.suppress(StoreError):
+                self.store.database.scrub()
         return results
 
     def _one(self, number: int, commands: list[tuple[int, Command]], results: list[Any]) -> None:
