@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from prudent.cli import main, reach
 from prudent.cli import serve as serving
+from prudent.cli.experiments import sentences
 from prudent.errors import PrudentError
 from prudent.plan import guesses
 from prudent.plan.experiment import known_support, name_of
@@ -262,6 +263,16 @@ def test_windows_that_closed_meanwhile_are_counted_without_a_server(home):
     time.sleep(0.1)
     arms = prudent("trial", "show", "shop", "--json")["estimates"]["arms"]
     assert sum(arm["pulls"] for arm in arms) == 1
+
+
+def test_what_needs_attention_is_said():
+    arm = {"less": "new", "sentence": "new is answered less often than old."}
+    found = {"leader": None, "why": "no support", "summary": {"rewards": 0}, "answered": None, "rails": []}
+    assert list(sentences(found)) == ["There are no intervals: no support."]
+    found |= {"summary": {"rewards": 3, "sentence": "So far."}, "answered": arm, "rails": [{"rail": 0, "arm": "new"}]}
+    assert list(sentences(found))[1:] == ["So far.", arm["sentence"], "Guardrail 1 has acted on new."]
+    found["answered"] = {"less": None, "sentence": "No arm is."}
+    assert "No arm is." not in sentences(found)
 
 
 def test_an_experiment_without_support_says_what_it_lacks(home):

@@ -151,9 +151,11 @@ def test_hostile_text_in_every_field(database):
                 answer = send(site, route, json.dumps(changed).encode())
                 if answer.status < 300:
                     kept.append(route)
-        if route.endswith(("pause", "freeze")):
-            send(site, "POST /v1/experiments/one/resume", b'{"reason": "go on"}')
-    assert all(kept.count(route) > 5 for route in BODIES if leaves(BODIES[route], str) and "reward" not in route), kept
+                    if route.endswith(("pause", "freeze")):
+                        send(site, "POST /v1/experiments/one/resume", b'{"reason": "go on"}')
+    free = ("experiments", "decisions", "rewards", "pause", "freeze", "stop", "forget", "arms", "retire", "tokens")
+    assert {route.split("/")[-1] for route in kept} >= set(free)
+    assert len(kept) > 100
     # What was kept is as it was given, wherever it comes out.
     reasons = {line.get("body", {}).get("reason") for line in lines(site, "one")}
     assert reasons >= {HOSTILE["SQL"], HOSTILE["script"], HOSTILE["path"], HOSTILE["right to left"], HOSTILE["astral"]}

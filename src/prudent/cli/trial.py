@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from prudent.cli.experiments import metric, read_spec, state, time_of, until, within
+from prudent.cli.experiments import metric, read_spec, sentences, state, time_of, until, within
 from prudent.cli.output import answer
 from prudent.cli.paths import FILE, check_file
 from prudent.cli.reach import opened, serving_packages, where, where_options
@@ -163,12 +163,8 @@ def show(experiment: str, level: float, as_json: bool, **settings: Any) -> None:
     if as_json:
         return
     click.echo()
-    if found["leader"] is not None:
-        print_text(found["leader"]["sentence"])
-    elif found["why"]:
-        print_text(f"There are no intervals: {found['why']}.")
-    for rail in found["rails"]:
-        print_text(f"- Guardrail {rail['rail'] + 1} has acted on {rail['arm']}.")
+    for sentence in sentences(found):
+        print_text(f"- {sentence}")
 
 
 @trial.command()
