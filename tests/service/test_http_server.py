@@ -39,7 +39,7 @@ class Server:
         self.token = re.search(r"pru_\w+", self.process.stdout.readline())[0]
 
     def connect(self):
-        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=120)
 
     def ask(self, method, path, body=None, *, more=""):
         with self.connect() as connection:
@@ -77,6 +77,21 @@ def answer_of(connection):
         return None
     head, _, body = raw.partition(b"\r\n\r\n")
     return int(head.split(b" ")[1]), body
+
+
+@pytest.fixture
+def start():
+    """Starts servers, and ends those that a test that fails leaves behind."""
+    started = []
+
+    def go(*given, **settings):
+        started.append(Server(*given, **settings))
+        return started[-1]
+
+    yield go
+    for server in started:
+        if not server.process.stdout.closed:
+            server.stop(signal.SIGKILL)
 
 
 @pytest.fixture(scope="module")
@@ -256,11 +271,11 @@ def test_requests_may_come_before_their_turn(server):
         assert raw.count(b"HTTP/1.1 200 OK") == 6
 
 
-def test_nothing_is_lost_at_the_end(tmp_path):
+def test_nothing_is_lost_at_the_end(tmp_path, start):
     """Requests that were accepted are answered after SIGTERM, and what was answered is there after the next start,
     which shows no token again."""
     database = str(tmp_path / "prudent.db")
-    server = Server(database)
+    server = start(database)
     server.read_token()
     assert server.ask("POST", "/v1/experiments", EXPERIMENT)[0] == 201
     answered, failed = [], []
@@ -289,7 +304,7 @@ def test_nothing_is_lost_at_the_end(tmp_path):
     assert (code, failed, seconds < 5) == (0, [], True)
     assert "Traceback" not in server.errors
     assert len(answered) >= 50
-    second = Server(database)
+    second = start(database)
     second.token = server.token
     lines = second.ask("GET", "/v1/experiments/e/export?format=ndjson")[1].decode()
     kept = set(re.findall(r'"decision":"([^"]+)"', lines))
@@ -335,8 +350,8 @@ def test_several_workers_need_postgresql(tmp_path):
 
 
 @pytest.mark.xdist_group("postgres")
-def test_two_workers(postgres):
-    server = Server(postgres.new_database("served"), workers=2)
+def test_two_workers(postgres, start):
+    server = start(postgres.new_database("served"), workers=2)
     server.read_token()
     assert server.ask("POST", "/v1/experiments", EXPERIMENT)[0] == 201
     found = [server.ask("POST", "/v1/experiments/e/decisions", {}, more="Idempotency-Key: k\r\n") for _ in range(8)]
