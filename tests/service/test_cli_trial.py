@@ -210,6 +210,7 @@ REFUSED = {
     "trial create experiment.json --name Shop!": "matching regex",
     "trial create experiment.json --database experiment.json": "experiment.json is not a database",
     "trial ask shop --count 0": "--count must be 1 or more, got 0",
+    "trial show shop --level 95": "level must lie in (0, 1), got 95",
     "trial tell 1-2-x nan": "the reward must be a finite number, got nan",
     "trial tell 1-2-x 1 --metric latency": "--metric must be a name and a number, such as latency=120, got 'latency'",
     "trial tell 1-2-x 1 --metric latency=fast": "got 'latency=fast'",

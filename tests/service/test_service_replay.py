@@ -230,7 +230,7 @@ def test_a_log_that_was_cut_off_does_not_fit_its_experiment(spoilt):
 
 def test_an_event_or_a_decision_that_was_appended_is_found(spoilt):
     last = spoilt.experiment("windows").seq
-    change(spoilt, "INSERT INTO decision (experiment, seq, state) VALUES (2, 1, 'done')")
+    change(spoilt, "INSERT INTO decision (experiment, seq, at, state) VALUES (2, 1, 0, 'done')")
     assert named(spoilt) is None  # too many
     change(spoilt, "UPDATE decision SET seq = ? WHERE experiment = 2 AND seq = 1", last + 1)
     assert named(spoilt) == last + 1
