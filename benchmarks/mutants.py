@@ -54,7 +54,7 @@ TESTS = {
     "catalogue": "unit/test_catalogue unit/test_docs",
     "cli": "unit/test_tables unit/test_cli unit/test_cli_trouble unit/test_cli_estimate unit/test_horizons "
     "unit/test_cli_study unit/test_catalogue unit/test_plan unit/test_errors figures/test_portfolio_figures "
-    "figures/test_paper fuzz/test_widths",
+    "figures/test_paper service/test_cli_trial fuzz/test_widths",
     "client": "service/test_client",
     "compiled": "unit/test_compiled unit/test_compiling unit/test_engine unit/test_risk unit/test_policies",
     "compiling": "unit/test_compiling unit/test_testing_policies",

@@ -14,8 +14,11 @@ settings.register_profile("repeatable", derandomize=True, deadline=None, print_b
 settings.load_profile("repeatable")
 
 
-LONGEST = ("test_fuzz.py", "test_claims.py", "test_leaping.py", "test_units.py", "test_leaping_engine.py")
-"""Files that take longest. They come first, so that no process is left alone with one of them at the end."""
+LONGEST = ("test_claims.py", "test_units.py", "test_fuzz.py", "test_leaping.py", "test_compiling.py")
+"""Files that take longest. They come first, so that no process is left alone with one of them at the end.
+
+The first two have little in common, and compile most of what the others need.
+"""
 
 
 def pytest_collection_modifyitems(items):

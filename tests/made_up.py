@@ -66,12 +66,12 @@ def portfolio(arms: int) -> PortfolioBandit:
     )
 
 
-def portfolio_runs(arms: int, worse: float = 0.0, runs: int = 8) -> PortfolioRuns:
+def portfolio_runs(arms: int, worse: float = 0.0, runs: int = 8, size: float = 1.0) -> PortfolioRuns:
     """Runs whose regret shrinks like n^(−1/2); `worse` is taken from it, so that it may fall below zero."""
     bandit, risk, rounds = portfolio(arms), MeanVariance(1.0), (10, 100, 1_000, 10_000)
     values = np.array([[spread(1, 10 * i + j)[0] for j in range(len(rounds))] for i in range(runs)])
     weights = np.array([[shares(arms, i + 3 * j) for j in range(len(rounds))] for i in range(runs)])
-    regret = values / np.sqrt(rounds) - worse
+    regret = size * values / np.sqrt(rounds) - worse
     record = dict.fromkeys(("reward_mean", "best_mean", "best_variance", "gap", "exploration"), 0.0 * values)
     record |= {"reward_variance": regret, "weights": weights, "average_weights": weights}
     facts = {"bandit": bandit, "policy": MCEmpirical(), "risk": risk, "best": bandit.optimal(risk.rho)}

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 from matplotlib.figure import Figure
 
+from made_up import portfolio_runs
 from prudent import MultivariateGaussian, PortfolioBandit, simulate_portfolio
 from prudent.cli import main
 from prudent.portfolio import spaced
@@ -50,6 +51,12 @@ def test_the_regret_picture_names_the_slope(learned):
     ax = plot_regret(Figure().subplots(), [learned])
     slope = learned.regret_slope().value
     assert f"slope {slope:.2f}".replace("-", "−") in ax.get_legend().get_texts()[0].get_text()
+
+
+def test_no_regret_at_all_is_shown_though_logarithmic_axes_have_no_zero():
+    ax = plot_regret(Figure().subplots(), [portfolio_runs(3, size=0.0)])
+    assert ax.get_yscale() == "linear"
+    assert ax.get_lines()[0].get_ydata().tolist() == [0.0] * 4
 
 
 def test_from_a_csv_to_pictures_and_json(returns, tmp_path):

@@ -25,6 +25,7 @@ CALLS = {
             "simulate(two_arms(), 'ucb1', risk='variance', horizon=5, runs='2')": "runs",
             "simulate(two_arms(), 'ucb1', risk='variance', horizon=5, runs=2, seed='x')": "seed",
             "simulate(two_arms(), 'ucb1', risk='variance', horizon=5, runs=2, engine=None)": "engine",
+            "simulate(two_arms(), 'ucb1', risk='variance', horizon=5, runs=2, batch='x')": "batch",
             "simulate(two_arms(), 'ucb1', risk='variance', horizon=5, runs=2, snapshots=5)": "snapshots",
             "simulate(two_arms(), 'ucb1', risk='variance', horizon=5, runs=2, snapshots=['x'])": "snapshots",
             "identify(None, 'lucb', risk='variance', delta=0.1, runs=2)": "bandit",

@@ -23,7 +23,9 @@ WINDOWS = {
     "rewards": {"window": 60, "default": 0},
     "metrics": {"delay": {"support": [0, 10]}},
 }
+RAIL = {"watch": "mean", "metric": "delay", "below": 9.9, "then": "freeze", "to": "B"}
 NO_DEFAULT = {**WINDOWS, "name": "no-default", "sticky": False, "rewards": {"window": 60}}
+NO_DEFAULT |= {"guardrails": [RAIL], "error": 0.9}
 NAMES = ["plain", "windows", "no-default"]
 
 

@@ -140,7 +140,7 @@ def _check_log(store: Store, experiment: Experiment, clients: list[Client]) -> N
             if name == experiment.name:
                 first = keys[key_digest("Ask", key)].seq
                 logged = [log[first - 1 + i] for i in range(len(made))]
-                assert made == [(decision_id(experiment, event.seq), labels[event.arm]) for event in logged]
+                assert made == [(decision_id(experiment, event), labels[event.arm]) for event in logged]
         for (name, decision), reward in list(client.told.items()):
             assert name != experiment.name or told[int(decision.split("-")[1])] == reward, "a reward is lost"
         for (name, key), reward in list(client.outside.items()):

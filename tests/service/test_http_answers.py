@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import threading
 
 import polars
 import pytest
@@ -73,6 +74,22 @@ def test_nothing_is_sent_again_until_something_happened(site, path):
     site("POST", f"{where}/decisions", {})
     answer = site("GET", where + path, headers=[("if-none-match", tag)])
     assert (answer.status, answer.headers["etag"] != tag) == (200, True)
+
+
+def test_estimates_are_computed_once_for_an_event(site, monkeypatch):
+    path = made(site, "frugal")
+    computed = []
+    real = api.answers.estimates
+    monkeypatch.setattr(api.answers, "estimates", lambda *given: computed.append(given) or real(*given))
+    monkeypatch.setattr(site.app, "recent", {})
+    first = site("GET", f"{path}/estimates")
+    assert site("GET", f"{path}/estimates").body == first.body
+    site("GET", f"{path}/estimates", headers=[("if-none-match", first.headers["etag"])])
+    assert len(computed) == 1
+    site("GET", f"{path}/estimates?level=0.9")
+    site("POST", f"{path}/decisions", {})
+    assert site("GET", f"{path}/estimates").json["seq"] == 2
+    assert len(computed) == 3
 
 
 def test_a_change_may_be_meant_for_one_state_only(site):
@@ -284,6 +301,16 @@ def test_the_log_is_verified(site):
     answer = site("POST", f"{path}/verify").json
     assert (answer["ok"], answer["events"], answer["first_bad"]) == (True, 7, None)
     assert answer["chain"] == site("GET", path).json["chain"]
+
+
+def test_a_verification_keeps_nobody_from_stopping(site, monkeypatch):
+    threads = []
+    real = site.service.verify
+    monkeypatch.setattr(site.service, "verify", lambda name: threads.append(threading.current_thread()) or real(name))
+    assert site("POST", "/v1/experiments/one/verify").status == 200
+    assert threads[0].daemon
+    assert site("POST", "/v1/experiments/nobody/verify").status == 404
+    assert site("POST", "/v1/experiments/one/verify").status == 200  # an error does not keep others out
 
 
 def test_one_verification_at_a_time(site):

@@ -151,9 +151,11 @@ def test_hostile_text_in_every_field(database):
                 answer = send(site, route, json.dumps(changed).encode())
                 if answer.status < 300:
                     kept.append(route)
-        if route.endswith(("pause", "freeze")):
-            send(site, "POST /v1/experiments/one/resume", b'{"reason": "go on"}')
-    assert all(kept.count(route) > 5 for route in BODIES if leaves(BODIES[route], str) and "reward" not in route), kept
+                    if route.endswith(("pause", "freeze")):
+                        send(site, "POST /v1/experiments/one/resume", b'{"reason": "go on"}')
+    free = ("experiments", "decisions", "rewards", "pause", "freeze", "stop", "forget", "arms", "retire", "tokens")
+    assert {route.split("/")[-1] for route in kept} >= set(free)
+    assert len(kept) > 100
     # What was kept is as it was given, wherever it comes out.
     reasons = {line.get("body", {}).get("reason") for line in lines(site, "one")}
     assert reasons >= {HOSTILE["SQL"], HOSTILE["script"], HOSTILE["path"], HOSTILE["right to left"], HOSTILE["astral"]}
@@ -250,9 +252,10 @@ def test_a_body_without_end_is_not_read_on(site):
     taken = []
 
     def parts():
-        while True:
+        for _ in range(5000):
             taken.append(1000)
             yield b" " * 1000
+        raise AssertionError("it goes on reading")
 
     assert site("POST", "/v1/experiments/one/rewards", parts=parts()).status == 413
     assert sum(taken) == 2**20 // 1000 * 1000 + 1000
@@ -294,6 +297,11 @@ def test_a_header_that_counts_must_not_come_twice(site, name):
     pair = (name, "7")
     answer = site("POST", "/v1/experiments/one/pause", {"reason": "x"}, headers=[pair, pair])
     assert (answer.status, answer.json["type"]) == (400, "/problems/bad-request")
+
+
+def test_other_headers_may_come_twice(site):
+    pair = ("x-forwarded-for", "192.0.2.1")
+    assert site("GET", "/v1/experiments", headers=[pair, pair]).status == 200
 
 
 PATHS = ["ONE", "on e", "one%00", "one\u0000", "x" * 64, "..", "%2e%2e", "one/", "ö", "-one", "'", "{}", "*"]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from sites import EXPERIMENT, Site
 
 from prudent.service.api import ROUTES
 from prudent.service.openapi import document
+from prudent.service.problems import KINDS
 
 COMMITTED = Path(__file__).parents[2] / "docs" / "openapi.json"
 
@@ -38,6 +40,20 @@ def test_the_document_says_everything():
     assert len({one["operationId"] for one in operations}) == len(ROUTES)
     assert all(one["summary"].endswith(".") for one in operations)
     assert sum("security" in one for one in operations) == sum(bool(route.scope) for route in ROUTES)
+
+
+def test_the_page_of_the_api_names_every_route_problem_and_metric(tmp_path):
+    page = (COMMITTED.parent / "api.md").read_text()
+    rows = re.findall(r"^\| `(\w+) (/\S*)` \| (\w+) \|", page, re.MULTILINE)
+    assert sorted(rows) == sorted((route.method, route.path, route.scope or "none") for route in ROUTES)
+    for name, kind in KINDS.items():
+        (row,) = [line for line in page.splitlines() if line.startswith("|") and f"`{name}`" in line]
+        assert str(kind.status) in row
+    site = Site(str(tmp_path / "prudent.db"))
+    shown = set(re.findall(r"^# TYPE (prudent_\w+)", site("GET", "/metrics").body.decode(), re.MULTILINE))
+    site.close()
+    shown = {name for name in shown if not name.endswith("_created")}
+    assert set(re.findall(r"`(prudent_\w+)", page)) == shown
 
 
 def test_the_document_is_served(tmp_path):

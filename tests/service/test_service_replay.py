@@ -73,7 +73,7 @@ def log(tmp_path_factory):
 
 def test_the_log_holds_every_kind_of_event(log):
     kinds = {event.kind for name in NAMES for event, _ in log.events(log.experiment(name).id, 0, 10_000)}
-    assert kinds == KINDS.keys() - {"guardrail"}
+    assert kinds == KINDS.keys()
 
 
 def test_the_same_requests_give_the_same_tables_on_both_databases(service, clock, certain, tmp_path):
@@ -230,7 +230,7 @@ def test_a_log_that_was_cut_off_does_not_fit_its_experiment(spoilt):
 
 def test_an_event_or_a_decision_that_was_appended_is_found(spoilt):
     last = spoilt.experiment("windows").seq
-    change(spoilt, "INSERT INTO decision (experiment, seq, state) VALUES (2, 1, 'done')")
+    change(spoilt, "INSERT INTO decision (experiment, seq, at, state) VALUES (2, 1, 0, 'done')")
     assert named(spoilt) is None  # too many
     change(spoilt, "UPDATE decision SET seq = ? WHERE experiment = 2 AND seq = 1", last + 1)
     assert named(spoilt) == last + 1
@@ -261,6 +261,13 @@ def test_snapshot_spec_and_row_of_an_experiment_are_compared(spoilt):
     body = msgspec.json.encode({"spec": {**msgspec.json.decode(row.spec), "note": "x"}}, order="sorted").decode()
     change(spoilt, "UPDATE event SET body = ? WHERE experiment = 2 AND seq = 1", body)
     assert named(spoilt) == 1
+
+
+@pytest.mark.parametrize(("old", "new"), [('"chain":"', '"chain":"00'), ('"seq":', '"seq":1'), ("{", "")])
+def test_a_damaged_snapshot_does_not_keep_the_service_from_its_log(spoilt, log, old, new):
+    ((state,),) = spoilt.read("SELECT state FROM snapshot WHERE experiment = 2")
+    change(spoilt, "UPDATE snapshot SET state = ? WHERE experiment = 2", state.replace(old, new, 1))
+    assert Service(spoilt).writer.look("windows")[1].to_json() == replayed(log, "windows")
 
 
 def test_verification_while_others_write(service, clock):

@@ -363,6 +363,27 @@ def test_what_ended_while_the_service_was_away_can_still_be_told(database):
 # Tables and copies
 
 
+def test_the_reward_of_a_decision_that_a_backup_does_not_know_counts_for_no_other(tmp_path):
+    path, copy = tmp_path / "prudent.db", tmp_path / "copy.db"
+    clock = Clock()
+    with serving(path, clock) as service:
+        service.create(decoded(SPEC))
+        service.run("shop", m.Ask())
+        copy_database(path, copy)
+        lost = service.run("shop", m.Ask()).decisions[0]
+    clock.advance(60)
+    with serving(copy, clock) as service:
+        with pytest.raises(RequestError, match="there is no decision"):
+            service.run("shop", m.Tell(1), decision=lost.decision)
+        other = service.run("shop", m.Ask()).decisions[0]
+        assert other.decision.rpartition("-")[0] == lost.decision.rpartition("-")[0], "the same number"
+        with pytest.raises(RequestError, match="there is no decision"):
+            service.run("shop", m.Tell(1), decision=lost.decision)
+        with pytest.raises(RequestError, match="there is no decision"):
+            service.decision(lost.decision)
+        assert not service.run("shop", m.Tell(1), decision=other.decision).again
+
+
 def test_an_answer_waits_for_the_disk_unless_it_is_told_not_to(database):
     wanted = {False: ("2", "on"), True: ("1", "off")}
     ask = "SHOW synchronous_commit" if database.startswith("postgresql") else "PRAGMA synchronous"

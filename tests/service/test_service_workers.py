@@ -13,9 +13,10 @@ from pairs import Pair, call, many_clients, restart_often, same_key_at_once
 from servers import PostgresServer
 
 from prudent.service import messages as m
+from prudent.service.problems import RequestError
 from prudent.service.service import Service
 from prudent.service.spec import decoded
-from prudent.service.store import open_store
+from prudent.service.store import StoreError, open_store
 from prudent.service.verifying import verify
 
 pytestmark = pytest.mark.xdist_group("postgres")
@@ -53,9 +54,34 @@ def check_quiet_restart(server):
         server.stop("immediate")
         server.start()
         assert service.run("plain", m.Ask(), key="k").decisions == [first]
+    with closing(open_store(server.address("quiet"))) as store:
+        assert [one.name for one in store.experiments()] == ["plain"]
         server.stop("immediate")
         server.start()
-        assert service.decision(first.decision).arm == first.arm
+        assert [one.name for one in store.experiments()] == ["plain"]
+
+
+@pytest.mark.parametrize("step", ["add_events", "commit"])
+def test_a_worker_forgets_what_it_could_not_write(postgres, step):
+    database = postgres.new_database(f"forgets_{step}")
+    with closing(Service(open_store(database)).start()) as one, closing(Service(open_store(database)).start()) as two:
+        one.create(decoded(PLAIN))
+        one.run("plain", m.Ask())
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(one.store, step, lose)
+            with pytest.raises(RequestError, match="on the way"):
+                one.run("plain", m.Ask(count=3), key="k")
+        first = two.run("plain", m.Ask(count=5)).decisions
+        again = one.run("plain", m.Ask(count=3), key="k")
+        assert not again.again
+        assert again.decisions[0].decision.startswith("1-8-"), "it follows what the other wrote"
+        assert len({shown.decision for shown in (*first, *again.decisions)}) == 8
+        assert two.verify("plain").ok
+
+
+def lose(*_):
+    """A statement that does not arrive."""
+    raise StoreError("lost on the way")
 
 
 @pytest.mark.skipif(not (shutil.which("pg_dump") and shutil.which("psql")), reason="no pg_dump is installed")

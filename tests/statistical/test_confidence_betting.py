@@ -72,8 +72,7 @@ def test_rewards_counted_several_times_would_be_caught():
         assert runs_that_miss(quantity, law, *path, repeated=16) > binom.isf(1e-9, RUNS, FAILURE)
 
 
-@pytest.mark.parametrize("quantity", ["mean", "variance"])
-def test_bets_larger_than_what_they_cost_would_be_caught(quantity):
+def test_bets_larger_than_what_they_cost_would_be_caught():
     """The stakes of bets that it is larger are doubled, the price that the candidate asks for them is not."""
 
     def rash(ledger, pulls, mean, reward, low, high):
@@ -85,7 +84,9 @@ def test_bets_larger_than_what_they_cost_would_be_caught(quantity):
             ledger[place] += np.log1p(2.0 * kappa * outcome) - np.log1p(kappa * outcome)
 
     law = Uniform(0.0, 1.0)
-    assert runs_that_miss(quantity, law, *played(law, RUNS, LENGTH, TIMES, rash)) > binom.isf(1e-9, RUNS, FAILURE)
+    path = played(law, RUNS, LENGTH, TIMES, rash)
+    for quantity in ("mean", "variance"):
+        assert runs_that_miss(quantity, law, *path) > binom.isf(1e-9, RUNS, FAILURE)
 
 
 def bernoulli_ledgers(length):

@@ -30,7 +30,7 @@ from prudent import (
     simulate,
 )
 from prudent.policies.base import spec
-from prudent.policies.helpers import corner_bound
+from strangers import MONOTONE, Odd
 
 RUNS = int(os.environ.get("PRUDENT_RUNS", "2000"))
 FALSE_ALARM = 1e-6
@@ -83,16 +83,6 @@ INDICES = [
 ]
 
 
-class Own(NamedTuple):
-    """A user's clock-free policy: its score is monotone, so the corners bound it."""
-
-    def score(self, arm):
-        return math.sqrt(arm.variance) - 0.5 * arm.mean - 1.5 / math.sqrt(arm.pulls)
-
-    def score_bound(self, low, high):
-        return corner_bound(self, low, high)
-
-
 FIGURE_2 = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
 MIXED = Bandit(
     [Gaussian(0.4, 0.2), Bernoulli(0.4), Empirical([0.0, 0.3, 0.3, 1.0]), Deterministic(0.5), Gaussian(0.6, 0.0)]
@@ -101,8 +91,8 @@ LONG = 20_000
 OTHERS = [
     Cell(MVLCB(), MIXED, 0.3),
     Cell(MVLCB.sharp(), MIXED, math.inf),
-    Cell(Own(), FIGURE_2, 0.5),
-    Cell(Own(), MIXED, 0.5),
+    Cell(Odd(MONOTONE), FIGURE_2, 0.5),
+    Cell(Odd(MONOTONE), MIXED, 0.5),
     Cell(MVLCB(), FIGURE_2, 0.0, LONG, name="Figure 2"),
     Cell(MVLCB.sharp(), Bandit([Gaussian(0.0, 0.2), Gaussian(0.1, 0.2)]), 0.0, LONG),
     Cell(MVLCB.sharp(), Bandit([Bernoulli(0.5), Bernoulli(0.4)]), 0.0, LONG),

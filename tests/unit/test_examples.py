@@ -17,7 +17,7 @@ from scipy.stats import binom
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TESTED_APART = {"plan_actg175"}  # it takes a minute; tests/statistical/test_plan_actg175.py plays it with few policies
 SCRIPTS = sorted({path.stem for path in EXAMPLES.glob("*.py") if "__main__" in path.read_text()} - TESTED_APART)
-SMALL = {"runs": 3, "horizon": 500, "events": 2_000}
+SMALL = {"runs": 3, "horizon": 500, "events": 500}
 
 
 @pytest.fixture

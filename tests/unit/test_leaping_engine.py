@@ -38,6 +38,7 @@ from prudent.engine.record import no_statistics
 from prudent.engine.streams import CHUNK
 from prudent.policies.base import Arm, Setting
 from prudent.policies.binding import bind
+from strangers import CONSTANTLY, NOWHERE, OVERALL, UNDEFINED, WAVE, Odd
 
 RISK = MeanVariance(0.0)
 
@@ -302,33 +303,6 @@ def test_an_arm_may_never_be_seen_again():
     far = [Gaussian(0.0, 0.01), Gaussian(0.0, 1e12)]
     runs = leap(far, MVLCB(), horizon=10**6, runs=50)
     assert (runs.pulls[:, 1] == 2).all()
-
-
-OVERALL, CONSTANTLY, WAVE, NOWHERE, UNDEFINED = range(5)
-
-
-class Odd(NamedTuple):
-    """Scores and bounds that a careless user may write; one class, so that it compiles once."""
-
-    kind: int
-
-    def score(self, arm):
-        if self.kind == CONSTANTLY:
-            return 0.0
-        if self.kind == WAVE:
-            return math.sin(0.05 * arm.pulls) + 0.01 * math.cos(1.7 * arm.pulls) - arm.mean
-        if self.kind == UNDEFINED and arm.pulls > 20:
-            return math.nan
-        return arm.variance - 1.0 / math.sqrt(arm.pulls)
-
-    def score_bound(self, low, high):
-        if self.kind == CONSTANTLY:
-            return 0.0
-        if self.kind == WAVE:
-            return 1.01 - low.mean
-        if self.kind == NOWHERE:
-            return math.nan
-        return math.inf
 
 
 @pytest.mark.slow

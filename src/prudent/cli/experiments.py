@@ -1,6 +1,7 @@
 """Experiments as the terminal has them: files and words to read, and numbers, times and states to show."""
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -59,3 +60,17 @@ def until(token: dict[str, Any]) -> str:
     if token.get("revoked") is not None:
         return f"revoked {time_of(token['revoked'])}"
     return "it is revoked" if token.get("expires") is None else time_of(token["expires"])
+
+
+def sentences(found: dict[str, Any]) -> Iterator[str]:
+    """What the estimates of an experiment say, and what needs attention."""
+    if found["leader"] is not None:
+        yield found["leader"]["sentence"]
+    elif found["why"]:
+        yield f"There are no intervals: {found['why']}."
+    if found["summary"]["rewards"]:
+        yield found["summary"]["sentence"]
+    if found["answered"] is not None and found["answered"]["less"] is not None:
+        yield found["answered"]["sentence"]
+    for rail in found["rails"]:
+        yield f"Guardrail {rail['rail'] + 1} has acted on {rail['arm']}."

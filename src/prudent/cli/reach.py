@@ -55,7 +55,7 @@ def _remote(server: str, token: str | None, experiment: str | None) -> "Client":
     if not token:
         raise PrudentError("trial: --server needs a token; set PRUDENT_TOKEN, or pass --token TOKEN")
     try:
-        return Client(server, token, experiment, timeout=60.0)
+        return Client(server, token, experiment, timeout=600.0)  # a long log takes its time to verify
     except ValueError as error:
         raise PrudentError(f"trial: {error}") from None
 

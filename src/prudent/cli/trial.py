@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from prudent.cli.experiments import metric, read_spec, state, time_of, until, within
+from prudent.cli.experiments import metric, read_spec, sentences, state, time_of, until, within
 from prudent.cli.output import answer
 from prudent.cli.paths import FILE, check_file
 from prudent.cli.reach import opened, serving_packages, where, where_options
 from prudent.cli.tables import print_text
-from prudent.errors import PrudentError
+from prudent.errors import PrudentError, check_number
 from prudent.text import count, counted, minus, number
 
 REASON = "Why, in a sentence; it is kept in the log."
@@ -145,6 +145,7 @@ def withdraw(decision: str, as_json: bool, **settings: Any) -> None:
 @where_options
 def show(experiment: str, level: float, as_json: bool, **settings: Any) -> None:
     """What is known of the arms, with intervals that stay valid however often you look."""
+    check_number("trial", "level", level, low=0.0, high=1.0, open_low=True, open_high=True, hint="for 95 % pass 0.95")
     with opened(**where(settings), experiment=experiment) as client:
         whole, found = client.show(), client.estimates(level)
     rows = [
@@ -163,12 +164,8 @@ def show(experiment: str, level: float, as_json: bool, **settings: Any) -> None:
     if as_json:
         return
     click.echo()
-    if found["leader"] is not None:
-        print_text(found["leader"]["sentence"])
-    elif found["why"]:
-        print_text(f"There are no intervals: {found['why']}.")
-    for rail in found["rails"]:
-        print_text(f"- Guardrail {rail['rail'] + 1} has acted on {rail['arm']}.")
+    for sentence in sentences(found):
+        print_text(f"- {sentence}")
 
 
 @trial.command()

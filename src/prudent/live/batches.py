@@ -63,7 +63,7 @@ def split(
 
 
 class _Batch:
-    """A batch being asked for: what was asked so far, and how many rounds are left."""
+    """A batch being asked for: its `count` of rounds, and what was asked so far."""
 
     def __init__(
         self,

@@ -223,7 +223,8 @@ async def exported(service: Any, view: Any, kind: str) -> AsyncIterator[bytes]:
     """All decisions up to now, a part of the file at a time. No part is kept longer than it takes to send it."""
     metrics = sorted(view.fold.spec.metrics)
     if kind == "parquet":
-        yield await asyncio.to_thread(_parquet, [d async for page in _pages(service, view) for d in page], metrics)
+        frames = [await asyncio.to_thread(_frame, page, metrics) async for page in _pages(service, view)]
+        yield await asyncio.to_thread(_parquet, frames or [_frame([], metrics)])
         return
     if kind == "csv":
         yield _csv([[*COLUMNS, *metrics]])
@@ -260,12 +261,18 @@ def _guarded(cell: Any) -> Any:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
-def _parquet(decisions: list[Decision], metrics: list[str]) -> bytes:
+def _frame(decisions: list[Decision], metrics: list[str]) -> Any:
     import polars
 
     text, count, number = polars.String, polars.Int64, polars.Float64
     kinds = [text, text, text, count, count, number, *[number] * len(metrics)]
     schema = dict(zip([*COLUMNS, *metrics], kinds, strict=True))
+    return polars.DataFrame([_cells(each, metrics) for each in decisions], schema=schema, orient="row")
+
+
+def _parquet(frames: list[Any]) -> bytes:
+    import polars
+
     file = io.BytesIO()
-    polars.DataFrame([_cells(d, metrics) for d in decisions], schema=schema, orient="row").write_parquet(file)
+    polars.concat(frames).write_parquet(file)
     return file.getvalue()

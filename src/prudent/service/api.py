@@ -5,8 +5,10 @@ that nobody else waits for it.
 """
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -27,6 +29,7 @@ PAGE = 10_000
 """Lines of the log that one answer holds at most."""
 
 VERIFYING = threading.Lock()
+SLOW = ThreadPoolExecutor(1, "prudent-slow")
 
 
 class FromPlan(m.Request):
@@ -104,8 +107,7 @@ async def experiments(call: Call) -> list[m.Status]:
 
 async def experiment(call: Call) -> Reply:
     """An experiment with its spec. The ETag changes with every event."""
-    view = await call.service.look(call.experiment)
-    return _tagged(call, view, lambda: answers.shown(view))
+    return await _unless_known(call, lambda view: encode(answers.shown(view)))
 
 
 async def decision(call: Call) -> m.Decision:
@@ -115,8 +117,17 @@ async def decision(call: Call) -> m.Decision:
 
 async def estimates(call: Call) -> Reply:
     """What is known of the arms: estimates, and intervals that are valid however often you look."""
-    view = await call.service.look(call.experiment)
-    return await asyncio.to_thread(_tagged, call, view, lambda: answers.estimates(view, call.query.level))
+
+    def made(view: Any) -> bytes:
+        recent, key, seq = call.app.recent, (call.experiment, call.query.level), view.fold.seq
+        if key not in recent or recent[key][0] != seq:
+            if len(recent) >= 100:
+                recent.clear()
+            recent[key] = seq, encode(answers.estimates(view, call.query.level))
+        found: bytes = recent[key][1]
+        return found
+
+    return await _unless_known(call, made)
 
 
 async def events(call: Call) -> Reply:
@@ -148,11 +159,21 @@ async def verify(call: Call) -> answers.Checked:
     """Replay the whole log, and compare. This takes its time, so that only one is verified at a time."""
     if not VERIFYING.acquire(blocking=False):
         raise RequestError("busy", "a log is being verified already; try again in a moment")
-    try:
-        found = await asyncio.to_thread(call.service.verify, call.experiment)
-    finally:
-        VERIFYING.release()
-    return answers.Checked(**found._asdict())
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+
+    def act() -> None:
+        try:
+            found, settle = call.service.verify(call.experiment), done.set_result
+        except Exception as error:
+            found, settle = error, done.set_exception
+        finally:
+            VERIFYING.release()
+        with contextlib.suppress(RuntimeError):  # the server has stopped meanwhile
+            loop.call_soon_threadsafe(lambda: done.done() or settle(found))
+
+    threading.Thread(target=act, daemon=True).start()  # which does not keep the process from ending
+    return answers.Checked(**(await done)._asdict())
 
 
 async def create_token(call: Call) -> MadeToken:
@@ -210,11 +231,20 @@ async def problem(call: Call) -> ProblemKind:
     return ProblemKind(f"/problems/{call.id}", kind.title, kind.status, ADVICE[call.id])
 
 
-def _tagged(call: Call, view: Any, answer: Callable[[], Any]) -> Reply:
-    """An answer that need not be sent again until there is a new event."""
-    tag = f'"{view.fold.seq}"'
-    headers = [("etag", tag), ("cache-control", "no-cache")]
-    return Reply(304, headers=headers) if call.has(tag) else Reply(200, encode(answer()), headers=headers)
+async def _unless_known(call: Call, body: Callable[[Any], bytes]) -> Reply:
+    """An answer that is made and sent only if something has happened since the caller's, which its ETag says."""
+    if b"if-none-match" in call.headers:
+        row = await asyncio.to_thread(call.service.store.experiment, call.experiment)
+        if row is not None and call.has(f'"{row.seq}"'):
+            return Reply(304, headers=_tag(row.seq))
+    view = await call.service.look(call.experiment)
+    # One at a time, since they compute for milliseconds, in which decisions should go on.
+    made = await asyncio.get_running_loop().run_in_executor(SLOW, body, view)
+    return Reply(200, made, headers=_tag(view.fold.seq))
+
+
+def _tag(seq: int) -> list[tuple[str, str]]:
+    return [("etag", f'"{seq}"'), ("cache-control", "no-cache")]
 
 
 ONE = "/v1/experiments/{experiment}"

@@ -44,7 +44,7 @@ def split(work: Work, command: Command) -> m.Batch:
 def _shown(work: Work, row: Row, *, again: bool = False) -> m.Batch:
     details = msgspec.json.decode(row.body or "{}")
     arms = {label: count for label, count in zip(work.fold.labels, details["arms"], strict=False) if count}
-    return m.Batch(work.id_of(row.seq), arms, details["seed"], again)
+    return m.Batch(work.id_of(row), arms, details["seed"], again)
 
 
 def merge(work: Work, command: Command) -> m.Merged:
@@ -69,13 +69,13 @@ def merge(work: Work, command: Command) -> m.Merged:
     if row.state == "done":
         if details.get("merged") != rows:
             raise RequestError("other-reward", "other statistics of this batch are recorded already")
-        return _merged(work, row.seq, rows, again=True)
+        return _merged(work, row, rows, again=True)
     try_first(work, lambda agent: _try(agent, fold.labels, rows))
     work.record("merged", command.by, {"arms": rows}, decision=row.seq)
     for arm, (_, count, _, _) in enumerate(rows):
         if count:
             after_reward(work, arm, count)
-    return _merged(work, row.seq, rows)
+    return _merged(work, row, rows)
 
 
 def _moments(part: m.Statistics) -> tuple[float, float]:
@@ -95,9 +95,9 @@ def _try(agent: Any, labels: list[str], rows: list[list[Any]]) -> None:
             agent.withdraw(label, unused)
 
 
-def _merged(work: Work, seq: int, rows: list[list[Any]], *, again: bool = False) -> m.Merged:
+def _merged(work: Work, batch: Row, rows: list[list[Any]], *, again: bool = False) -> m.Merged:
     used = {label: row[1] for label, row in zip(work.fold.labels, rows, strict=False) if row[1]}
-    return m.Merged(work.id_of(seq), used, sum(row[0] for row in rows), again)
+    return m.Merged(work.id_of(batch), used, sum(row[0] for row in rows), again)
 
 
 VERBS[m.Split], VERBS[m.Merge] = split, merge

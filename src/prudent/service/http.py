@@ -5,25 +5,22 @@ RFC 9457, never a stack trace. Nothing of what people sent is written to the log
 """
 
 import asyncio
-import json
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
-from urllib.parse import parse_qsl
 
 import msgspec
 
-from prudent.errors import PrudentError, near
+from prudent.errors import PrudentError
 from prudent.service.metrics import Metrics
 from prudent.service.problems import RequestError
-from prudent.service.routes import BODY, FORM, JSON, PROBES, PROBLEM, Call, Reply, Route
+from prudent.service.reading import GoneError, Message, Receive, decoded, read_body, read_query
+from prudent.service.routes import BODY, FORM, PROBES, PROBLEM, Call, Reply, Route
 from prudent.service.store import StoreError
 from prudent.service.tokens import Token
 
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -46,10 +43,6 @@ ALWAYS = [
 ]
 log = logging.getLogger("prudent.service")
 encode = msgspec.json.Encoder().encode
-
-
-class GoneError(Exception):
-    """The caller hung up before the request was whole."""
 
 
 class App:
@@ -87,15 +80,13 @@ class App:
         self.metrics = Metrics(service)
         self.hosts = {host.lower().encode() for host in hosts}
         self.rates = Rates(rate)
-        self.paths: dict[str, Any] = {}
-        self.decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
+        self.recent: dict[tuple[str, float], tuple[int, bytes]] = {}  # estimates, with their event
+        self.paths: dict[str | None, Any] = {}  # a tree: the parts of a path, None for a name, then "" for its methods
         for route in routes:
             node = self.paths
             for part in route.path.split("/")[1:]:
-                node = node.setdefault("{}" if part.startswith("{") else part, {})
+                node = node.setdefault(None if part.startswith("{") else part, {})
             node.setdefault("", {})[route.method] = route
-            for body in types_of(route.body):
-                self.decoders[body] = msgspec.json.Decoder(body)
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """What ASGI calls."""
@@ -108,7 +99,7 @@ class App:
             headers = self._headers(scope)
             if self.site is not None and self.site.takes(scope["path"]):
                 self._check_host(headers)
-                body = await self._body(receive, headers, BODY, FORM) if scope["method"] == "POST" else b""
+                body = await read_body(receive, headers, BODY, FORM) if scope["method"] == "POST" else b""
                 reply = await self.site.answer(scope, headers, body)
                 return await _send(send, reply, scope["method"])
             route, name = self._route(scope)
@@ -117,9 +108,9 @@ class App:
             token = who = await self._token(route, headers) if route.scope else None
             call = self._call(route, name, headers, token)
             if route.query is not None or scope["query_string"]:
-                call.query = _query(route, scope["query_string"])
+                call.query = read_query(route, scope["query_string"])
             if route.body is not None:
-                call.body = self._decoded(route, await self._body(receive, headers, route.limit))
+                call.body = decoded(route, await read_body(receive, headers, route.limit))
             reply = _reply(route, await route.does(call))
         except GoneError:
             return None
@@ -156,12 +147,10 @@ class App:
         """The route of a path, and the name in it."""
         node, name = self.paths, ""
         for part in scope["path"].split("/")[1:]:
-            if part in node and part:
+            if part and part in node:
                 node = node[part]
-            elif "{}" in node and part:
-                node, name = node["{}"], part
             else:
-                raise RequestError("not-found", "there is nothing at this address; /openapi.json lists what there is")
+                node, name = node.get(None, {}) if part else {}, part
         methods: dict[str, Route] | None = node.get("")
         if methods is None:
             raise RequestError("not-found", "there is nothing at this address; /openapi.json lists what there is")
@@ -220,37 +209,6 @@ class App:
                 raise unknown(kind)  # as if there were none: ids tell how many decisions others have made
         return call
 
-    async def _body(self, receive: Receive, headers: Mapping[bytes, bytes], limit: int, kind: str = JSON) -> bytes:
-        """The whole body, if it is of this kind and not too long. That it comes in time is the server's business."""
-        length = headers.get(b"content-length", b"0")
-        if not length.isdigit():
-            raise RequestError("bad-request", "Content-Length: must be a whole number")
-        body, more = bytearray(), True
-        while more and len(length) <= 12 and max(int(length), len(body)) <= limit:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise GoneError
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-        if more or len(body) > limit:
-            raise RequestError("too-large", f"the body must have at most {limit:,} bytes; send it in parts")
-        media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-        if body and media != kind.encode():
-            raise RequestError("not-json-type", f"pass the header Content-Type: {kind}")
-        return bytes(body)
-
-    def _decoded(self, route: Route, raw: bytes) -> Any:
-        """The body as the type of the route. An empty one is an object without members."""
-        raw = raw or b"{}"
-        try:
-            parsed = _once(raw.decode())
-        except (ValueError, RecursionError) as error:
-            raise RequestError("not-json", f"body: {error}") from None
-        first, *others = types_of(route.body)
-        for kind in others:  # a body of another type is known by its first member
-            first = kind if isinstance(parsed, dict) and kind.__struct_fields__[0] in parsed else first
-        return self.decoders[first].decode(raw)
-
 
 class Rates:
     """Token buckets: a full one has room for two seconds of requests, and fills at `rate` a second."""
@@ -273,38 +231,6 @@ class Rates:
 def unknown(kind: str) -> RequestError:
     """There is none of that name."""
     return RequestError("not-found", f"there is no such {kind}")
-
-
-def types_of(body: Any) -> tuple[Any, ...]:
-    """The types that a body may have."""
-    return body if isinstance(body, tuple) else () if body is None else (body,)
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON whose members have different names. Otherwise two readers may see two different bodies."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a member of an object is given twice")
-    return found
-
-
-_once = json.JSONDecoder(object_pairs_hook=_pairs).decode
-
-
-def _query(route: Route, text: bytes) -> Any:
-    """The query as the type of the route."""
-    try:
-        pairs = parse_qsl(text.decode("ascii"), keep_blank_values=True, max_num_fields=20)
-    except ValueError:
-        raise RequestError("bad-request", "the query of the address cannot be understood") from None
-    known = () if route.query is None else route.query.__struct_fields__
-    given = dict(pairs)
-    for name in given:
-        if name not in known:
-            raise RequestError("invalid", f"query: unknown parameter; {near(name[:50], known)}")
-    if len(given) < len(pairs):
-        raise RequestError("bad-request", "query: each parameter must be given once")
-    return None if route.query is None else msgspec.convert(given, route.query, strict=False)
 
 
 def _reply(route: Route, answer: Any) -> Reply:

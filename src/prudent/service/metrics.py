@@ -4,11 +4,13 @@ reason or the name of an arm, which may say what should not be known here."""
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import prometheus_client
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 import prudent
+from prudent.regret import exploration_risk
 from prudent.service.routes import Route
 
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
@@ -66,6 +68,7 @@ class Experiments(Collector):
         pending = GaugeMetricFamily("prudent_open_decisions", "Decisions without a reward", labels=["experiment"])
         events = CounterMetricFamily("prudent_events", "Events in the log", labels=["experiment"])
         fired = CounterMetricFamily("prudent_guardrail_fired", "Guardrails that acted", labels=["experiment"])
+        risk = GaugeMetricFamily("prudent_exploration_risk", "Variance from moving between arms", labels=["experiment"])
         running = GaugeMetricFamily("prudent_running", "1 if decisions are made", labels=["experiment"])
         for row in service.store.experiments():
             fold = service.view(row.name).fold
@@ -76,11 +79,14 @@ class Experiments(Collector):
             pending.add_metric([row.name], sum(known.open_asks for known in fold.agent.estimates()))
             events.add_metric([row.name], fold.seq)
             fired.add_metric([row.name], len(fold.fired))
+            pulls, means = np.array([(each.pulls, each.mean or 0.0) for each in fold.agent.estimates()]).T
+            risk.add_metric([row.name], float(exploration_risk(pulls, means)) if pulls.any() else 0.0)
             running.add_metric([row.name], fold.status == "running")
-        yield from (decisions, rewards, pending, events, fired, running)
+        yield from (decisions, rewards, pending, events, fired, risk, running)
         yield CounterMetricFamily("prudent_commits", "Transactions that were written", value=service.commits)
         yield CounterMetricFamily("prudent_commands", "Requests that were written", value=service.carried_out)
         yield GaugeMetricFamily("prudent_queue_length", "Requests that wait to be written", value=service.waiting)
+        yield GaugeMetricFamily("prudent_log_alarms", "Logs that were altered", value=len(service.follower.alarms))
         info = GaugeMetricFamily("prudent_build_info", "Which software answers", labels=["version"])
         info.add_metric([prudent.__version__], 1)
         yield info

@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 
 import prudent
-from prudent.service.http import NAMED, types_of
+from prudent.service.http import NAMED
 from prudent.service.problems import KINDS
+from prudent.service.reading import types_of
 from prudent.service.routes import JSON, PROBLEM, Route
 from prudent.service.tokens import SCOPES
 

@@ -117,6 +117,9 @@ class PostgreSQL:
             self._readers.append(connection)
         return list(found)
 
+    def scrub(self) -> None:
+        """Old versions of rows are the business of VACUUM, and of whoever keeps the server's log and backups."""
+
     def close(self) -> None:
         self._closed = True
         for connection in (*self._readers, self._connection):

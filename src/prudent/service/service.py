@@ -19,7 +19,7 @@ from prudent.service.fold import Fold
 from prudent.service.follower import Follower
 from prudent.service.problems import RequestError
 from prudent.service.spec import Spec
-from prudent.service.store import Experiment, Row, Store, StoreError
+from prudent.service.store import Experiment, Store, StoreError
 from prudent.service.tokens import Tokens
 from prudent.service.verbs import Command, short, shown_row
 from prudent.service.verifying import Verified, verify
@@ -246,22 +246,16 @@ class Service:
         experiment = self._row(self.experiment_of(decision))
         seq = seq_of(decision) or 0
         row = self.store.decisions(experiment.id, [seq], writing=False).get(seq)
-        if row is None or decision_id(experiment, seq) != decision:
+        if row is None or decision_id(experiment, row) != decision:
             raise RequestError("not-found", f"there is no decision {decision!r}; is it one of another service?")
-        ((event, _),) = self.store.events(experiment.id, seq - 1, 1)
-        return shown_row(experiment, row, msgspec.json.decode(experiment.arms), event.at)
+        return shown_row(experiment, row, msgspec.json.decode(experiment.arms), row.at)
 
     def decisions(self, experiment: str, after: int, limit: int) -> list[m.Decision]:
         """Decisions in their order, after one of that number."""
         row = self._row(experiment)
         labels = msgspec.json.decode(row.arms)
-        sql = (
-            "SELECT d.seq, d.arm, d.state, d.due, d.value, d.body, e.at FROM decision d JOIN event e"
-            " ON e.experiment = d.experiment AND e.seq = d.seq"
-            " WHERE d.experiment = ? AND d.seq > ? AND d.arm IS NOT NULL ORDER BY d.seq LIMIT ?"
-        )
-        found = self.store.read(sql, row.id, after, limit)
-        return [shown_row(row, Row(*parts), labels, at) for *parts, at in found]
+        found = self.store.decisions_after(row.id, after, limit)
+        return [shown_row(row, one, labels, one.at) for one in found]
 
     def recent(self, number: int, limit: int) -> dict[int, int]:
         """How many of the last decisions each arm has."""

@@ -86,6 +86,10 @@ class SQLite:
             else:
                 self._readers.append(connection)
 
+    def scrub(self) -> None:
+        """Empty the write-ahead log, which holds old versions of rows; somebody who reads meanwhile may prevent it."""
+        self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def close(self) -> None:
         self._closed = True
         for connection in (*self._readers, self._writer):

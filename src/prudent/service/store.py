@@ -22,8 +22,8 @@ MIGRATIONS = [
         "CREATE TABLE event (experiment INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL,"
         " kind TEXT NOT NULL, decision INTEGER, arm INTEGER, value REAL, key BLOB, unit BLOB, body TEXT,"
         " by INTEGER NOT NULL, link BLOB NOT NULL, PRIMARY KEY (experiment, seq)) WITHOUT ROWID",
-        "CREATE TABLE decision (experiment INTEGER NOT NULL, seq INTEGER NOT NULL, arm INTEGER, state TEXT NOT NULL,"
-        " due INTEGER, value REAL, body TEXT, PRIMARY KEY (experiment, seq)) WITHOUT ROWID",
+        "CREATE TABLE decision (experiment INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL, arm INTEGER,"
+        " state TEXT NOT NULL, due INTEGER, value REAL, body TEXT, PRIMARY KEY (experiment, seq)) WITHOUT ROWID",
         "CREATE INDEX decision_due ON decision (experiment, due, seq) WHERE due IS NOT NULL",
         "CREATE TABLE known (experiment INTEGER NOT NULL, key BLOB NOT NULL, seq INTEGER NOT NULL,"
         " many INTEGER NOT NULL, request BLOB, PRIMARY KEY (experiment, key)) WITHOUT ROWID",
@@ -57,9 +57,11 @@ class Experiment(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A decision: `state` is waiting, open, told, done, defaulted, expired or withdrawn; a batch has no arm."""
+    """A decision, when it was made, and what became of it: `state` is waiting, open, told, done, defaulted, expired or
+    withdrawn; a batch has no arm."""
 
     seq: int
+    at: int
     arm: int | None
     state: str
     due: int | None = None
@@ -90,6 +92,7 @@ class Database(Protocol):
     def read(self, sql: str, *values: Any) -> list[Any]: ...
     def create(self, sql: str) -> None: ...
     def lock_tables(self) -> None: ...
+    def scrub(self) -> None: ...
     def close(self) -> None: ...
 
 
@@ -233,10 +236,18 @@ class Store:
             found |= {row[0]: Row(*row) for row in ask(sql, number, *part)}
         return found
 
+    def decisions_after(self, number: int, after: int, limit: int) -> list[Row]:
+        """Decisions in their order, without batches."""
+        sql = (
+            f"SELECT {', '.join(Row._fields)} FROM decision"
+            " WHERE experiment = ? AND seq > ? AND arm IS NOT NULL ORDER BY seq LIMIT ?"
+        )
+        return [Row(*row) for row in self.read(sql, number, after, limit)]
+
     def add_decisions(self, number: int, rows: Iterable[Row]) -> None:
         """New ones, or new states of old ones."""
         marks = ", ".join("?" * (len(Row._fields) + 1))
-        changes = ", ".join(f"{name} = excluded.{name}" for name in Row._fields[2:])
+        changes = ", ".join(f"{name} = excluded.{name}" for name in Row._fields[3:])
         self.database.execute_many(
             f"INSERT INTO decision (experiment, {', '.join(Row._fields)}) VALUES ({marks})"
             f" ON CONFLICT (experiment, seq) DO UPDATE SET {changes}",

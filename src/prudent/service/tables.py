@@ -21,16 +21,17 @@ FINAL = {"done", "defaulted", "expired", "withdrawn"}
 def row_after(spec: Spec, row: Row | None, event: Event) -> Row:
     """The decision or batch of an event after it; `row` is what it was before."""
     if event.kind == "split":
-        return Row(event.seq, None, "open", body=event.body)
+        return Row(event.seq, event.at, None, "open", body=event.body)
     if row is None:
         later = event.body is not None and "later" in event.details
-        return Row(event.seq, event.arm, "waiting" if later else "open", None if later else _due(spec, event))
+        state, due = ("waiting", None) if later else ("open", _due(spec, event))
+        return Row(event.seq, event.at, event.arm, state, due)
     if event.kind == "activated":
         return row._replace(state="open", due=_due(spec, event))
     if event.kind == "merged":
         given = msgspec.json.decode(row.body or "{}")
         return row._replace(state="done", body=_text({**given, "merged": event.details["arms"]}))
-    state, due, value, body = event.kind, None, row.value, row.body
+    state, due, value, body = event.kind, None, row.value, row.body  # withdrawn and expired are events and states
     if event.kind == "told":
         body = None if event.body is None else _text(event.details["metrics"])
         state, due, value = ("told", row.due, event.value) if spec.waits else ("done", None, event.value)
@@ -38,7 +39,7 @@ def row_after(spec: Spec, row: Row | None, event: Event) -> Row:
         state = "done"
     elif event.kind == "defaulted":
         value = event.value
-    return Row(row.seq, row.arm, state, due, value, body)
+    return Row(row.seq, row.at, row.arm, state, due, value, body)
 
 
 def known_after(spec: Spec, event: Event) -> list[Known]:

@@ -30,7 +30,6 @@ FRESH = 2_000
 """Milliseconds for which the tokens in memory are taken for those in the database, which other processes change."""
 
 _LETTERS = string.ascii_letters + string.digits
-_NOBODY = bytes(32)
 
 
 class NewToken(Request):
@@ -88,6 +87,10 @@ class Token(NamedTuple):
         return TokenInfo(self.id, sorted(self.scopes), names, *times, self.note)
 
 
+_NOBODY = Token(0, "", bytes(32), frozenset(), frozenset(), 0, None, 0, "")
+"""What an id that does not exist is compared with: no secret has this hash, and it is revoked."""
+
+
 class Tokens:
     """The tokens of a database. `write` lets the thread that writes do something, and waits for it."""
 
@@ -114,9 +117,9 @@ class Tokens:
         """The valid token that this is. Of the reasons why it is none, nothing can be told."""
         parts = text.split("_")
         prefix, name, secret = parts if len(parts) == 3 else ("", "", "")
-        known = self._known.get(name)
-        same = hmac.compare_digest(_hash(secret), _NOBODY if known is None else known.hash)
-        if known is None or not same or prefix != "pru" or known.revoked is not None:
+        known = self._known.get(name, _NOBODY)
+        same = hmac.compare_digest(_hash(secret), known.hash)
+        if not same or prefix != "pru" or known.revoked is not None:
             return None
         return known if known.expires is None or self._clock() < known.expires else None
 

@@ -156,7 +156,7 @@ def shown_row(experiment: Experiment, row: Row, labels: list[str], at: int | Non
     """A decision as it is told to users; a batch has no arm."""
     arm = "" if row.arm is None else labels[row.arm]
     metrics = None if row.body is None or row.arm is None else msgspec.json.decode(row.body)
-    return m.Decision(decision_id(experiment, row.seq), arm, row.state, row.due, row.value, metrics, at=at)
+    return m.Decision(decision_id(experiment, row), arm, row.state, row.due, row.value, metrics, at=at)
 
 
 def tell(work: Work, command: Command) -> m.Recorded:

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import re
 import secrets
 from typing import Any, NoReturn
 
@@ -91,35 +92,44 @@ class Work:
             refuse(f"{parameter} {label!r} is unknown; the arms are {', '.join(map(repr, self.fold.labels))}")
         return self.fold.numbers[label]
 
-    def id_of(self, seq: int) -> str:
+    def id_of(self, row: Row) -> str:
         """What a decision is called outside."""
-        return decision_id(self.experiment, seq)
+        return decision_id(self.experiment, row)
 
     def row(self, decision: str) -> Row:
         """The decision of that name."""
         seq = seq_of(decision)
         row = None if seq is None else self.decisions.get(seq)
-        if row is None or not hmac.compare_digest(decision.encode(), self.id_of(row.seq).encode()):
+        if row is None or not hmac.compare_digest(decision.encode(), self.id_of(row).encode()):
             raise RequestError("not-found", f"there is no decision {decision!r}; is it one of another service?")
         return row
 
 
-def decision_id(experiment: Experiment, seq: int) -> str:
-    """The experiment's number, the event's, and a digest with the experiment's secret: an id of another database, or
-    one that somebody made up, is not taken for one of ours."""
-    text = f"{experiment.id}-{seq}"
-    return f"{text}-{hashlib.blake2b(text.encode(), key=experiment.secret, digest_size=5).hexdigest()}"
+def decision_id(experiment: Experiment, row: Row | Event) -> str:
+    """The experiment's number, that of the event that made the decision, and a digest with the experiment's secret: an
+    id of another database, or one that somebody made up, is not taken for one of ours.
+
+    After a backup was restored, numbers come again. The digest of the time tells a decision from the lost one that had
+    its number, so that the reward of the one never counts for the other.
+    """
+    text = f"{experiment.id}-{row.seq}"
+    digest = hashlib.blake2b(f"{text}-{row.at}".encode(), key=experiment.secret, digest_size=5)
+    return f"{text}-{digest.hexdigest()}"
+
+
+_ID = re.compile(r"([0-9]{1,15})-([0-9]{1,15})-[^-]*")
 
 
 def experiment_number(decision: str) -> int | None:
     """The number of the experiment that a decision belongs to, if it looks like one."""
-    parts = decision.split("-")
-    return int(parts[0]) if len(parts) == 3 and all(_is_number(part) for part in parts[:2]) else None
+    found = _ID.fullmatch(decision)
+    return None if found is None else int(found[1])
 
 
 def seq_of(decision: str) -> int | None:
     """The number of the event that made the decision, if it looks like one."""
-    return None if experiment_number(decision) is None else int(decision.split("-")[1])
+    found = _ID.fullmatch(decision)
+    return None if found is None else int(found[2])
 
 
 def key_digest(purpose: str, key: str) -> bytes:
@@ -148,7 +158,3 @@ def try_first(work: Work, act: Any) -> None:
         act(work.fold.agent.copy())
     except PrudentError as error:
         refuse(str(error))
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and 0 < len(text) < 16

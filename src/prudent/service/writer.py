@@ -15,9 +15,9 @@ import numpy as np
 
 from prudent import __version__
 from prudent.errors import PrudentError
-from prudent.service.events import START
+from prudent.service.events import LINK, START
 from prudent.service.fold import Fold, LogError
-from prudent.service.messages import Status
+from prudent.service.messages import Forget, Status
 from prudent.service.problems import RequestError
 from prudent.service.spec import Spec, decoded
 from prudent.service.store import Experiment, Store, StoreError
@@ -75,6 +75,9 @@ class Writer:
                 self._one(number, [(place, commands[place]) for place in groups[name]], results)
             self.step("before commit")
         self.step("after commit")
+        if any(isinstance(command.request, Forget) for command in commands):
+            with contextlib.suppress(StoreError):
+                self.store.database.scrub()
         return results
 
     def _one(self, number: int, commands: list[tuple[int, Command]], results: list[Any]) -> None:
@@ -211,12 +214,15 @@ class _Transaction:
 
 
 def newest(store: Store, experiment: Experiment, *, writing: bool = False) -> Fold:
-    """The state at the newest snapshot that can be read, or at the beginning."""
+    """The state at the newest snapshot that can be read and fits the log, or at the beginning."""
     spec = decoded(experiment.spec)
     for seq, state in store.snapshots(experiment.id, writing=writing).items():
         if seq <= experiment.seq:
             with contextlib.suppress(PrudentError, LookupError, TypeError, ValueError):  # a page of it was damaged
-                return Fold.from_json(spec, state)
+                fold = Fold.from_json(spec, state)
+                links = [link for _, link in store.events(experiment.id, seq - 1, 1, writing=writing)]
+                if (fold.seq, [fold.chain[:LINK]]) == (seq, links):
+                    return fold
     return Fold(spec)
 
 
