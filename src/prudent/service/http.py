@@ -97,7 +97,7 @@ class App:
         began, route, who = time.perf_counter(), None, None
         try:
             headers = self._headers(scope)
-            if self.site is not None and self.site.takes(scope["path"]):
+            if not scope["path"].startswith("/v1/") and self.site is not None and self.site.takes(scope["path"]):
                 self._check_host(headers)
                 body = await read_body(receive, headers, BODY, FORM) if scope["method"] == "POST" else b""
                 reply = await self.site.answer(scope, headers, body)
