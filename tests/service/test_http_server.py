@@ -66,7 +66,7 @@ class Server:
         return code, time.monotonic() - since
 
 
-# A stop takes 4 s at most while somebody waits for an answer, and then a snapshot; the limits here are for busy machines.
+# A stop takes 4 s at most while somebody waits for an answer, then a snapshot; limits here are for busy machines.
 
 
 def answer_of(connection):
