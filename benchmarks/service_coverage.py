@@ -6,6 +6,9 @@ any time for independent rewards, miss nearly always. Counted when the window ha
 
 Second table: experiments with two arms, a policy, sticky units some of which ask again, windows and a default, as the
 service runs them. Rewards are counted in the order of the service (tests/service/test_service_coverage.py compares).
+
+Third table: a guardrail on the means of two arms. If both are exactly at its limit, it fires in at most the stated
+share of experiments, at all times together. If one is beyond it, how many of its rewards does that take?
 Minutes on one core; `--runs` and `--experiments` make it shorter.
 """
 
@@ -20,6 +23,7 @@ from prudent import Agent, MeanVariance
 from prudent.confidence import betting
 from prudent.live.arm import ArmState
 from prudent.live.knowing import intervals
+from prudent.live.rails import Rail, shares
 
 FAILURE, DELAY, DECISIONS = 0.05, 20.0, 5_000
 ARMS, MOMENTS, WINDOW = (0.3, 0.6), 200, 40
@@ -125,6 +129,24 @@ def experiments(rng: np.random.Generator, number: int, moments: int, window: int
     return {name: sum(own == name for own, _ in missed) for name in NAMES}
 
 
+def first_fired(values: Array, limit: float, failure: float) -> int | None:
+    """After how many rewards of an arm, each 0 or 1, its mean is surely above the limit."""
+    kappa, pulls = betting.KAPPA[0], np.arange(1.0, len(values) + 1.0)[:, None]
+    wealth = betting.LOG_WEIGHTS + np.cumsum(values)[:, None] * np.log1p(kappa) - pulls * np.log1p(kappa * limit)
+    fired = np.exp(np.minimum(wealth, 50.0)).sum(-1) >= 1.0 / failure
+    return int(np.argmax(fired)) + 1 if fired.any() else None
+
+
+def rails(rng: np.random.Generator, p: float, runs: int, limit: float = 0.1, error: float = 0.01) -> list[int | None]:
+    """Of two arms, of which the second is at the limit: after how many rewards of either a guardrail fires."""
+    found = []
+    part = error * shares([Rail("mean", above=limit)], 2, 0, "first")[0]
+    for _ in range(runs):
+        both = [first_fired(rng.random(DECISIONS // 2) < rate, limit, part) for rate in (p, limit)]
+        found.append(min((count for count in both if count is not None), default=None))
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=400)
@@ -138,7 +160,14 @@ def main() -> None:
         print(f"{p:5} {window:7,} {once / given.runs:9.1%} {closed / given.runs:12.1%}", flush=True)
     print(f"Two arms, a policy, sticky units, {given.experiments:,} experiments, each interval at 95 %: ever missed")
     for name, count in experiments(rng, given.experiments, MOMENTS, WINDOW).items():
-        print(f"{name:>20} {count / given.experiments:8.2%}")
+        print(f"{name:>20} {count / given.experiments:8.2%}", flush=True)
+    print(
+        f"A guardrail on the mean, above 0.1, error 1 %, {DECISIONS:,} decisions on two arms: ever fired, after rewards"
+    )
+    for p, number in ((0.1, given.experiments), (0.15, given.runs), (0.2, given.runs)):
+        counts = [count for count in rails(rng, p, number) if count is not None]
+        median = f"{np.median(counts):,.0f}" if p > 0.1 else "-"
+        print(f"{p:5} {number:7,} experiments {len(counts) / number:8.2%} {median:>8}", flush=True)
 
 
 if __name__ == "__main__":

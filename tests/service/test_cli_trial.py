@@ -12,15 +12,20 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from prudent import Agent
 from prudent.cli import main, reach
 from prudent.cli import serve as serving
 from prudent.cli.experiments import sentences
+from prudent.client import ServiceError
 from prudent.errors import PrudentError
 from prudent.plan import guesses
 from prudent.plan.experiment import known_support, name_of
 from prudent.plan.trial import Trial
 from prudent.service import server as servers
+from prudent.service.local import client_of
 from prudent.service.plans import spec_of_plan
+from prudent.service.service import Service
+from prudent.service.store import open_store
 
 pytestmark = pytest.mark.xdist_group("trial")
 SPEC = {
@@ -51,7 +56,7 @@ class Running:
     """`prudent serve` as a process of its own, which has printed its address and its token."""
 
     def __init__(self, folder, *options):
-        source = str(Path(main.__module__ and reach.__file__).parents[2])
+        source = str(Path(reach.__file__).parents[2])
         command = [sys.executable, "-m", "prudent", "serve", "--port", "0", *options]
         environment = {**os.environ, "PYTHONPATH": source}
         self.process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True)
@@ -210,6 +215,7 @@ REFUSED = {
     "trial create experiment.json --name Shop!": "matching regex",
     "trial create experiment.json --database experiment.json": "experiment.json is not a database",
     "trial ask shop --count 0": "--count must be 1 or more, got 0",
+    "trial show shop --level 95": "level must lie in (0, 1), got 95",
     "trial tell 1-2-x nan": "the reward must be a finite number, got nan",
     "trial tell 1-2-x 1 --metric latency": "--metric must be a name and a number, such as latency=120, got 'latency'",
     "trial tell 1-2-x 1 --metric latency=fast": "got 'latency=fast'",
@@ -263,6 +269,40 @@ def test_windows_that_closed_meanwhile_are_counted_without_a_server(home):
     time.sleep(0.1)
     arms = prudent("trial", "show", "shop", "--json")["estimates"]["arms"]
     assert sum(arm["pulls"] for arm in arms) == 1
+
+
+def test_the_client_and_the_service_understand_each_other(tmp_path):
+    """Every verb of the client against the real application, without a server."""
+    rewards = {"window": "1 h"}
+    with client_of(Service(open_store(str(tmp_path / "trials.db"))).start(), "shop") as client:
+        assert client.create({**SPEC, "rewards": rewards})["experiment"] == "shop"
+        later = client.ask(activate="later", among=["new"])
+        assert (later.arm, later.state, later.due) == ("new", "waiting", None)
+        assert client.activate(later).due is not None
+        assert client.decision(later.id).state == "open"
+        told, unknown = client.tell_many([(later, 1.0, {"latency": 3}), ("1-9-x", 1.0)])
+        assert (told["status"], unknown["status"]) == (201, 404)
+        (outside,) = client.tell_many([{"arm": "old", "reward": 0.5, "key": "patient 17"}])
+        assert outside["recorded"]["arm"] == "old"
+        assert client.withdraw(client.ask()).state == "withdrawn"
+        client._delivery.fell_back(3, None)
+        assert client.ask(unit="somebody").counted
+        assert client.show()["fell_back"] == 3
+        assert client.forget("asked to")["status"] == "running"
+        events = client.events(limit=4)
+        assert [event["kind"] for event in events] == ["created", "asked", "activated", "told"]
+        assert client.events(after=events[-1]["seq"])[0]["seq"] == 5
+        assert Agent.from_json(client.state()).arms == ["old", "new"]
+        assert [each["experiment"] for each in client.experiments()] == ["shop"]
+        with pytest.raises(ServiceError) as refused:
+            client.batch(10)
+        assert refused.value.kind == "conflict"  # batches know no windows
+    with client_of(Service(open_store(str(tmp_path / "trials.db"))).start(), "other") as client:
+        client.create({name: value for name, value in SPEC.items() if name not in ("name", "metrics")})
+        batch = client.batch(100)
+        batch.tell_many(batch.take()[0], [1.0])
+        assert batch.report()["unused"] == 99
+        assert batch.report()["again"]
 
 
 def test_what_needs_attention_is_said():

@@ -299,6 +299,11 @@ def test_a_header_that_counts_must_not_come_twice(site, name):
     assert (answer.status, answer.json["type"]) == (400, "/problems/bad-request")
 
 
+def test_other_headers_may_come_twice(site):
+    pair = ("x-forwarded-for", "192.0.2.1")
+    assert site("GET", "/v1/experiments", headers=[pair, pair]).status == 200
+
+
 PATHS = ["ONE", "on e", "one%00", "one\u0000", "x" * 64, "..", "%2e%2e", "one/", "ö", "-one", "'", "{}", "*"]
 
 

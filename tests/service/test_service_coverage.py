@@ -11,7 +11,9 @@ import pytest
 from scipy.stats import binom
 
 from conftest import Clock
-from prudent import Agent
+from prudent import Agent, MeanVariance
+from prudent.live.arm import ArmState, include_reward
+from prudent.live.rails import Rail, fires
 from prudent.service import messages as m
 from prudent.service.service import Service
 from prudent.service.spec import decoded
@@ -102,3 +104,15 @@ def test_at_once_they_miss_and_closed_they_do_not():
     runs, rng = 40, np.random.default_rng(7)
     assert SCRIPT["one_arm"](rng, 0.3, 500, runs, at_once=True) >= 36
     assert SCRIPT["one_arm"](rng, 0.3, 500, runs, at_once=False) <= binom.isf(FALSE_ALARM, runs, 0.05)
+
+
+def test_the_formula_for_guardrails_is_that_of_the_service():
+    """It fires at the reward at which the fold's own check does."""
+    rng, failure = np.random.default_rng(8), 0.01
+    for p in (0.2, 0.5, 0.9):
+        values, arm, fired = (rng.random(120) < p).astype(float), ArmState(), None
+        for number, value in enumerate(values.tolist(), 1):
+            include_reward(arm, value, 0.0, 1.0)
+            if fired is None and fires(Rail("mean", above=0.1), arm, MeanVariance(), failure, (0.0, 1.0)):
+                fired = number
+        assert fired == SCRIPT["first_fired"](values, 0.1, failure)

@@ -1,5 +1,7 @@
 """The service chooses the arms of a simulation and of an agent: nothing on the way changes a decision."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -137,3 +139,10 @@ def test_on_both_databases(service, policy):
     compared, verified = drive(service, policy, 60, 4)
     assert compared >= 60
     assert verified.ok, verified
+
+
+@pytest.mark.parametrize("support", [[0.0, math.inf], [-math.inf, 0.0]])
+def test_a_support_that_json_cannot_hold_is_refused(sqlite, support):
+    """The experiment would be there, and could never be read again."""
+    with pytest.raises(PrudentError, match="support must be finite"):
+        opened(sqlite, "ucb1", support=support)

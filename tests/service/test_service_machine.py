@@ -240,7 +240,7 @@ class Machine(RuleBasedStateMachine):
             self.model.events += 1
             self.learn(request, key, None)
 
-    @rule(seconds=st.sampled_from([0.3, 0.7, 1.0]), sweep=st.booleans())
+    @rule(seconds=st.sampled_from([0.5, 1.0]), sweep=st.booleans())
     def time_passes(self, seconds, sweep):
         self.clock.advance(seconds)
         if sweep:

@@ -263,6 +263,13 @@ def test_snapshot_spec_and_row_of_an_experiment_are_compared(spoilt):
     assert named(spoilt) == 1
 
 
+@pytest.mark.parametrize(("old", "new"), [('"chain":"', '"chain":"00'), ('"seq":', '"seq":1'), ("{", "")])
+def test_a_damaged_snapshot_does_not_keep_the_service_from_its_log(spoilt, log, old, new):
+    ((state,),) = spoilt.read("SELECT state FROM snapshot WHERE experiment = 2")
+    change(spoilt, "UPDATE snapshot SET state = ? WHERE experiment = 2", state.replace(old, new, 1))
+    assert Service(spoilt).writer.look("windows")[1].to_json() == replayed(log, "windows")
+
+
 def test_verification_while_others_write(service, clock):
     """Decisions that go on between two looks are not taken for altered ones."""
     busy(service, clock)

@@ -233,6 +233,8 @@ import ast, json
 from prudent import fingerprints as f
 missed = []
 for path in f.HERE.rglob("*.py"):
+    if path.parent.name == "client":
+        continue  # it imports nothing of the rest and can be copied elsewhere, so that its imports are relative
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         assert not isinstance(node, ast.ImportFrom) or node.level == 0, f"{path} has a relative import"
         if isinstance(node, ast.ImportFrom) and node.module.startswith("prudent."):

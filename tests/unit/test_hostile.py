@@ -143,6 +143,8 @@ def of_sequences_and_theory() -> Cases:
 def of_statistics() -> Cases:
     yield "always.mean_bounds", always.mean_bounds, STATS
     yield "always.variance_bounds", always.variance_bounds, STATS
+    yield "always.joint_bounds", always.joint_bounds, STATS
+    yield "always.share_bounds", always.share_bounds, {"pulls": 5, "share": 0.4, "failure": 0.1}
     yield "always.mean_variance_bounds", always.mean_variance_bounds, {**STATS, "rho": 1.0}
     bets = {"ledger": betting.no_bets(), "pulls": 5, "mean": 0.5, "failure": 0.1, "low": 0.0, "high": 1.0}
     yield "betting.mean_bounds", betting.mean_bounds, bets
@@ -232,4 +234,6 @@ def test_every_public_function_of_these_modules_is_tried() -> None:
     for module in (regret, always, theory):
         names = [name for name, value in vars(module).items() if inspect.isfunction(value) and name[0] != "_"]
         own = {name for name in names if getattr(module, name).__module__.startswith(module.__name__)}
-        assert own - tried <= {"horizons", "checked_ends", "counts"}, own - tried  # the last two are checks themselves
+        checks = {"checked_ends", "counts", "check_quickly"}
+        inner = {"mean_above", "mean_below"}  # asked at every reward, with numbers that were checked when they came
+        assert own - tried <= {"horizons", *checks, *inner}, own - tried

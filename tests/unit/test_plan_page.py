@@ -146,7 +146,7 @@ def test_cells_carry_their_headings_for_narrow_screens(advice):
 def test_technical_tables_are_folded(advice):
     _, page = advice
     folded = re.findall(r"<details><summary>(.*?)</summary>", page)
-    assert folded == ["All lengths", "Why this policy", "All policies"]
+    assert folded == ["All lengths", "For programs, over HTTP", "Why this policy", "All policies"]
     assert "<details open" not in page
 
 

@@ -164,6 +164,13 @@ def test_bernstein_mv_lcb(arm: Arm, rho: float, delta: float, b: float) -> None:
     assert bound(BernsteinMVLCB(), horizon=100) == BernsteinMVLCB(0.7, 1e-4, 1.0)
 
 
+@given(arms, st.one_of(tolerances, st.just(INF)), failures, st.floats(0.1, 10), st.booleans())
+def test_the_bound_of_a_score_over_a_single_point_is_the_score(arm, rho, delta, b, unbiased) -> None:
+    for policy in (MVLCB(rho, delta=delta, range=b, unbiased=unbiased), BernsteinMVLCB(rho, delta, b)):
+        ready = bound(policy)
+        assert ready.score_bound(arm, arm) == pytest.approx(ready.score(arm))
+
+
 @given(arms, st.integers(2, 10**6), st.floats(0.1, 10), st.floats(1.01, 3))
 def test_ucb1_and_ucb_v(arm: Arm, t: int, b: float, zeta: float) -> None:
     s, log = arm.pulls, math.log(t)

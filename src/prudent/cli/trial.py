@@ -12,7 +12,7 @@ from prudent.cli.output import answer
 from prudent.cli.paths import FILE, check_file
 from prudent.cli.reach import opened, serving_packages, where, where_options
 from prudent.cli.tables import print_text
-from prudent.errors import PrudentError
+from prudent.errors import PrudentError, check_number
 from prudent.text import count, counted, minus, number
 
 REASON = "Why, in a sentence; it is kept in the log."
@@ -145,6 +145,7 @@ def withdraw(decision: str, as_json: bool, **settings: Any) -> None:
 @where_options
 def show(experiment: str, level: float, as_json: bool, **settings: Any) -> None:
     """What is known of the arms, with intervals that stay valid however often you look."""
+    check_number("trial", "level", level, low=0.0, high=1.0, open_low=True, open_high=True, hint="for 95 % pass 0.95")
     with opened(**where(settings), experiment=experiment) as client:
         whole, found = client.show(), client.estimates(level)
     rows = [

@@ -138,6 +138,9 @@ class Spec(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         for parameter in ("note", "unit"):
             check_text("experiment", parameter, getattr(self, parameter), lines=parameter == "note")
         check_known("fallback", self.fallback, self.arms)
+        if self.support is not None and not all(map(math.isfinite, self.support)):
+            fix = "leave it out if rewards have no bounds"  # JSON has no infinity
+            raise PrudentError(f"experiment: support must be finite, got {self.support}; {fix}")
         if self.rewards.window is None and self.rewards.default is not None:
             raise PrudentError(
                 "experiment: rewards.default needs rewards.window, which says after how long it counts; for instance"

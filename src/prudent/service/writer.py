@@ -15,7 +15,7 @@ import numpy as np
 
 from prudent import __version__
 from prudent.errors import PrudentError
-from prudent.service.events import START
+from prudent.service.events import LINK, START
 from prudent.service.fold import Fold, LogError
 from prudent.service.messages import Forget, Status
 from prudent.service.problems import RequestError
@@ -209,12 +209,15 @@ class _Transaction:
 
 
 def newest(store: Store, experiment: Experiment, *, writing: bool = False) -> Fold:
-    """The state at the newest snapshot that can be read, or at the beginning."""
+    """The state at the newest snapshot that can be read and fits the log, or at the beginning."""
     spec = decoded(experiment.spec)
     for seq, state in store.snapshots(experiment.id, writing=writing).items():
         if seq <= experiment.seq:
             with contextlib.suppress(PrudentError, LookupError, TypeError, ValueError):  # a page of it was damaged
-                return Fold.from_json(spec, state)
+                fold = Fold.from_json(spec, state)
+                links = [link for _, link in store.events(experiment.id, seq - 1, 1, writing=writing)]
+                if (fold.seq, [fold.chain[:LINK]]) == (seq, links):
+                    return fold
     return Fold(spec)
 
 
