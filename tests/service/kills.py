@@ -48,8 +48,9 @@ def kill_often(
         for number in range(kills):
             step = STEPS[number % len(STEPS)]
             passes = chance.randint(1, 3 if step in ("in sweep", "in snapshot") else 25)
-            worker = nursery.start(database, step=step, passes=passes, every=chance.randint(50, 150), **orders).ready()
-            current[0] = worker.path
+            worker = nursery.start(database, step=step, passes=passes, every=chance.randint(50, 150), **orders)
+            if worker.begins():  # windows may close before it does
+                current[0] = worker.path
             if number == 0:
                 for client in many:
                     client.start()
