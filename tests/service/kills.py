@@ -89,7 +89,7 @@ def _end(worker: Worker, step: str, chance: random.Random) -> str:
     elif step == "at any time":
         time.sleep(chance.uniform(0.0, 0.4))
         worker.kill()
-    elif not worker.ended(2.0):
+    elif not worker.ended(10.0):
         worker.kill()
         step = "at any time"  # it has not come to the step
     assert worker.ended()
