@@ -232,9 +232,10 @@ def warm_up() -> None:
     from prudent import live, paper, plan, sequence, study, testing, theory
     from prudent.confidence import always, betting
     from prudent.policies.base import policies, strategies
+    from prudent.service import local
 
     imported = entries, mutate, jinja2, joblib, matplotlib, polars, rich, scipy
-    imported += live, paper, plan, sequence, study, testing, theory, always, betting
+    imported += live, paper, plan, sequence, study, testing, theory, always, betting, local
     threads = os.listdir("/proc/self/task")
     assert imported
     policies.names(), strategies.names()

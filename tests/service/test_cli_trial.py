@@ -210,6 +210,9 @@ REFUSED = {
     "trial create nowhere.json": "nowhere.json: No such file or directory",
     "trial create list.json": "list.json must hold an object of JSON",
     "trial create text.json": "text.json is not JSON: Expecting value: line 1",
+    "trial create nan.json": "nan.json is not JSON: NaN is no number",
+    "trial create digits.json": "digits.json is not JSON: Exceeds the limit",
+    "trial create latin.json": "latin.json is not JSON: 'utf-8' codec",
     "trial create empty.json": "missing required field `name`",
     "trial create odd.json": "unknown field `colour`",
     "trial create experiment.json --name Shop!": "matching regex",
@@ -236,6 +239,9 @@ def test_what_cannot_be_done_is_refused_in_words_and_leaves_nothing(line, home):
     Path("list.json").write_text("[]")
     Path("text.json").write_text("arms: 2")
     Path("empty.json").write_text("{}")
+    Path("nan.json").write_text('{"support": [0, NaN]}')
+    Path("digits.json").write_text('{"horizon": ' + "9" * 9999 + "}")
+    Path("latin.json").write_bytes(b'{"name": "caf\xe9"}')
     Path("odd.json").write_text(json.dumps({**SPEC, "colour": "red"}))
     before = sorted(home.iterdir())
     assert REFUSED[line] in prudent(*line.split(), code=2, PRUDENT_SERVER="", PRUDENT_TOKEN="")

@@ -13,13 +13,17 @@ from prudent.text import minus, number
 def read_spec(path: Path) -> dict[str, Any]:
     """The experiment that a file describes; what `prudent plan --json` printed holds it inside."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
+        found = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
+    except ValueError as error:  # no JSON, no UTF-8, or a whole number of thousands of digits
         raise PrudentError(f"trial: {path} is not JSON: {error}") from None
     found = found.get("experiment", found) if isinstance(found, dict) else found
     if not isinstance(found, dict):
         raise PrudentError(f"trial: {path} must hold an object of JSON, such as experiment.json of a plan")
     return found
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is no number")
 
 
 def metric(text: str) -> tuple[str, float]:
