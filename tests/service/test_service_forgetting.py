@@ -66,6 +66,6 @@ def test_log_and_replay_are_unharmed(service, asked):
 
 def test_forgetting_and_asking_in_one_transaction_is_as_one_after_the_other(service, asked):
     commands = [Command("e", m.Ask(unit=UNITS[0])), Command("e", m.Forget("now")), Command("e", m.Ask(unit=UNITS[0]))]
-    answers = service.writer.carry_out(commands)
+    answers = service.write(lambda: service.writer.carry_out(commands))
     assert [answers[0].again, answers[2].again] == [True, False]
     assert service.run("e", m.Ask(unit=UNITS[0])).decisions == answers[2].decisions

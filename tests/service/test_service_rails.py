@@ -79,7 +79,8 @@ def test_every_kind_of_limit_is_watched(service, rail, value, delay):
 def test_what_is_asked_after_the_reward_in_the_same_transaction_sees_it(service):
     experiment(service, MEAN, metrics={})
     many = m.TellMany([m.Told(0.0, arm="A", key=f"{i}") for i in range(100)])
-    told, asked = service.writer.carry_out([Command("e", many), Command("e", m.Ask(count=10))])
+    both = [Command("e", many), Command("e", m.Ask(count=10))]
+    told, asked = service.write(lambda: service.writer.carry_out(both))
     assert {one.status for one in told.results} == {201}
     assert {one.arm for one in asked.decisions} == {"B"}
 

@@ -1,6 +1,7 @@
 """A log says everything: replayed anywhere it gives the same state, and whatever is altered is found."""
 
 import math
+from functools import partial
 
 import msgspec
 import pytest
@@ -287,5 +288,6 @@ def test_verification_while_others_write(service, clock):
     for name, old in olds.items():
         assert service.store.experiment(name).seq >= old.seq + 3
         assert verify(service.store, old).ok
-        change(service.store, "UPDATE decision SET arm = 1 - arm WHERE experiment = ? AND seq = ?", old.id, old.seq)
+        sql = "UPDATE decision SET arm = 1 - arm WHERE experiment = ? AND seq = ?"
+        service.write(partial(change, service.store, sql, old.id, old.seq))
         assert verify(service.store, old).first_bad == old.seq
