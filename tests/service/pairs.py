@@ -84,26 +84,30 @@ def check_alone(store: Store) -> None:
 
 
 class Restarts(NamedTuple):
-    """How long each restart took until both workers answered again, acknowledged requests, and events."""
+    """How long each restart took until both workers answered again, how much of that after the database was back,
+    acknowledged requests, and events."""
 
     seconds: list[float]
+    workers: list[float]
     acknowledged: int
     events: int
 
 
 def restart_often(nursery: Nursery, server: PostgresServer, database: str, times: int, clients: int = 8) -> Restarts:
     """Stop the database at once under load and start it again, so many times."""
-    chance, seconds = random.Random(0), []
+    chance, seconds, workers = random.Random(0), [], []
     with Pair(nursery, database, clients) as pair:
         for number in range(times):
             time.sleep(chance.uniform(0.1, 0.5))
             since = time.monotonic()
             server.stop("immediate")
             server.start()
+            back = time.monotonic()
             for worker in pair.workers:
                 call(worker, "Ask", key=f"after {number} at {worker.number}")
             seconds.append(time.monotonic() - since)
-    return Restarts(seconds, sum(client.answers for client in pair.clients), pair.checked())
+            workers.append(time.monotonic() - back)
+    return Restarts(seconds, workers, sum(client.answers for client in pair.clients), pair.checked())
 
 
 def same_key_at_once(nursery: Nursery, database: str, threads: int) -> list[Any]:

@@ -66,6 +66,9 @@ class Server:
         return code, time.monotonic() - since
 
 
+# A stop takes 4 s at most while somebody waits for an answer, then a snapshot; limits here are for busy machines.
+
+
 def answer_of(connection):
     """Status and body of an answer; None if the connection was closed without one."""
     parts = []
@@ -101,7 +104,7 @@ def server(tmp_path_factory):
     assert server.ask("POST", "/v1/experiments", EXPERIMENT)[0] == 201
     yield server
     code, seconds = server.stop()
-    assert (code, seconds < 5) == (0, True)
+    assert (code, seconds < 15) == (0, True)
     assert "Traceback" not in server.errors
     assert server.token not in server.errors
 
@@ -304,7 +307,7 @@ def test_nothing_is_lost_at_the_end(tmp_path, start):
     code, seconds = server.stop()
     for thread in threads:
         thread.join()
-    assert (code, failed, seconds < 5) == (0, [], True)
+    assert (code, failed, seconds < 15) == (0, [], True)
     assert "Traceback" not in server.errors
     assert len(answered) >= 50
     second = start(database)
@@ -361,4 +364,4 @@ def test_two_workers(postgres, start):
     assert sorted(status for status, _ in found) == [200] * 7 + [201]
     assert len({json.loads(body)["decisions"][0]["decision"] for _, body in found}) == 1
     code, seconds = server.stop()
-    assert (code, seconds < 5) == (0, True)
+    assert (code, seconds < 15) == (0, True)

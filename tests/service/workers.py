@@ -77,11 +77,17 @@ class Worker:
 
     def ready(self) -> "Worker":
         """Wait until it answers."""
+        assert self.begins(), "the worker has ended before it began"
+        return self
+
+    def begins(self) -> bool:
+        """Wait until it answers; False if it ends before that."""
         until = time.monotonic() + PATIENCE
         while not self.path.exists():
             assert time.monotonic() < until, "the worker does not start"
-            assert not self.ended(0.005), "the worker has ended before it began"
-        return self
+            if self.ended(0.005):
+                return False
+        return True
 
     def forget(self) -> None:
         """Let its handle go."""

@@ -2,6 +2,7 @@
 
 import signal
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -26,6 +27,7 @@ RELAXED = "Do not wait for the disk: faster, but a power failure may lose what w
 @click.option("--queue-limit", type=int, default=2000, show_default=True, help="Requests that may wait; more get 503.")
 @click.option("--relaxed", is_flag=True, help=RELAXED)
 @click.option("--access-log", is_flag=True, help="Log every request, without what it says.")
+@click.option("--demo", is_flag=True, help="Three simulated experiments to look around in; nothing is kept.")
 @click.pass_context
 def serve(ctx: click.Context, /, **settings: Any) -> None:
     """Run experiments for programs, over HTTP, until it is stopped (Ctrl-C, or SIGTERM).
@@ -33,6 +35,8 @@ def serve(ctx: click.Context, /, **settings: Any) -> None:
     The first start prints a token that may do everything, once. Make others with `prudent trial token`.
 
     prudent serve --database shop.db --port 8080
+
+    prudent serve --demo
     """
     if ctx.invoked_subcommand is not None:
         ctx.obj = settings["database"]
@@ -45,6 +49,8 @@ def serve(ctx: click.Context, /, **settings: Any) -> None:
     check_integer("serve", "workers", settings["workers"], low=1, high=64)
     check_integer("serve", "queue-limit", settings["queue_limit"], low=1, high=1_000_000)
     check_positive("serve", "rate", settings["rate"])
+    if settings["demo"]:
+        settings["database"] = str(Path(ctx.with_resource(TemporaryDirectory(prefix="prudent-"))) / "demo.db")
     signal.set_wakeup_fd(-1)  # requests have longer to end than other commands have, and the server sees to it
     run(Settings(**settings))
 

@@ -1,8 +1,11 @@
-"""A reader that replays every log beside the writer: it verifies it, and keeps snapshots for a quick start."""
+"""A reader that replays every log beside the writer. It verifies the log, keeps snapshots for a quick start, and keeps
+what pictures over time show, at ever longer distances."""
 
 import contextlib
 import threading
 from collections.abc import Callable
+
+import msgspec
 
 from prudent.service.fold import Fold
 from prudent.service.problems import RequestError
@@ -20,11 +23,21 @@ LEAST = 500
 """Events that are read at a look at least; more if the follower is behind, so that it catches up."""
 
 
+GROWTH = 1.05
+"""From one point of a picture to the next, so that a million events have some 300."""
+
+
 class Follower:
     """Replays what the writer writes. `alarms` are what it found wrong."""
 
-    def __init__(self, store: Store, keep: Callable[[int, int, str], None]) -> None:
-        self.store, self.keep = store, keep
+    def __init__(
+        self,
+        store: Store,
+        keep: Callable[[int, int, str], None],
+        keep_series: Callable[[int, list[tuple[int, int, str]]], None],
+    ) -> None:
+        self.store, self.keep, self.keep_series = store, keep, keep_series
+        self._points: dict[int, float] = {}
         self.alarms: list[str] = []
         self._wrong: set[int] = set()
         self._folds: dict[int, Fold] = {}
@@ -55,10 +68,32 @@ class Follower:
             fold = self._folds[experiment.id] = newest(self.store, experiment)
             self._kept[experiment.id] = fold.seq
         behind = experiment.seq - fold.seq
+        points: list[tuple[int, int, str]] = []
         if behind == 0:
             return
         for event, link in self.store.events(experiment.id, fold.seq, max(LEAST, behind // 10)):
             check_next(fold, event, link)
+            if fold.seq >= self._next_point(experiment.id):
+                points.append((fold.seq, fold.at, point(fold)))
+                self._points[experiment.id] = max(fold.seq + 1, GROWTH * fold.seq)
             if fold.seq - self._kept[experiment.id] >= EVERY:
                 self.keep(experiment.id, fold.seq, fold.to_json())
                 self._kept[experiment.id] = fold.seq
+        if points:
+            self.keep_series(experiment.id, points)
+
+    def _next_point(self, number: int) -> float:
+        """The event at which the next point is kept."""
+        if number not in self._points:
+            known = self.store.series(number)
+            self._points[number] = GROWTH * known[-1][0] if known else 1.0
+        return self._points[number]
+
+
+def point(fold: Fold) -> str:
+    """What pictures need of every arm: decisions, rewards, mean, variance and cost."""
+    arms = [
+        [tally.asked, known.pulls, known.mean, known.variance, known.cost]
+        for tally, known in zip(fold.tally, fold.agent.estimates(), strict=True)
+    ]
+    return msgspec.json.encode(arms).decode()

@@ -17,7 +17,7 @@ from prudent.errors import PrudentError
 from prudent.service.metrics import Metrics
 from prudent.service.problems import RequestError
 from prudent.service.reading import GoneError, Message, Receive, decoded, read_body, read_query
-from prudent.service.routes import PROBES, PROBLEM, Call, Reply, Route
+from prudent.service.routes import BODY, FORM, PROBES, PROBLEM, Call, Reply, Route
 from prudent.service.store import StoreError
 from prudent.service.tokens import Token
 
@@ -35,9 +35,10 @@ NAMED = {
 LONGEST_DETAIL = 1000
 """Characters of a sentence that says what is wrong."""
 
+CLOSED = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
 ALWAYS = [
     (b"x-content-type-options", b"nosniff"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    CLOSED,
     (b"referrer-policy", b"no-referrer"),
 ]
 log = logging.getLogger("prudent.service")
@@ -57,6 +58,8 @@ class App:
         Requests a second that a token may make in the long run; twice as many at once.
     access_log
         Whether every request is logged.
+    site
+        Answers for the pages, if there are any.
     """
 
     def __init__(
@@ -69,7 +72,9 @@ class App:
         body_seconds: float = 30.0,
         rate: float = 5000.0,
         access_log: bool = False,
+        site: Any = None,
     ) -> None:
+        self.site = site
         self.service, self.access_log = service, access_log
         self.header_seconds, self.body_seconds = header_seconds, body_seconds
         self.metrics = Metrics(service)
@@ -92,6 +97,11 @@ class App:
         began, route, who = time.perf_counter(), None, None
         try:
             headers = self._headers(scope)
+            if not scope["path"].startswith("/v1/") and self.site is not None and self.site.takes(scope["path"]):
+                self._check_host(headers)
+                body = await read_body(receive, headers, BODY, FORM) if scope["method"] == "POST" else b""
+                reply = await self.site.answer(scope, headers, body)
+                return await _send(send, reply, scope["method"])
             route, name = self._route(scope)
             if route.path not in PROBES:
                 self._check_host(headers)
@@ -261,6 +271,8 @@ def _problem(error: Exception, scope: Any) -> Reply:
 async def _send(send: Send, reply: Reply, method: str) -> None:
     headers = [*ALWAYS, (b"content-type", reply.media.encode())] if reply.status not in (204, 304) else [*ALWAYS]
     headers += [(name.encode(), value.encode()) for name, value in reply.headers]
+    if any(name == "content-security-policy" for name, _ in reply.headers):
+        headers.remove(CLOSED)  # a page has its own
     if not any(name == "etag" for name, _ in reply.headers):
         headers.append((b"cache-control", b"no-store"))
     if isinstance(reply.body, bytes):

@@ -10,7 +10,7 @@ import msgspec
 
 from prudent.errors import near
 from prudent.service.problems import RequestError
-from prudent.service.routes import Route
+from prudent.service.routes import JSON, Route
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -36,8 +36,8 @@ def read_query(route: Route, text: bytes) -> Any:
     return None if route.query is None else msgspec.convert(given, route.query, strict=False)
 
 
-async def read_body(receive: Receive, headers: Mapping[bytes, bytes], limit: int) -> bytes:
-    """The whole body, if it is JSON and not too long. That it comes in time is the server's business."""
+async def read_body(receive: Receive, headers: Mapping[bytes, bytes], limit: int, kind: str = JSON) -> bytes:
+    """The whole body, if it is of this kind and not too long. That it comes in time is the server's business."""
     length = headers.get(b"content-length", b"0")
     if not length.isdigit():
         raise RequestError("bad-request", "Content-Length: must be a whole number")
@@ -51,8 +51,8 @@ async def read_body(receive: Receive, headers: Mapping[bytes, bytes], limit: int
     if more or len(body) > limit:
         raise RequestError("too-large", f"the body must have at most {limit:,} bytes; send it in parts")
     media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-    if body and media != b"application/json":
-        raise RequestError("not-json-type", "pass the header Content-Type: application/json")
+    if body and media != kind.encode():
+        raise RequestError("not-json-type", f"pass the header Content-Type: {kind}")
     return bytes(body)
 
 

@@ -11,6 +11,7 @@ from prudent.service.problems import RequestError
 from prudent.service.tokens import Token
 
 JSON = "application/json"
+FORM = "application/x-www-form-urlencoded"
 NDJSON = "application/x-ndjson"
 PROBLEM = "application/problem+json"
 BODY = 2**20

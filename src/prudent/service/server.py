@@ -24,6 +24,7 @@ from prudent.service.http import ALWAYS, LOOPBACK, App, encode
 from prudent.service.problems import RequestError
 from prudent.service.routes import PROBLEM
 from prudent.service.service import Service
+from prudent.service.site.app import Site
 from prudent.service.store import open_store
 
 HANDED_ON = "PRUDENT_SERVE"
@@ -60,6 +61,7 @@ class Settings(Struct, frozen=True):
     queue_limit: int = 2000
     relaxed: bool = False
     access_log: bool = False
+    demo: bool = False
 
 
 class Protocol(HttpToolsProtocol):
@@ -188,7 +190,13 @@ def serve(settings: Settings, say: Callable[[str], None] = click.echo) -> None:
         host, port = listener.getsockname()[:2]
         database = re.sub(r"//[^@/]*@", "//…@", settings.database)  # without the password
         say(f"prudent serves {database} at http://{f'[{host}]' if ':' in host else host}:{port}")
-        if text is not None:
+        if settings.demo:
+            from prudent.service.site import demo
+
+            demo.start(service)
+            say("Three simulated experiments have visitors. Open the address and sign in with this token:")
+            say(str(text))
+        elif text is not None:
             say(f"The first token, which may do everything, is shown this once: {text}")
 
     for signal_ in (signal.SIGTERM, signal.SIGINT):  # uvicorn stops in order, and then raises the signal once more
@@ -229,6 +237,7 @@ def app_of(settings: Settings, service: Service) -> App:
         body_seconds=settings.body_seconds,
         rate=settings.rate,
         access_log=settings.access_log,
+        site=Site(service, exploring=_is_loopback(settings.host)),
     )
 
 

@@ -68,7 +68,11 @@ class Service:
         self.store, self.queue_limit, self.patience = store, queue_limit, patience
         self.now = steady_clock() if now is None else now
         self.writer = Writer(store, self.now, patience, step)
-        self.follower = Follower(store, lambda *state: self.write(partial(self.writer.keep_snapshot, *state)))
+        self.follower = Follower(
+            store,
+            lambda *state: self.write(partial(self.writer.keep_snapshot, *state)),
+            lambda *points: self.write(partial(self.writer.keep_series, *points)),
+        )
         self.commits = self.carried_out = 0
         self._queue: deque[tuple[Any, Any]] = deque()
         self._arrived = threading.Condition()
@@ -252,6 +256,11 @@ class Service:
         labels = msgspec.json.decode(row.arms)
         found = self.store.decisions_after(row.id, after, limit)
         return [shown_row(row, one, labels, one.at) for one in found]
+
+    def recent(self, number: int, limit: int) -> dict[int, int]:
+        """How many of the last decisions each arm has."""
+        last = "SELECT arm FROM decision WHERE experiment = ? AND arm IS NOT NULL ORDER BY seq DESC LIMIT ?"
+        return dict(self.store.read(f"SELECT arm, COUNT(*) FROM ({last}) AS last GROUP BY arm", number, limit))
 
     def events(self, experiment: str, after: int, limit: int) -> list[dict[str, Any]]:
         """Lines of the log, after one of that number."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from prudent.errors import PrudentError
 from prudent.service.events import LINK, Event
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of the tables. `MIGRATIONS[n]` leads from version n to n + 1."""
 
 MIGRATIONS = [
@@ -32,7 +32,12 @@ MIGRATIONS = [
         "CREATE TABLE token (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, hash BLOB NOT NULL,"
         " scopes TEXT NOT NULL, experiments TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER,"
         " revoked INTEGER, note TEXT NOT NULL)",
-    ]
+    ],
+    [
+        "CREATE TABLE series (experiment INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL,"
+        " arms TEXT NOT NULL, PRIMARY KEY (experiment, seq)) WITHOUT ROWID",
+        "CREATE INDEX decision_open ON decision (experiment, seq) WHERE state IN ('open', 'waiting', 'told')",
+    ],
 ]
 
 
@@ -302,6 +307,35 @@ class Store:
             number,
             number,
         )
+
+    # Statistics over time, for pictures
+
+    def add_series(self, number: int, rows: Iterable[tuple[int, int, str]]) -> None:
+        """More points: the event, its time, and the arms as JSON."""
+        sql = "INSERT INTO series (experiment, seq, at, arms) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+        self.database.execute_many(sql, [(number, *row) for row in rows])
+
+    def series(self, number: int) -> list[tuple[int, int, str]]:
+        """All points."""
+        return list(self.read("SELECT seq, at, arms FROM series WHERE experiment = ? ORDER BY seq", number))
+
+    def oldest_open(self, number: int) -> int | None:
+        """The time of the oldest decision that waits for its reward."""
+        found = self.read(
+            "SELECT at FROM event WHERE experiment = ? AND seq = (SELECT MIN(seq) FROM decision WHERE experiment = ?"
+            " AND state IN ('open', 'waiting', 'told'))",
+            number,
+            number,
+        )
+        return found[0][0] if found else None
+
+    def notable(self, number: int, usual: Sequence[str]) -> list[Event]:
+        """Events of other kinds than the usual ones."""
+        marks = ", ".join("?" * len(usual))
+        sql = (
+            f"SELECT {', '.join(Event._fields)} FROM event WHERE experiment = ? AND kind NOT IN ({marks}) ORDER BY seq"
+        )
+        return [Event(*row) for row in self.read(sql, number, *usual)]
 
 
 def _parts(values: Sequence[Any], size: int = 500) -> Iterator[Sequence[Any]]:

@@ -154,6 +154,11 @@ class Writer:
         for number, fold in self._folds.items():
             self.keep_snapshot(number, fold.seq, fold.to_json())
 
+    def keep_series(self, number: int, points: list[tuple[int, int, str]]) -> None:
+        """More points of pictures over time."""
+        with self.store.transaction():
+            self.store.add_series(number, points)
+
     def keep_snapshot(self, number: int, seq: int, state: str) -> None:
         """Keep a state, so that the next start is quick."""
         with self.store.transaction():

@@ -1,0 +1,391 @@
+"""The pages over HTTP: sign in with a token, look, and act.
+
+The token travels in a cookie that scripts cannot read and other sites cannot send. A form is taken only from a page of
+this service. What people wrote is text everywhere: templates escape it, and no page allows inline script or style.
+"""
+
+import asyncio
+import base64
+import hashlib
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+from urllib.parse import parse_qs, quote, urlsplit
+
+import msgspec
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from prudent import __version__
+from prudent.errors import PrudentError
+from prudent.live.answers import answer_rates
+from prudent.service import messages as m
+from prudent.service.fold import Fold
+from prudent.service.problems import RequestError
+from prudent.service.routes import Reply
+from prudent.service.service import Service, View
+from prudent.service.site import charts, words
+from prudent.service.site.facts import Facts, facts, progress
+from prudent.service.tokens import Token
+from prudent.text import count, minus, number
+
+HTML = "text/html; charset=utf-8"
+STATIC = {"style.css": "text/css; charset=utf-8", "script.js": "text/javascript; charset=utf-8"}
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+    " form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+COOKIE = "prudent"
+LATELY = 1000
+"""The last decisions, whose shares are shown beside those of all."""
+
+SHOWN = 15
+"""The last events."""
+
+VERBS: dict[str, type[Any]] = {
+    "pause": m.Pause,
+    "resume": m.Resume,
+    "freeze": m.Freeze,
+    "retire": m.Retire,
+    "add": m.AddArm,
+    "stop": m.Stop,
+}
+
+
+class Visit:
+    """A request for a page: its path, its form, and whose it is."""
+
+    def __init__(
+        self, method: str, path: str, headers: Mapping[bytes, bytes], query: dict[str, str], form: dict[str, str]
+    ) -> None:
+        self.method, self.path, self.headers, self.query, self.form = method, path, headers, query, form
+        self.token: Token | None = None
+
+    def may(self, scope: str, experiment: str | None = None) -> bool:
+        """Whether this visitor may do it."""
+        token = self.token
+        return token is not None and token.allows(scope) and (experiment is None or token.covers(experiment))
+
+
+Handler = Callable[..., Awaitable[Reply]]
+
+
+class Site:
+    """Answers for pages. `routes` are methods and patterns of paths, whose groups are handed on. With `exploring`
+    the page to explore needs no token."""
+
+    def __init__(self, service: Service, *, exploring: bool = False) -> None:
+        self.service, self.exploring = service, exploring
+        self.routes: list[tuple[str, re.Pattern[str], Handler]] = [
+            ("GET", re.compile(r"/"), self.all),
+            ("GET", re.compile(r"/login"), self.ask_for_token),
+            ("POST", re.compile(r"/login"), self.sign_in),
+            ("POST", re.compile(r"/logout"), self.sign_out),
+            ("GET", re.compile(r"/e/([a-z0-9-]{1,63})"), self.experiment),
+            ("GET", re.compile(r"/e/([a-z0-9-]{1,63})/live"), self.live),
+            ("GET", re.compile(r"/e/([a-z0-9-]{1,63})/report"), self.report),
+            ("POST", re.compile(r"/e/([a-z0-9-]{1,63})/([a-z]+)"), self.act),
+            ("GET", re.compile(r"/explore"), self.explore),
+            ("GET", re.compile(r"/static/([a-z.]+)"), self.static),
+        ]
+
+    def takes(self, path: str) -> bool:
+        """Whether the path is one of a page."""
+        return any(pattern.fullmatch(path) for _, pattern, _ in self.routes)
+
+    async def answer(self, scope: Mapping[str, Any], headers: Mapping[bytes, bytes], body: bytes) -> Reply:
+        """The reply to a request whose host has been checked."""
+        method, path = scope["method"], scope["path"]
+        visit = Visit(method, path, headers, form_of(scope["query_string"]), form_of(body))
+        try:
+            visit.token = await self._token(headers)
+            for known, pattern, handler in self.routes:
+                found = pattern.fullmatch(path)
+                if found and known == ("GET" if method == "HEAD" else method):
+                    return await handler(visit, *found.groups())
+            raise RequestError("no-such-method", "this address does not take this method", allow=["GET"])
+        except RequestError as error:
+            return self._trouble(visit, error)
+
+    async def _token(self, headers: Mapping[bytes, bytes]) -> Token | None:
+        tokens = self.service.tokens
+        if tokens.stale:
+            await asyncio.to_thread(tokens.refresh)
+        found = re.search(rb"(?:^|;\s*)" + COOKIE.encode() + rb"=([A-Za-z0-9_]{1,100})", headers.get(b"cookie", b""))
+        return tokens.find(found[1].decode()) if found else None
+
+    def _trouble(self, visit: Visit, error: RequestError) -> Reply:
+        """A page that says what went wrong; without a token, the one to sign in."""
+        if error.kind in ("no-token", "not-allowed") and visit.token is None:
+            if visit.path.endswith("/live"):
+                return Reply(401, b"", HTML)
+            return Reply(303, headers=[("location", f"/login?then={quote(visit.path)}")])
+        return page("trouble.html.j2", error.status, visit, title=error.as_dict()["title"], detail=error.detail)
+
+    # Signing in
+
+    async def ask_for_token(self, visit: Visit) -> Reply:
+        """The form for a token."""
+        return page("login.html.j2", 200, visit, wrong=False, then=inner(visit.query.get("then", "/")))
+
+    async def sign_in(self, visit: Visit) -> Reply:
+        """Keep the token in a cookie, if it is valid."""
+        text = visit.form.get("token", "").strip()
+        if self.service.tokens.find(text) is None:
+            return page("login.html.j2", 401, visit, wrong=True, then=visit.form.get("then", "/"))
+        return Reply(303, headers=[("location", inner(visit.form.get("then", "/"))), cookie(text)])
+
+    async def sign_out(self, visit: Visit) -> Reply:
+        """Forget the token."""
+        return Reply(303, headers=[("location", "/login"), cookie("")])
+
+    # Looking
+
+    async def all(self, visit: Visit) -> Reply:
+        """The list of experiments."""
+        if not visit.may("read"):
+            raise RequestError("no-token", "sign in first")
+        names = [row.name for row in await asyncio.to_thread(self.service.store.experiments)]
+        views = [await self.service.look(name) for name in names if visit.may("read", name)]
+        rows = await asyncio.to_thread(lambda: [facts(view.experiment.name, view.fold, {}) for view in views])
+        return page("list.html.j2", 200, visit, rows=rows)
+
+    async def experiment(self, visit: Visit, name: str) -> Reply:
+        """The page of an experiment."""
+        view = await self._view(visit, name)
+        known = await asyncio.to_thread(self._shown, view, visit)
+        return page("experiment.html.j2", 200, visit, **known)
+
+    async def live(self, visit: Visit, name: str) -> Reply:
+        """What changes of it; nothing if there was no event since."""
+        view = await self._view(visit, name)
+        tag = f'"{view.fold.seq}"'
+        headers = [("etag", tag), ("cache-control", "no-cache")]
+        if visit.headers.get(b"if-none-match", b"").decode("latin-1") == tag:
+            return Reply(304, headers=headers)
+        known = await asyncio.to_thread(self._shown, view, visit)
+        reply = page("live.html.j2", 200, visit, **known)
+        return reply._replace(headers=[*reply.headers, *headers])
+
+    async def report(self, visit: Visit, name: str) -> Reply:
+        """The report, a page of its own that can be kept as a file."""
+        from prudent.service.site.report import report
+
+        view = await self._view(visit, name)
+        text = await asyncio.to_thread(report, self.service, view)
+        style = base64.b64encode(hashlib.sha256(static_file("style.css")).digest()).decode()
+        policy = f"default-src 'none'; style-src 'sha256-{style}'; frame-ancestors 'none'; base-uri 'none'"
+        return Reply(200, text.encode(), HTML, [("content-security-policy", policy)])
+
+    async def _view(self, visit: Visit, name: str) -> View:
+        if not visit.may("read", name):
+            raise RequestError("not-allowed", "sign in with a token that may look at this experiment")
+        return await self.service.look(name)
+
+    def _shown(self, view: View, visit: Visit) -> dict[str, Any]:
+        """All that the page of an experiment says."""
+        fold, number_ = view.fold, view.experiment.id
+        recent = self.service.recent(number_, LATELY)
+        known = facts(view.experiment.name, fold, recent)
+        events = self.service.store.events(number_, max(0, fold.seq - SHOWN), SHOWN)
+        return {
+            "facts": known,
+            "alarms": [*alarms(fold), *self.service.follower.alarms],
+            "health": health(fold, self.service.store.oldest_open(number_)),
+            "bar": lambda arm: charts.bar(arm.share, arm.recent, f"Share of {arm.label}"),
+            "lately": sum(recent.values()),
+            "meter": charts.split_bar(known.within, known.moving, "Variance within arms, and from moving between them"),
+            "costs": charts.intervals(
+                [(arm.cost_value, arm.interval, arm.retired or arm.excluded) for arm in known.arms], "Cost of each arm"
+            ),
+            "charts": over_time(fold.labels, self.service.store.series(number_), fold.agent.larger_is_better),
+            "events": [(words.moment(event.at), words.told(event, fold.labels)) for event, _ in reversed(events)],
+            "may": visit.may("admin", known.name) and fold.status != "stopped",
+            "controls": controls(known),
+            "progress": progress(known),
+        }
+
+    async def explore(self, visit: Visit) -> Reply:
+        """What policies do on arms of one's own."""
+        from prudent.service.site import explore
+
+        if not (self.exploring or visit.may("read")):
+            raise RequestError("no-token", "sign in first")
+        asked, shown, wrong = explore.question_of(visit.query), None, ""
+        try:
+            shown = await asyncio.to_thread(explore.seen, asked)
+        except PrudentError as error:
+            wrong = str(error)
+        pictures = [] if shown is None else explore.pictures(shown)
+        known = {"asked": asked, "shown": shown, "wrong": wrong, "pictures": pictures, "policies": explore.choices()}
+        return page("explore.html.j2", 422 if wrong else 200, visit, **known)
+
+    # Acting
+
+    async def act(self, visit: Visit, name: str, verb: str) -> Reply:
+        """Carry out what a form says, with its reason."""
+        if not visit.may("admin", name):
+            raise RequestError("not-allowed", "this needs a token that may change this experiment")
+        check_from_here(visit.headers)
+        if verb not in VERBS:
+            raise RequestError("not-found", "there is nothing at this address")
+        given = {field: visit.form.get(field, "") for field in VERBS[verb].__struct_fields__}
+        try:
+            request: Any = msgspec.convert(given, VERBS[verb])
+        except msgspec.ValidationError as error:
+            raise RequestError("invalid", str(error)) from None
+        await self.service.do(name, request, by=visit.token.number if visit.token else 0)
+        return Reply(303, headers=[("location", f"/e/{name}")])
+
+    async def static(self, visit: Visit, name: str) -> Reply:
+        """The style sheet and the script."""
+        if name not in STATIC:
+            raise RequestError("not-found", "there is nothing at this address")
+        return Reply(200, static_file(name), STATIC[name], [("cache-control", "max-age=3600")])
+
+
+def alarms(fold: Fold) -> list[str]:
+    """What somebody should look at."""
+    counts = {
+        label: (tally.told + tally.defaulted + tally.expired + tally.withdrawn, tally.told)
+        for label, tally in zip(fold.labels, fold.tally, strict=True)
+    }
+    answers = answer_rates(counts)
+    fired = [
+        f"A guardrail acted on {fold.labels[arm]}: its {fold.rails[rail].watch} is beyond the limit"
+        f" {minus(number(fold.rails[rail].limit))}."
+        for rail, arm in sorted(fold.fired)
+    ]
+    at_once = fold.spec.rewards.window is not None and not fold.spec.waits
+    warned = ["Rewards are counted at once, so that intervals are wrong if a delay depends on the outcome."] * at_once
+    return [*fired, *([str(answers)] if answers.differ else []), *warned]
+
+
+def over_time(labels: list[str], series: list[tuple[int, int, str]], larger: bool) -> list[dict[str, Any]]:
+    """Three pictures with their numbers: costs, shares, exploration risk, over the number of decisions."""
+    points = [(sum(arm[0] for arm in arms), arms) for _, _, text in series if (arms := msgspec.json.decode(text))]
+    points = [point for point in points if point[0] > 0]
+    if len(points) < 2:
+        return []
+    costs = [
+        (name, [(n, arms[i][4]) for n, arms in points if i < len(arms) and arms[i][4] is not None])
+        for i, name in enumerate(labels)
+    ]
+    shares = [(name, [(n, arms[i][0] / n) for n, arms in points if i < len(arms)]) for i, name in enumerate(labels)]
+    moving = [(n, exploration(arms)) for n, arms in points]
+    found = []
+    for title, curves in (
+        ("Cost of each arm", costs),
+        ("Share of decisions", shares),
+        ("Variance from moving between arms", [("Exploration risk", moving)]),
+    ):
+        rows = [points[i][0] for i in sorted({round(j * (len(points) - 1) / 9) for j in range(10)})]
+        table = [[count(n), *(cell(curve, n) for _, curve in curves)] for n in rows]
+        svg = charts.lines(curves, f"{title}, over the number of decisions")
+        found.append({"title": title, "svg": svg, "names": [name for name, _ in curves], "rows": table})
+    return found
+
+
+def cell(curve: list[tuple[int, float]], n: int) -> str:
+    """The value of a curve after so many decisions."""
+    return next((minus(number(value, 3)) for at, value in curve if at == n), "–")
+
+
+def exploration(arms: list[list[Any]]) -> float:
+    """The variance that comes from moving between arms."""
+    known = [(pulls, mean) for _, pulls, mean, _, _ in arms if pulls]
+    total = sum(pulls for pulls, _ in known)
+    centre = sum(pulls * mean for pulls, mean in known) / total if total else 0.0
+    return sum(pulls * (mean - centre) ** 2 for pulls, mean in known) / total if total else 0.0
+
+
+def health(fold: Any, oldest: int | None) -> dict[str, str]:
+    """Whether answers come."""
+    open_ = sum(known.open_asks for known in fold.agent.estimates())
+    tally = fold.tally
+    found = {
+        "Open decisions": count(open_),
+        "The oldest of them": "0" if oldest is None else words.moment(oldest),
+        "Rewards reported": count(sum(arm.told for arm in tally)),
+        "Windows that closed without one": count(sum(arm.defaulted + arm.expired for arm in tally)),
+        "Withdrawn": count(sum(arm.withdrawn for arm in tally)),
+        "Fallbacks by clients": count(fold.fell_back),
+        "Last event": words.moment(fold.at),
+    }
+    return {name: value for name, value in found.items() if value != "0" or name == "Open decisions"}
+
+
+def controls(known: Facts) -> list[dict[str, Any]]:
+    """What can be done in this state."""
+    playing = [arm.label for arm in known.arms if not arm.retired]
+    found: list[dict[str, Any]] = []
+    if known.state in ("paused", "frozen"):
+        found.append({"verb": "resume", "title": "Resume", "text": "Decide again as before."})
+    if known.state in ("running", "frozen"):
+        found.append({"verb": "pause", "title": "Pause", "text": "Answer with the fallback arm, or not at all."})
+    found.append({"verb": "freeze", "title": "Freeze", "text": "Give everybody one arm.", "arms": playing})
+    if len(playing) > 1:
+        found.append({"verb": "retire", "title": "Retire an arm", "text": "Never choose it again.", "arms": playing})
+    found.append({"verb": "add", "title": "Add an arm", "text": "It is tried at once.", "new_arm": True})
+    found.append({"verb": "stop", "title": "Stop", "text": "End the experiment for good."})
+    return [{"arms": None, "new_arm": False, **control} for control in found]
+
+
+def page(template: str, status: int, visit: Visit, **known: Any) -> Reply:
+    """A template with what is known."""
+    text = templates().get_template(template).render(**known, who=visit.token is not None, version=__version__)
+    return Reply(status, text.encode(), HTML, [("content-security-policy", POLICY)])
+
+
+@cache
+def templates() -> Environment:
+    """The templates, which escape what they are given."""
+    made = Environment(
+        loader=PackageLoader("prudent.service.site"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    made.filters["count"] = count
+    made.filters["number"] = shown
+    return made
+
+
+def shown(value: float | None, digits: int = 4) -> str:
+    """A number as pages show it."""
+    return minus(number(value, digits))
+
+
+@cache
+def static_file(name: str) -> bytes:
+    """A file that every page needs."""
+    return files("prudent.service.site").joinpath("static", name).read_bytes()
+
+
+def form_of(body: bytes) -> dict[str, str]:
+    """The fields of a form, or of an address."""
+    try:
+        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=200)
+    except ValueError:
+        raise RequestError("bad-request", "the form cannot be read") from None
+    return {name: values[-1] for name, values in fields.items()}
+
+
+def check_from_here(headers: Mapping[bytes, bytes]) -> None:
+    """Refuse a form that another site made."""
+    site = headers.get(b"sec-fetch-site")
+    if site is not None:
+        here = site == b"same-origin"
+    else:  # a browser from before 2023
+        here = urlsplit(headers.get(b"origin", b"")).netloc == headers.get(b"host", b"-")
+    if not here:
+        raise RequestError("not-allowed", "this form does not come from a page of this service")
+
+
+def cookie(token: str) -> tuple[str, str]:
+    """The header that keeps a token, or forgets it."""
+    life = "" if token else "; Max-Age=0"
+    return "set-cookie", f"{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict{life}"
+
+
+def inner(path: str) -> str:
+    """A path of this service, and of no other."""
+    return path if re.fullmatch(r"/[A-Za-z0-9/_-]*", path) and not path.startswith("//") else "/"

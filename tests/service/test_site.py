@@ -1,0 +1,209 @@
+"""The pages: who may see them, what they say, and that what people wrote is only text."""
+
+import re
+from html.parser import HTMLParser
+from urllib.parse import urlencode
+
+import pytest
+from sites import EXPERIMENT, Site
+
+from prudent.service import messages as m
+from prudent.service.site.app import POLICY, controls, inner
+from prudent.service.site.app import Site as Pages
+from prudent.service.spec import decoded
+
+HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{7*7}}", "=cmd|' /C calc'!A0", "\u202eRTL"]
+HOSTILE += ["a'b\"c"]
+FORM = ("content-type", "application/x-www-form-urlencoded")
+HERE = ("sec-fetch-site", "same-origin")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The application with its pages."""
+    site = Site(str(tmp_path_factory.mktemp("site") / "a.db"))
+    site.app.site = Pages(site.service)
+    yield site
+    site.close()
+
+
+def get(site, path, scope="admin", **about):
+    """A page, as somebody with a cookie sees it."""
+    cookie = [("cookie", f"prudent={site.tokens[scope]}")] if scope else []
+    return site("GET", path, token=None, headers=[*cookie, *about.pop("headers", [])], **about)
+
+
+def post(site, path, form, scope="admin", headers=(HERE,)):
+    """What a form sends."""
+    cookie = [("cookie", f"prudent={site.tokens[scope]}")] if scope else []
+    return site("POST", path, urlencode(form).encode(), token=None, headers=[FORM, *headers, *cookie])
+
+
+class Tags(HTMLParser):
+    """The tags of a page with their attributes, and its text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.words = [], ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.words += data
+
+
+def test_without_a_token_pages_lead_to_the_form_for_one(site):
+    for path in ("/", "/e/one", "/e/one/report"):
+        answer = get(site, path, None)
+        assert (answer.status, answer.headers["location"]) == (303, f"/login?then={path}")
+    assert get(site, "/e/one/live", None).status == 401
+    assert get(site, "/login", None).status == 200
+
+
+def test_a_token_signs_in_and_out(site):
+    assert post(site, "/login", {"token": "pru_x_y", "then": "/"}, None).status == 401
+    answer = post(site, "/login", {"token": site.tokens["read"], "then": "/e/one"}, None)
+    assert (answer.status, answer.headers["location"]) == (303, "/e/one")
+    assert "HttpOnly; SameSite=Strict" in answer.headers["set-cookie"]
+    assert "Max-Age=0" in post(site, "/logout", {}).headers["set-cookie"]
+
+
+@pytest.mark.parametrize("path", ["//evil.example", "https://evil.example", "/\\evil", "javascript:alert(1)", "/a?b=c"])
+def test_signing_in_never_leads_to_another_site(path):
+    assert inner(path) == "/"
+
+
+def test_a_cookie_is_no_token_for_the_api(site):
+    assert get(site, "/v1/experiments").status == 401
+
+
+def test_only_those_who_may_see_controls(site):
+    assert "What you can do" in get(site, "/e/one").body.decode()
+    assert "What you can do" not in get(site, "/e/one", "read").body.decode()
+    assert post(site, "/e/one/pause", {"reason": "x"}, "read").status == 403
+    assert get(site, "/e/one", "decide").status == 403
+
+
+def test_a_form_acts_with_its_reason(site):
+    name = "forms"
+    site.service.create(decoded({"name": name, **EXPERIMENT}))
+    assert post(site, f"/e/{name}/pause", {"reason": ""}).status == 422
+    assert post(site, f"/e/{name}/pause", {"reason": "lunch"}).headers["location"] == f"/e/{name}"
+    assert "Paused: lunch" in get(site, f"/e/{name}").body.decode()
+    assert post(site, f"/e/{name}/resume", {"reason": "back"}).status == 303
+    assert post(site, f"/e/{name}/add", {"arm": "c", "reason": "new"}).status == 303
+    assert post(site, f"/e/{name}/retire", {"arm": "c", "reason": "bad"}).status == 303
+    assert post(site, f"/e/{name}/freeze", {"arm": "b", "reason": "safe"}).status == 303
+    assert "Frozen to b" in get(site, f"/e/{name}").body.decode()
+    assert post(site, f"/e/{name}/stop", {"reason": "done"}).status == 303
+    assert "What you can do" not in get(site, f"/e/{name}").body.decode()
+    assert post(site, f"/e/{name}/explode", {"reason": "x"}).status == 404
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [(("sec-fetch-site", "cross-site"),), (("sec-fetch-site", "same-site"),), (), (("origin", "http://evil"),)],
+)
+def test_a_form_of_another_site_is_refused(site, headers):
+    assert post(site, "/e/two/stop", {"reason": "x"}, headers=headers).status == 403
+    assert site.service.view("two").fold.status == "running"
+
+
+def test_an_old_browser_is_known_by_its_origin(site):
+    assert post(site, "/e/one/pause", {"reason": "x"}, headers=(("origin", "http://localhost"),)).status == 303
+    site.service.run("one", m.Resume("x"))
+
+
+def test_what_changes_is_sent_only_if_something_happened(site):
+    first = get(site, "/e/one/live")
+    assert first.status == 200
+    again = get(site, "/e/one/live", headers=[("if-none-match", first.headers["etag"])])
+    assert (again.status, again.body) == (304, b"")
+    site.decision("one")
+    assert get(site, "/e/one/live", headers=[("if-none-match", first.headers["etag"])]).status == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/e/one", "/login"])
+def test_pages_load_nothing_from_elsewhere_and_hold_no_inline_script_or_style(site, path):
+    answer = get(site, path)
+    assert answer.headers["content-security-policy"] == POLICY
+    for tag, given in Tags(answer.body.decode()).tags:
+        assert not any(name.startswith("on") or name == "style" for name in given), (tag, given)
+        for name in ("src", "href", "action"):
+            assert re.fullmatch(r"(/|#|data:,)(?!/).*", given.get(name) or "/")
+    assert "<script>" not in answer.body.decode()
+
+
+def test_the_files_that_pages_need_are_small(site):
+    sizes = [len(get(site, f"/static/{name}").body) for name in ("style.css", "script.js")]
+    assert sum(sizes) + len(get(site, "/e/one").body) < 60_000
+    assert len(get(site, "/static/script.js").body.splitlines()) <= 100
+    assert get(site, "/static/app.py").status == 404
+
+
+def test_what_people_wrote_is_only_text(site):
+    arms = [*HOSTILE, "plain"]
+    spec = {**EXPERIMENT, "name": "hostile", "arms": arms, "fallback": "plain", "unit": HOSTILE[0], "note": HOSTILE[1]}
+    site.service.create(decoded(spec))
+    for _ in arms:
+        decision = site.decision("hostile")
+        site.service.run("hostile", m.Tell(0.5), decision=decision)
+    site.service.run("hostile", m.Retire(HOSTILE[0], HOSTILE[1]))
+    for path in ("/", "/e/hostile", "/e/hostile/report"):
+        page = Tags(get(site, path).body.decode())
+        assert {tag for tag, _ in page.tags}.isdisjoint({"img", "i", "b"} if path != "/" else {"img"})
+        assert [tag for tag, given in page.tags if tag == "script" and "src" not in given] == []
+        if path != "/":
+            assert all(text in page.words for text in HOSTILE[:2])
+            assert "49" not in page.words.split()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"arms": ["only"], "policy": "fixed-arm(arm=0)", "risk": "mean"},
+        {"support": None, "scale": 1.0},
+        {"policy": "cvar-ucb(alpha=0.1)", "remember": True},
+        {"rewards": {"window": "1 h", "default": 0}},
+        {"rewards": {"window": "1 h", "default": 0, "count": "at-once"}},
+        {"larger_is_better": False},
+    ],
+    ids=["plain", "one arm", "no support", "every reward", "window", "at once", "smaller is better"],
+)
+def test_every_experiment_has_a_page_with_no_one_and_many_rewards(site, request, more):
+    name = "kind-" + re.sub(r"[^a-z]+", "-", request.node.callspec.id)
+    spec = {"arms": ["a", "b"], "policy": "mv-lcb(rho=1)", "support": [0, 1], "horizon": 100, **more}
+    site.service.create(decoded({"name": name, **spec}))
+    for rewards in (0, 1, 20):
+        for i in range(rewards):
+            site.service.run(name, m.Tell(0.1 * (i % 9)), decision=site.decision(name))
+        for path in (f"/e/{name}", f"/e/{name}/live", f"/e/{name}/report"):
+            answer = get(site, path)
+            assert answer.status == 200
+            assert "None" not in Tags(answer.body.decode()).words
+            assert "nan" not in answer.body.decode().lower().replace("finance", "")
+
+
+def test_every_verb_of_a_control_is_one_that_the_page_takes():
+    class Known:
+        arms, state = (), "frozen"
+
+    assert all(control["verb"] in ("resume", "pause", "freeze", "retire", "add", "stop") for control in controls(Known))
+
+
+def test_exploring_answers_the_question_of_the_address(site):
+    site.app.site.exploring = True
+    try:
+        page = get(site, "/explore?arms=gaussian(1,0.2);gaussian(0.5,0.3)&rho=1&policy=exp-exp&horizon=1000", None)
+        words = Tags(page.body.decode()).words
+        assert page.status == 200
+        assert "Regret per round at the end" in words
+        assert get(site, "/explore?policy=nonsense", None).status == 422
+        assert get(site, "/explore?horizon=1e12", None).status == 422
+        assert get(site, "/explore?arms=<script>", None).body.count(b"<script") == page.body.count(b"<script")
+    finally:
+        site.app.site.exploring = False
+    assert get(site, "/explore", None).status == 303
