@@ -294,7 +294,12 @@ def test_a_child_process_inherits_neither_connections_nor_what_waits(service):
     [
         ({"url": "localhost:8000"}, "url must be such as"),
         ({"url": "http://h/?a=b"}, "url must be such as"),
+        ({"url": "http://"}, "url must be such as"),
+        ({"url": "http://h/#part"}, "url must be such as"),
+        ({"url": "ftp://h"}, "url must be such as"),
         ({"token": ""}, "token must be the text"),
+        ({"token": "pru a"}, "token must be the text"),
+        ({"token": "prü"}, "token must be the text"),
         ({"token": "pru\r\nHost: x"}, "token must be the text"),
         ({"timeout": 0}, "timeout must be above 0"),
         ({"timeout": math.nan}, "timeout must be above 0"),
