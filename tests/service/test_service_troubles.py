@@ -6,6 +6,7 @@ import os
 import random
 import resource
 import shutil
+import sqlite3
 import subprocess
 import tempfile
 import threading
@@ -172,6 +173,10 @@ def test_something_else_than_a_database_is_refused_in_words(tmp_path):
         open_store(str(tmp_path / "notes.txt"))
     with pytest.raises(PrudentError, match="cannot open"):
         open_store(str(tmp_path))
+    with contextlib.closing(sqlite3.connect(tmp_path / "other.db")) as other:
+        other.execute("CREATE TABLE customers (name TEXT)")
+    with pytest.raises(PrudentError, match=r"other\.db: it belongs to another program"):
+        open_store(str(tmp_path / "other.db"))
 
 
 def test_a_damaged_page_gives_no_wrong_answer(tmp_path):

@@ -179,8 +179,9 @@ class Agent:
         """The rewards of `count` open asks of `arm`, merged into their mean and variance (divided by `count`).
 
         The policy learns what it would have learnt from single rewards. The arm's intervals are wider from now on, as
-        the sharper ones take every reward (docs/live.md). An error if the policy or the risk needs every reward, or
-        with `remember=True`.
+        the sharper ones take every reward (docs/live.md). If it had rewards one by one before, its intervals of both
+        kinds together may miss twice as often as `level` says, so report an arm's rewards in one way. An error if the
+        policy or the risk needs every reward, or with `remember=True`.
         """
         known, asked = self._arms[self._labels.number("merge", arm)], check_flag("merge", "asked", asked)
         if known.rewards is not None:

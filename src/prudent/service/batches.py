@@ -26,7 +26,7 @@ def split(work: Work, command: Command) -> m.Batch:
     count = request.count
     if known := again(work, command):
         return _shown(work, work.decisions[known.seq], again=True)
-    if spec.sticky or spec.window is not None or spec.metrics:
+    if not spec.takes_batches:
         conflict(
             "batches need an experiment that is not sticky and has neither a window nor metrics; the edge has those"
         )

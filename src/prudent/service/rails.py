@@ -26,10 +26,12 @@ def after_reward(work: Work, arm: int, count: int = 1) -> None:
     fold = work.fold
     if not fold.rails:
         return
+    # Rewards that come one by one are judged by sharper bounds than merged ones. Where both may come, each has half.
+    error = fold.spec.error * (0.5 if fold.spec.takes_batches else 1.0)
     parts = shares(fold.rails, len(fold.spec.arms), arm, fold.labels[arm])
     for number, (rail, part) in enumerate(zip(fold.rails, parts, strict=True)):
         done = (number, arm) in fold.fired or arm in fold.retired or fold.status not in ("running", "frozen")
-        if not done and _fires(fold, rail, arm, fold.spec.error * part, count):
+        if not done and _fires(fold, rail, arm, error * part, count):
             _act(work, number, rail, arm)
 
 

@@ -128,6 +128,11 @@ class Spec(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         return None if seconds is None else round(1000.0 * float(seconds))
 
     @property
+    def takes_batches(self) -> bool:
+        """Whether rewards may come merged: nothing is waited for, or measured, or kept of single units."""
+        return not self.sticky and self.rewards.window is None and not self.metrics
+
+    @property
     def waits(self) -> bool:
         """Whether rewards are counted only when their window has closed."""
         return self.rewards.window is not None and self.rewards.count == "closed"

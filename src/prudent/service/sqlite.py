@@ -14,6 +14,9 @@ from typing import IO, Any
 from prudent.errors import PrudentError
 from prudent.service.store import StoreError
 
+OURS = 0x70727564
+"""What marks a file as a database of prudent: its first letters."""
+
 
 class SQLite:
     """The database in a file, which is made if it is not there. `relaxed` does not wait for the disk."""
@@ -29,6 +32,7 @@ class SQLite:
         try:
             with _errors():
                 self._writer = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+                self._check_whose()
                 self._writer.execute("PRAGMA journal_mode = WAL")
                 self._writer.execute(f"PRAGMA synchronous = {'NORMAL' if relaxed else 'FULL'}")
                 self._writer.execute("PRAGMA fullfsync = 1")  # what macOS calls a sync does not wait for the disk
@@ -38,6 +42,15 @@ class SQLite:
             self._lock.close()
             fix = "is it a database of prudent, and may this user write to its folder?"
             raise PrudentError(f"database: cannot open {self.path}: {error}; {fix}") from None
+
+    def _check_whose(self) -> None:
+        """Refuse the database of another program, and mark a new one as ours."""
+        ((mark,),) = self._writer.execute("PRAGMA application_id")
+        ((tables,),) = self._writer.execute("SELECT COUNT(*) FROM sqlite_master")
+        if mark != OURS and tables:
+            raise StoreError("it belongs to another program")
+        if mark != OURS:
+            self._writer.execute(f"PRAGMA application_id = {OURS}")
 
     def begin(self) -> None:
         with _errors():
