@@ -14,11 +14,24 @@ settings.register_profile("repeatable", derandomize=True, deadline=None, print_b
 settings.load_profile("repeatable")
 
 
-LONGEST = ("test_claims.py", "test_units.py", "test_fuzz.py", "test_leaping.py", "test_compiling.py")
+LONGEST = (
+    "test_claims.py",
+    "test_units.py",
+    "test_fuzz.py",
+    "test_study_backends.py",
+    "test_leaping.py",
+    "test_compiling.py",
+    "test_service_kills.py",
+)
 """Files that take longest. They come first, so that no process is left alone with one of them at the end.
 
 The first two have little in common, and compile most of what the others need.
 """
+
+
+def pytest_xdist_auto_num_workers():
+    """One process more than there are cores, because many tests wait for other processes."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items):
