@@ -29,11 +29,6 @@ The first two have little in common, and compile most of what the others need.
 """
 
 
-def pytest_xdist_auto_num_workers():
-    """One process more than there are cores, because many tests wait for other processes."""
-    return (os.cpu_count() or 1) + 1
-
-
 def pytest_collection_modifyitems(items):
     place = {name: i for i, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path.name, len(LONGEST)))
