@@ -26,8 +26,8 @@ LABELS = ["a", "b", "c"]
 
 @pytest.fixture(scope="module")
 def sqlite(tmp_path_factory):
-    """A service whose writer is called directly, so that a test decides which commands share a transaction."""
-    service = Service(open_store(str(tmp_path_factory.mktemp("exact") / "prudent.db"), relaxed=True))
+    """A service for all tests, which tells them apart by the names of experiments."""
+    service = Service(open_store(str(tmp_path_factory.mktemp("exact") / "prudent.db"), relaxed=True)).start()
     yield service
     service.close()
 
@@ -36,7 +36,7 @@ def opened(service, policy, **more):
     """A new experiment with this policy, and the agent of the same settings."""
     about = {"horizon": ROUNDS, "seed": 5, "scale": 1.0, "risk": str(risk_of(policy)), **more}
     name = f"e{len(service.store.experiments())}"
-    service.writer.create(decoded({"name": name, "arms": LABELS, "policy": policy, **about}), 0)
+    service.create(decoded({"name": name, "arms": LABELS, "policy": policy, **about}))
     return name, Agent(policy, LABELS, **about)
 
 
@@ -46,7 +46,12 @@ def given(service, name, *requests):
         Command(name, m.Tell(one[1]), decision=one[0]) if isinstance(one, tuple) else Command(name, one)
         for one in requests
     ]
-    return service.writer.carry_out(commands)
+    return together(service, commands)
+
+
+def together(service, commands):
+    """The answers to commands that share a transaction."""
+    return service.write(lambda: service.writer.carry_out(commands))
 
 
 @pytest.mark.parametrize("policy", [*ALL, *KEEPERS])
@@ -110,7 +115,7 @@ def drive(service, policy, steps, seed):
             requests.append((m.Retire(arm, "enough"), lambda arm=arm: agent.retire(arm)))
         both = [(Command(name, request), act) for request, act in requests] + told
         order = rng.permutation(len(both))
-        answers = service.writer.carry_out([both[i][0] for i in order])
+        answers = together(service, [both[i][0] for i in order])
         for i, answer in zip(order, answers, strict=True):
             try:
                 arm = both[i][1]()
@@ -123,7 +128,7 @@ def drive(service, policy, steps, seed):
                 assert decision.arm == arm
                 waiting.append((decision.decision, arm))
                 compared += 1
-    assert service.writer.look(name)[1].agent.to_json() == agent.to_json()
+    assert service.view(name).fold.agent.to_json() == agent.to_json()
     return compared, service.verify(name)
 
 
