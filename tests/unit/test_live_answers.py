@@ -36,6 +36,7 @@ def test_without_a_difference_nothing_is_claimed():
         assert str(found) == "No arm is answered less often than another, as far as can be said."
     assert answer_rates({"A": (50, 0)}).rates["A"].low == 0.0
     assert answer_rates({"A": (50, 50)}).rates["A"].high == 1.0
+    assert 0.0 < answer_rates({"A": (1, 1)}).rates["A"].low < 0.001  # one decision says something too
 
 
 @pytest.mark.parametrize(
