@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import threading
 import time
 from collections import deque
@@ -25,6 +26,8 @@ from prudent.service.verbs import Command, short, shown_row
 from prudent.service.verifying import Verified, verify
 from prudent.service.work import decision_id, experiment_number, seq_of
 from prudent.service.writer import Writer
+
+log = logging.getLogger("prudent.service")
 
 MOST = 4000
 """Events of one transaction, if a single request does not make more. So it takes a fraction of a second, and is not cut
@@ -197,6 +200,7 @@ class Service:
         except Exception as error:  # a fault of ours: nothing was answered, so nothing is promised
             self.writer.forget()
             self.writer.trouble = f"{type(error).__name__}: {error}"
+            log.exception("unexpected error")
             return RequestError("unavailable", "something went wrong inside; nothing was recorded, try again later")
 
     def _sweep(self) -> None:
