@@ -8,8 +8,9 @@ import pytest
 from sites import EXPERIMENT, Site
 
 from prudent.service import messages as m
-from prudent.service.site.app import POLICY, controls, inner
+from prudent.service.site.app import POLICY, inner
 from prudent.service.site.app import Site as Pages
+from prudent.service.site.parts import controls
 from prudent.service.spec import decoded
 
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{7*7}}", "=cmd|' /C calc'!A0", "\u202eRTL"]

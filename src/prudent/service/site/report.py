@@ -1,7 +1,6 @@
 """The report of an experiment, for whoever decides: one file that needs nothing else, and prints on two pages."""
 
 import platform
-from typing import Any
 
 import numpy as np
 
@@ -9,8 +8,9 @@ from prudent import __version__
 from prudent.service.fold import Fold
 from prudent.service.service import Service, View
 from prudent.service.site import charts, words
-from prudent.service.site.app import alarms, static_file, templates
+from prudent.service.site.app import static_file, templates
 from prudent.service.site.facts import facts, progress
+from prudent.service.site.parts import alarms
 from prudent.text import count, counted, minus, number
 
 USUAL = ("asked", "activated", "told", "counted", "defaulted", "expired", "withdrawn", "outside", "split", "merged")
@@ -93,8 +93,3 @@ def happened(fold: Fold) -> dict[str, str]:
         "Outcomes from elsewhere": count(sum(arm.outside for arm in tally)),
         "Answers by clients alone": counted(fold.fell_back, "fallback"),
     }
-
-
-def rendered(service: Service, name: str) -> Any:
-    """The report of an experiment by its name."""
-    return report(service, service.view(name))

@@ -1,0 +1,99 @@
+"""The parts of an experiment's page that say more than its numbers: alarms, health, pictures over time, and what can be
+done now."""
+
+from typing import Any
+
+import msgspec
+
+from prudent.live.answers import answer_rates
+from prudent.service.fold import Fold
+from prudent.service.site import charts, words
+from prudent.service.site.facts import Facts
+from prudent.text import count, minus, number
+
+
+def alarms(fold: Fold) -> list[str]:
+    """What somebody should look at."""
+    counts = {
+        label: (tally.told + tally.defaulted + tally.expired + tally.withdrawn, tally.told)
+        for label, tally in zip(fold.labels, fold.tally, strict=True)
+    }
+    answers = answer_rates(counts)
+    fired = [
+        f"A guardrail acted on {fold.labels[arm]}: its {fold.rails[rail].watch} is beyond the limit"
+        f" {minus(number(fold.rails[rail].limit))}."
+        for rail, arm in sorted(fold.fired)
+    ]
+    at_once = fold.spec.rewards.window is not None and not fold.spec.waits
+    warned = ["Rewards are counted at once, so that intervals are wrong if a delay depends on the outcome."] * at_once
+    return [*fired, *([str(answers)] if answers.differ else []), *warned]
+
+
+def over_time(labels: list[str], series: list[tuple[int, int, str]], larger: bool) -> list[dict[str, Any]]:
+    """Three pictures with their numbers: costs, shares, exploration risk, over the number of decisions."""
+    points = [(sum(arm[0] for arm in arms), arms) for _, _, text in series if (arms := msgspec.json.decode(text))]
+    points = [point for point in points if point[0] > 0]
+    if len(points) < 2:
+        return []
+    costs = [
+        (name, [(n, arms[i][4]) for n, arms in points if i < len(arms) and arms[i][4] is not None])
+        for i, name in enumerate(labels)
+    ]
+    shares = [(name, [(n, arms[i][0] / n) for n, arms in points if i < len(arms)]) for i, name in enumerate(labels)]
+    moving = [(n, exploration(arms)) for n, arms in points]
+    found = []
+    for title, curves in (
+        ("Cost of each arm", costs),
+        ("Share of decisions", shares),
+        ("Variance from moving between arms", [("Exploration risk", moving)]),
+    ):
+        rows = [points[i][0] for i in sorted({round(j * (len(points) - 1) / 9) for j in range(10)})]
+        table = [[count(n), *(cell(curve, n) for _, curve in curves)] for n in rows]
+        svg = charts.lines(curves, f"{title}, over the number of decisions")
+        found.append({"title": title, "svg": svg, "names": [name for name, _ in curves], "rows": table})
+    return found
+
+
+def cell(curve: list[tuple[int, float]], n: int) -> str:
+    """The value of a curve after so many decisions."""
+    return next((minus(number(value, 3)) for at, value in curve if at == n), "–")
+
+
+def exploration(arms: list[list[Any]]) -> float:
+    """The variance that comes from moving between arms."""
+    known = [(pulls, mean) for _, pulls, mean, _, _ in arms if pulls]
+    total = sum(pulls for pulls, _ in known)
+    centre = sum(pulls * mean for pulls, mean in known) / total if total else 0.0
+    return sum(pulls * (mean - centre) ** 2 for pulls, mean in known) / total if total else 0.0
+
+
+def health(fold: Any, oldest: int | None) -> dict[str, str]:
+    """Whether answers come."""
+    open_ = sum(known.open_asks for known in fold.agent.estimates())
+    tally = fold.tally
+    found = {
+        "Open decisions": count(open_),
+        "The oldest of them": "0" if oldest is None else words.moment(oldest),
+        "Rewards reported": count(sum(arm.told for arm in tally)),
+        "Windows that closed without one": count(sum(arm.defaulted + arm.expired for arm in tally)),
+        "Withdrawn": count(sum(arm.withdrawn for arm in tally)),
+        "Fallbacks by clients": count(fold.fell_back),
+        "Last event": words.moment(fold.at),
+    }
+    return {name: value for name, value in found.items() if value != "0" or name == "Open decisions"}
+
+
+def controls(known: Facts) -> list[dict[str, Any]]:
+    """What can be done in this state."""
+    playing = [arm.label for arm in known.arms if not arm.retired]
+    found: list[dict[str, Any]] = []
+    if known.state in ("paused", "frozen"):
+        found.append({"verb": "resume", "title": "Resume", "text": "Decide again as before."})
+    if known.state in ("running", "frozen"):
+        found.append({"verb": "pause", "title": "Pause", "text": "Answer with the fallback arm, or not at all."})
+    found.append({"verb": "freeze", "title": "Freeze", "text": "Give everybody one arm.", "arms": playing})
+    if len(playing) > 1:
+        found.append({"verb": "retire", "title": "Retire an arm", "text": "Never choose it again.", "arms": playing})
+    found.append({"verb": "add", "title": "Add an arm", "text": "It is tried at once.", "new_arm": True})
+    found.append({"verb": "stop", "title": "Stop", "text": "End the experiment for good."})
+    return [{"arms": None, "new_arm": False, **control} for control in found]
