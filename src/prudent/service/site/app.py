@@ -191,7 +191,7 @@ class Site:
         return {
             "facts": known,
             "alarms": [*alarms(fold), *self.service.follower.alarms],
-            "health": health(fold, self.service.store.oldest_open(number_)),
+            "health": health(view, self.service.store.oldest_open(number_)),
             "bar": lambda arm: charts.bar(arm.share, arm.recent, f"Share of {arm.label}"),
             "lately": sum(recent.values()),
             "meter": charts.split_bar(known.within, known.moving, "Variance within arms, and from moving between them"),
