@@ -23,7 +23,7 @@ HERE = ("sec-fetch-site", "same-origin")
 def site(tmp_path_factory):
     """The application with its pages."""
     site = Site(str(tmp_path_factory.mktemp("site") / "a.db"))
-    site.app.site = Pages(site.service)
+    site.app.site = Pages(site.service, pause=0.0)
     yield site
     site.close()
 

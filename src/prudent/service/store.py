@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from prudent.errors import PrudentError
 from prudent.service.events import LINK, Event
 
-SCHEMA = 2
+SCHEMA = 3
 """The version of the tables. `MIGRATIONS[n]` leads from version n to n + 1."""
 
 MIGRATIONS = [
@@ -38,11 +38,20 @@ MIGRATIONS = [
         " arms TEXT NOT NULL, PRIMARY KEY (experiment, seq)) WITHOUT ROWID",
         "CREATE INDEX decision_open ON decision (experiment, seq) WHERE state IN ('open', 'waiting', 'told')",
     ],
+    [
+        "ALTER TABLE experiment ADD COLUMN again INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE experiment ADD COLUMN late INTEGER NOT NULL DEFAULT 0",
+        "DELETE FROM snapshot",  # older ones lack the marks by which a change of rewards is noticed
+    ],
 ]
 
 
 class Experiment(NamedTuple):
-    """A row of its table: what is constant, and how far the log has come. `arms` are their labels, as JSON."""
+    """A row of its table: what is constant, and how far the log has come. `arms` are their labels, as JSON.
+
+    Requests that changed nothing are not in the log, and are counted here: those that came `again`, and rewards that
+    came too `late`. Counts are written with the next events, so that after a power failure the last may be missing.
+    """
 
     id: int
     name: str
@@ -54,6 +63,8 @@ class Experiment(NamedTuple):
     at: int
     chain: bytes
     status: str
+    again: int = 0
+    late: int = 0
 
 
 class Row(NamedTuple):
@@ -198,6 +209,12 @@ class Store:
         """Say how far the log has come."""
         sql = "UPDATE experiment SET arms = ?, seq = ?, at = ?, chain = ?, status = ? WHERE id = ?"
         self.database.execute(sql, arms, seq, at, chain, status, number)
+
+    def count_more(self, number: int, again: int, late: int) -> None:
+        """So many more requests that changed nothing."""
+        self.database.execute(
+            "UPDATE experiment SET again = again + ?, late = late + ? WHERE id = ?", again, late, number
+        )
 
     def change_salt(self, number: int, salt: bytes) -> None:
         """Without the old salt nobody can tell who a unit was."""

@@ -71,7 +71,7 @@ def facts(name: str, fold: Fold, recent: dict[int, int], level: float = 0.95) ->
     summary = agent.summary(level)
     leader, intervals, why = None, None, summary.why
     try:
-        leader, intervals = agent.leader(level), agent.intervals(level)
+        leader, intervals = agent.leader(level, foresee=False), agent.intervals(level)
     except PrudentError as error:
         why = str(error)
     asked, lately = sum(tally.asked for tally in fold.tally), sum(recent.values())
