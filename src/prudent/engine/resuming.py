@@ -21,6 +21,9 @@ from prudent.policies.base import Arm
 from prudent.policies.scoring import needs_no_clock, score_of
 from prudent.policies.ties import lowest
 
+STRIDE = 2
+"""How many times as many pulls a leap goes for at most."""
+
 
 def can_leap(ready: Any) -> bool:
     """Whether a policy that scores arms, made ready, can go on in leaps."""
@@ -143,19 +146,21 @@ def leap_on(
                 scores[first] = score_of(policy, Arm(count, arms.mean[first], arms.variance[first]), 0, rng, 0)
             if any_nan(scores):
                 return BAD_SCORE
-            level = smallest(scores)
-            full = level > -math.inf
-            while full:
-                if halt[0]:
-                    return HALTED
-                level, full = raise_level(policy, src, 0.0, horizon, level, arms, scores, saved, stacks, rng)
-                if full and stacks.ahead.shape[1] >= MOST_ROOM:
-                    break
-                if full:
-                    stacks = enlarged(src, stacks)
-            play_out(policy, src, 0.0, horizon, level, arms, scores, stacks, rng)
-            if any_nan(scores):
-                return BAD_SCORE
+            while arms.pulls.sum() < horizon:
+                # A level can be aimed well only from nearby.
+                near = min(horizon, STRIDE * arms.pulls.sum())
+                level, full = smallest(scores), True
+                while full:
+                    if halt[0]:
+                        return HALTED
+                    level, full = raise_level(policy, src, 0.0, near, level, arms, scores, saved, stacks, rng)
+                    if full and stacks.ahead.shape[1] >= MOST_ROOM:
+                        break
+                    if full:
+                        stacks = enlarged(src, stacks)
+                play_out(policy, src, 0.0, near, level, arms, scores, stacks, rng)
+                if any_nan(scores):
+                    return BAD_SCORE
             note(arms, record, run, snapshot)
     return FINE
 

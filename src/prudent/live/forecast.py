@@ -34,6 +34,8 @@ LEVELS = (0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975)
 """The quantiles that are given: the median, and the ends of what holds half, 80 % and 95 % of all futures."""
 
 DRAWS, FEWEST = 1000, 200
+"""Futures; half as many if they leap, which takes a millisecond or two for each."""
+
 STEPS = 10_000_000
 """Rounds of all futures together that are simulated one by one, about a second's work."""
 
@@ -127,7 +129,7 @@ def forecast(
     support: tuple[float, float],
 ) -> Forecast:
     """Of so many more rounds, with a stream of its own: the same rewards give the same forecast."""
-    if why := unable(ready, risk) or unknown(labels, arms, rounds, support):
+    if why := obstacle(ready, labels, arms, risk, rounds, support):
         return Forecast(why)
     leaping, draws, rounds = effort(ready, rounds)
     laws = possible(arms, support, draws, np.random.default_rng(0))
@@ -148,6 +150,18 @@ def forecast(
         tuple(Chance(*chance) for chance in chances),
         tuple((int(at), tuple(regret)) for at, regret in zip(found.rounds, regrets, strict=True)),
     )
+
+
+def obstacle(
+    ready: Ready,
+    labels: Sequence[Any],
+    arms: Sequence[ArmState],
+    risk: RiskMeasure,
+    rounds: int,
+    support: tuple[float, float],
+) -> str:
+    """Why there is no forecast; empty if there is one."""
+    return unable(ready, risk) or unknown(labels, arms, rounds, support)
 
 
 def unable(ready: Ready, risk: RiskMeasure) -> str:
@@ -196,7 +210,7 @@ def effort(ready: Ready, rounds: int) -> tuple[bool, int, int]:
     """Whether to leap, how many futures, and how many rounds. Where all rounds would be too much work, the policy leaps
     if it can; else there are fewer futures, and then fewer rounds."""
     if rounds * DRAWS > STEPS and can_leap(ready.policy):
-        return True, DRAWS, rounds
+        return True, DRAWS // 2, rounds
     draws = min(DRAWS, max(FEWEST, STEPS // rounds))
     return False, draws, min(rounds, STEPS // draws)
 

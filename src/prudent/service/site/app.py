@@ -25,6 +25,7 @@ from prudent.service.routes import Reply
 from prudent.service.service import Service, View
 from prudent.service.site import charts, words
 from prudent.service.site.facts import facts, progress
+from prudent.service.site.forecasting import forecast_section
 from prudent.service.site.parts import alarms, controls, health, over_time
 from prudent.service.tokens import Token
 from prudent.text import count, minus, number
@@ -159,7 +160,7 @@ class Site:
     async def live(self, visit: Visit, name: str) -> Reply:
         """What changes of it; nothing if there was no event since."""
         view = await self._view(visit, name)
-        tag = f'"{view.fold.seq}"'
+        tag = f'"{view.fold.seq}-{self.service.forecasts.position(view.experiment.id)}"'
         headers = [("etag", tag), ("cache-control", "no-cache")]
         if visit.headers.get(b"if-none-match", b"").decode("latin-1") == tag:
             return Reply(304, headers=headers)
@@ -198,6 +199,7 @@ class Site:
             "costs": charts.intervals(
                 [(arm.cost_value, arm.interval, arm.retired or arm.excluded) for arm in known.arms], "Cost of each arm"
             ),
+            "forecast": forecast_section(self.service.forecasts.of(number_, fold)),
             "charts": over_time(fold.labels, self.service.store.series(number_), fold.agent.larger_is_better),
             "events": [(words.moment(event.at), words.told(event, fold.labels)) for event, _ in reversed(events)],
             "may": visit.may("admin", known.name) and fold.status != "stopped",
