@@ -10,11 +10,15 @@ from prudent.service.service import Service, View
 from prudent.service.site import charts, words
 from prudent.service.site.app import static_file, templates
 from prudent.service.site.facts import facts, progress
+from prudent.service.site.forecasting import forecast_section
 from prudent.service.site.parts import alarms
 from prudent.text import count, counted, minus, number
 
 USUAL = ("asked", "activated", "told", "counted", "defaulted", "expired", "withdrawn", "outside", "split", "merged")
 """Kinds of events that are counted, not told one by one."""
+
+PATIENCE = 5.0
+"""Seconds that a report waits for its forecast."""
 
 MOST = 200
 """Deviations that are told; of more, the number."""
@@ -40,6 +44,7 @@ def report(service: Service, view: View, level: float = 0.95) -> str:
             costs=charts.intervals(
                 [(arm.cost_value, arm.interval, arm.retired or arm.excluded) for arm in known.arms], "Cost of each arm"
             ),
+            forecast=forecast_section(service.forecasts.of(row.id, fold, PATIENCE)),
             deviations=told[:MOST],
             more=max(0, len(told) - MOST),
             made=words.moment(service.now()),
