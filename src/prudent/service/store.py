@@ -1,4 +1,4 @@
-"""What the service keeps: eight tables, the same in both databases, and every statement that reads or writes them.
+"""What the service keeps: its tables, the same in both databases, and the statements that read or write them.
 
 One connection writes, inside a transaction that the writer begins and commits. Readers have connections of their own
 and never lock anything. `sqlite` and `postgres` say how to connect, and where the databases differ.
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from prudent.errors import PrudentError
 from prudent.service.events import LINK, Event
 
-SCHEMA = 2
+SCHEMA = 3
 """The version of the tables. `MIGRATIONS[n]` leads from version n to n + 1."""
 
 MIGRATIONS = [
@@ -37,6 +37,14 @@ MIGRATIONS = [
         "CREATE TABLE series (experiment INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL,"
         " arms TEXT NOT NULL, PRIMARY KEY (experiment, seq)) WITHOUT ROWID",
         "CREATE INDEX decision_open ON decision (experiment, seq) WHERE state IN ('open', 'waiting', 'told')",
+    ],
+    [
+        "CREATE TABLE draft (id TEXT PRIMARY KEY, token INTEGER NOT NULL, changed INTEGER NOT NULL,"
+        " fields TEXT NOT NULL, seen TEXT NOT NULL, file TEXT NOT NULL, state TEXT NOT NULL, attempt INTEGER NOT NULL,"
+        " queued INTEGER NOT NULL, beat INTEGER NOT NULL, done INTEGER NOT NULL, total INTEGER NOT NULL,"
+        " words TEXT NOT NULL, spec TEXT)",
+        "CREATE TABLE draft_file (draft TEXT NOT NULL, name TEXT NOT NULL, data BLOB NOT NULL,"
+        " PRIMARY KEY (draft, name))",
     ],
 ]
 
