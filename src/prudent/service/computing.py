@@ -1,4 +1,4 @@
-"""Computes one plan in a process of its own: `python -m prudent.service.computing FOLDER`.
+"""Computes one plan in a process of its own: `python -m prudent.service.computing FOLDER NICE`.
 
 The folder holds the question, and the file if there is one. The process steps back behind all others, ends when its
 parent does, and leaves how far it has come, and then what it found.
@@ -18,10 +18,10 @@ from prudent.service.questions import Question, asked, in_words, options_of
 QUESTION, PROGRESS, FOUND, WRONG = "question.json", "progress.txt", "found.json", "wrong.txt"
 
 
-def main(folder: str) -> int:
+def main(folder: str, nice: str) -> int:
     """0 if there is a plan; 1 if there is none, and the words why."""
     with suppress(AttributeError, OSError):
-        os.nice(15)
+        os.nice(int(nice))
     os.chdir(folder)  # so that messages and pages name files without it
     fields, file = msgspec.json.decode(Path(QUESTION).read_bytes(), type=tuple[dict[str, str], str])
     try:
@@ -101,4 +101,4 @@ def _plain(part: Any) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

@@ -25,6 +25,9 @@ LOOK, SAY = 0.3, 1.0
 IDLE = 2.0
 """Seconds between two looks at what waits, which another process of the service may have accepted."""
 
+NICE = 10
+"""How far the process steps back; 0 takes as much as others."""
+
 log = logging.getLogger("prudent.service")
 
 
@@ -85,7 +88,7 @@ class Planner:
                 (folder / draft.file).write_bytes(self.drafts.file(draft.id, PILOT) or b"")
             with (folder / "trouble.txt").open("wb") as trouble:
                 child = subprocess.Popen(
-                    [sys.executable, "-m", "prudent.service.computing", name],
+                    [sys.executable, "-m", "prudent.service.computing", name, str(NICE)],
                     stdin=subprocess.DEVNULL,
                     stdout=trouble,
                     stderr=trouble,
