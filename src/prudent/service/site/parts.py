@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from prudent.live.changes import FAILURE
+from prudent.live.rails import Rail
 from prudent.service.answers import answers_of, changed_arms
 from prudent.service.fold import Fold
 from prudent.service.service import View
@@ -25,9 +26,7 @@ def alarms(fold: Fold) -> list[str]:
     """What somebody should look at."""
     answers = answers_of(fold)
     fired = [
-        f"A guardrail acted on {fold.labels[arm]}: its {fold.rails[rail].watch} is beyond the limit"
-        f" {minus(number(fold.rails[rail].limit))}."
-        for rail, arm in sorted(fold.fired)
+        f"A guardrail acted on {fold.labels[arm]}: its {beyond(fold.rails[rail])}." for rail, arm in sorted(fold.fired)
     ]
     at_once = fold.spec.rewards.window is not None and not fold.spec.waits
     warned = ["Rewards are counted at once, so that intervals are wrong if a delay depends on the outcome."] * at_once
@@ -37,6 +36,13 @@ def alarms(fold: Fold) -> list[str]:
         for each in changed_arms(fold)
     ]
     return [*fired, *changed, *([str(answers)] if answers.differ else []), *warned]
+
+
+def beyond(rail: Rail) -> str:
+    """What a guardrail watches and its limit: `mean of latency is above 300`."""
+    what = rail.watch if rail.q is None else f"{number(rail.q)}-quantile"
+    of = "" if rail.metric is None else f" of {rail.metric}"
+    return f"{what}{of} is {'above' if rail.below is None else 'below'} {minus(number(rail.limit))}"
 
 
 def over_time(labels: list[str], series: list[tuple[int, int, str]], larger: bool) -> list[dict[str, Any]]:
