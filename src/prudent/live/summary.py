@@ -80,7 +80,11 @@ def summary(
     moving = float(exploration_risk(pulls, means))
     cost = _cost(arms, risk, mean, within + moving)
     playing = [i for i, arm in enumerate(arms) if not arm.retired]
-    why = _missing(risk, cost, [labels[i] for i in playing if arms[i].pulls == 0], support)
+    why = (
+        "Regret is not known, because no arm is in play"
+        if not playing
+        else _missing(risk, cost, [labels[i] for i in playing if arms[i].pulls == 0], support)
+    )
     known = Summary(total, level, why, mean, within + moving, within, moving, cost)
     if why or cost is None:
         return known
