@@ -144,6 +144,24 @@ def test_the_files_that_pages_need_are_small(site):
     assert get(site, "/static/app.py").status == 404
 
 
+def test_a_page_of_twenty_arms_with_a_long_history_is_small_too(site):
+    arms = [f"variant {i}" for i in range(20)]
+    site.service.create(decoded({**EXPERIMENT, "name": "twenty", "arms": arms, "fallback": None, "metrics": {}}))
+    batch = site.service.run("twenty", m.Split(10**6))
+    merged = {arm: m.Statistics(count, 0.2 + 0.02 * int(arm[8:]), 0.1234567) for arm, count in batch.arms.items()}
+    site.service.run("twenty", m.Merge(merged), decision=batch.batch)
+    number = site.service.view("twenty").experiment.id
+    rows = [
+        [[37 * n + i, 36 * n + i, 0.123456 / (n + i), 0.2, -0.1 - 1 / (n + i)] for i in range(20)]
+        for n in range(1, 300)
+    ]
+    points = [(n + 10, n, str(row)) for n, row in enumerate(rows)]
+    site.service.write(lambda: site.service.writer.keep_series(number, points))
+    page = get(site, "/e/twenty").body
+    assert b"Over time" in page
+    assert len(page) + sum(len(get(site, f"/static/{name}").body) for name in ("style.css", "script.js")) < 60_000
+
+
 def test_what_people_wrote_is_only_text(site):
     arms = [*HOSTILE, "plain"]
     spec = {**EXPERIMENT, "name": "hostile", "arms": arms, "fallback": "plain", "unit": HOSTILE[0], "note": HOSTILE[1]}

@@ -15,6 +15,9 @@ from prudent.service.site import charts, words
 from prudent.service.site.facts import Facts
 from prudent.text import count, counted, minus, number
 
+POINTS = 400
+"""Points of all curves of a picture: a page with many arms must not be large."""
+
 ALWAYS = ("Open decisions", "Rewards refused as too late", "Requests that came again")
 """What health says also if there are none."""
 
@@ -47,7 +50,8 @@ def beyond(rail: Rail) -> str:
 
 def over_time(labels: list[str], series: list[tuple[int, int, str]], larger: bool) -> list[dict[str, Any]]:
     """Three pictures with their numbers: costs, shares, exploration risk, over the number of decisions."""
-    points = [(sum(arm[0] for arm in arms), arms) for _, _, text in series if (arms := msgspec.json.decode(text))]
+    some = thinned(series, max(12, POINTS // len(labels)))
+    points = [(sum(arm[0] for arm in arms), arms) for _, _, text in some if (arms := msgspec.json.decode(text))]
     points = [point for point in points if point[0] > 0]
     if len(points) < 2:
         return []
@@ -63,11 +67,17 @@ def over_time(labels: list[str], series: list[tuple[int, int, str]], larger: boo
         ("Share of decisions", shares),
         ("Variance from moving between arms", [("Exploration risk", moving)]),
     ):
-        rows = [points[i][0] for i in sorted({round(j * (len(points) - 1) / 9) for j in range(10)})]
+        rows = [n for n, _ in thinned(points, 7)]
         table = [[count(n), *(cell(curve, n) for _, curve in curves)] for n in rows]
         svg = charts.lines(curves, f"{title}, over the number of decisions")
         found.append({"title": title, "svg": svg, "names": [name for name, _ in curves], "rows": table})
     return found
+
+
+def thinned(points: list[Any], most: int) -> list[Any]:
+    """So many of them at most, evenly spaced, with the first and the last."""
+    last = len(points) - 1
+    return [points[i] for i in sorted({round(j * last / (most - 1)) for j in range(most)})] if last >= most else points
 
 
 def cell(curve: list[tuple[int, float]], n: int) -> str:
