@@ -20,6 +20,7 @@ from prudent.live import batches
 from prudent.live.arm import ArmState, include_reward
 from prudent.live.choosing import Ready, choose, round_of
 from prudent.live.deciding import Leader, Posterior, leader, posterior
+from prudent.live.forecast import Forecast, forecast, obstacle
 from prudent.live.knowing import Estimate, Intervals, estimate, intervals
 from prudent.live.naming import Labels, names_of
 from prudent.live.state import LARGEST, State, read, write
@@ -272,6 +273,20 @@ class Agent:
         known: Summary = self._shown(summary(self._labels.all(), self._arms, self.risk, level, self._ends))
         return known
 
+    def forecast(self, rounds: int | None = None) -> Forecast:
+        """How the experiment may end after so many more rounds; by default at its horizon, or once it is twice as long.
+
+        Laws are drawn from what the rewards allow under a model, and the policy is simulated on from here in each of
+        them, see docs/live.md. Needs 3 rewards of each arm in play, a risk measure of mean and variance, and a policy
+        that scores arms by these. It changes nothing, and draws from a fixed stream of its own.
+        """
+        more = self._to_come() if rounds is None else check_integer("forecast", "rounds", rounds, low=1, high=LARGEST)
+        return forecast(self._ready, self._labels.all(), self._arms, self.risk, more, self._ends)
+
+    def no_forecast(self) -> str:
+        """Why there is no forecast to the horizon; empty if there is one. Takes no time, as nothing is simulated."""
+        return obstacle(self._ready, self._labels.all(), self._arms, self.risk, self._to_come(), self._ends)
+
     def add_arm(self, name: str | None = None) -> Any:
         """Add a new arm, with a name if the others have one, and return its name or number.
 
@@ -358,6 +373,11 @@ class Agent:
         self._ready = self._bound(numbers)
         for arm in self._arms:
             arm.chosen, arm.alive, arm.due = True, True, 0
+
+    def _to_come(self) -> int:
+        """The rounds up to the horizon; without one, as many again."""
+        so_far = round_of(self._arms) - 1
+        return so_far if self.horizon is None else self.horizon - so_far
 
     def _rounds_left(self) -> int:
         """How many more rounds an agent can count."""

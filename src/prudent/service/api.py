@@ -153,7 +153,7 @@ async def report(call: Call) -> Reply:
     from prudent.service.site.report import reply
 
     view = await call.service.look(call.experiment)
-    return await asyncio.get_running_loop().run_in_executor(SLOW, reply, call.service, view)
+    return await asyncio.to_thread(reply, call.service, view)  # it may wait for a forecast
 
 
 async def state(call: Call) -> Reply:

@@ -24,6 +24,7 @@ from prudent.service.routes import Reply
 from prudent.service.service import Service, View
 from prudent.service.site import charts, words
 from prudent.service.site.facts import facts, progress
+from prudent.service.site.forecasting import forecast_section
 from prudent.service.site.fresh import PAUSE, Fresh, Kept
 from prudent.service.site.parts import alarms, controls, health, over_time
 from prudent.service.tokens import Token
@@ -168,11 +169,14 @@ class Site:
         """What changes of a page, for those who may change the experiment or for others, and what tells it apart."""
         known, broken = kept.known, self.service.follower.alarms
         may = visit.may("admin", known["facts"].name) and known["facts"].state != "stopped"
-        key = may, len(broken)
+        made = self.service.forecasts.last(known["number"])  # it comes later than what else is known
+        key = may, len(broken), made.seq if made else 0
         if key not in kept.parts:
             more = {"may": may, "alarms": [*known["alarms"], *broken]}
+            if made and made.seq > known["forecast"]["position"]:
+                more["forecast"] = forecast_section(made)
             kept.parts[key] = templates().get_template("live.html.j2").render(**{**known, **more}).encode()
-        return kept.parts[key], f"{kept.seq}-{len(broken)}" if broken else f"{kept.seq}"
+        return kept.parts[key], f"{kept.seq}-{key[1]}-{key[2]}"
 
     async def report(self, visit: Visit, name: str) -> Reply:
         """The report, a page of its own that can be kept as a file."""
@@ -202,6 +206,8 @@ class Site:
             "costs": charts.intervals(
                 [(arm.cost_value, arm.interval, arm.retired or arm.excluded) for arm in known.arms], "Cost of each arm"
             ),
+            "number": number_,
+            "forecast": forecast_section(self.service.forecasts.of(number_, fold)),
             "charts": over_time(fold.labels, self.service.store.series(number_), fold.agent.larger_is_better),
             "events": [(words.moment(event.at), words.told(event, fold.labels)) for event, _ in reversed(events)],
             "controls": controls(known),

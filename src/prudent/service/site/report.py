@@ -19,6 +19,7 @@ from prudent.service.service import Service, View
 from prudent.service.site import charts, words
 from prudent.service.site.app import HTML, static_file, templates
 from prudent.service.site.facts import facts, progress
+from prudent.service.site.forecasting import forecast_section
 from prudent.service.site.parts import alarms, beyond, watched
 from prudent.text import count, counted, minus, number, risk_name
 
@@ -27,6 +28,9 @@ USUAL = ("asked", "activated", "told", "counted", "defaulted", "expired", "withd
 
 MOST = 12
 """Events that are told, so that the report has two pages; the log has all of them."""
+
+PATIENCE = 5.0
+"""Seconds that a report waits for its forecast."""
 
 SPANS = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000))
 
@@ -69,6 +73,7 @@ def report(service: Service, view: View, level: float = 0.95) -> str:
             costs=charts.intervals(
                 [(arm.cost_value, arm.interval, arm.retired or arm.excluded) for arm in known.arms], "Cost of each arm"
             ),
+            forecast=forecast_section(service.forecasts.of(row.id, fold, PATIENCE)),
             deviations=[(words.moment(event.at), words.told(event, fold.labels)) for event in notable[-MOST:]],
             more=max(0, len(notable) - MOST),
             made=words.moment(service.now()),
