@@ -89,7 +89,9 @@ def main() -> None:
     print(f"Rewards from a change to the alarm, median and 90 %, for one of {given.arms} arms, 100 experiments each")
     print(f"{'rewards before':>48}" + "".join(f"{before:>16,}" for before in BEFORE))
     for shift in SHIFTS:
-        cells = [np.quantile(delays(rng, shift, before, 100, given.arms), [0.5, 0.9]) for before in BEFORE]
+        cells = [
+            np.quantile(delays(rng, shift, before, 100, given.arms), [0.5, 0.9], method="higher") for before in BEFORE
+        ]
         texts = [f"{middle:,.0f} / {most:,.0f}" if np.isfinite(middle) else "–" for middle, most in cells]
         print(f"{shift:>48}" + "".join(f"{text:>16}" for text in texts), flush=True)
 

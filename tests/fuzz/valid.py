@@ -69,6 +69,7 @@ TEXTS = (
     "trial freeze shop old --reason 'a test' --database made.db",
     "trial verify shop --database made.db",
     "trial export shop --out shop.csv --database made.db",
+    "trial report shop --out shop.html --database made.db",
     "trial token --list --database made.db",
     "serve --database made.db backup copy.db",
     "warm-up --policy random-arm --policy uniform",

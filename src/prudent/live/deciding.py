@@ -94,6 +94,9 @@ def leader(
     share = (1.0 - level) / len(arms)
     playing = [i for i, arm in enumerate(arms) if not arm.retired]
 
+    if not playing:
+        return Leader(None, False, (), (), level, None, None)
+
     def bounds(numbers: list[int], times: float = 1.0) -> dict[int, tuple[float, float]]:
         found = cost_bounds([arms[i] for i in numbers], risk, share, support, times)
         return {i: ends or (-math.inf, math.inf) for i, ends in zip(numbers, found, strict=True)}

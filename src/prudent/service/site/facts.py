@@ -133,6 +133,8 @@ def sentence(fold: Fold, leader: Leader | None) -> str:
             f"{state}. Which arm is best cannot be said with confidence, since the support of rewards is not bounded."
         )
     sure = f"{100.0 * leader.level:g} % confidence"
+    if not leader.left:
+        return f"{state}. No arm is in play."
     if leader.arm is None:
         return f"{state}. No reward has been counted yet."
     if leader.decided and not leader.excluded:

@@ -18,7 +18,7 @@ def told(event: Event, labels: list[str]) -> str:
     arm = labels[event.arm] if event.arm is not None and event.arm < len(labels) else ""
     value = "" if event.value is None else minus(number(event.value))
     details: dict[str, Any] = event.details
-    because = f": {details['reason']}" if details.get("reason") else ""
+    because = f": {details['reason'].removeprefix('guardrail: ')}" if details.get("reason") else ""
     said = {
         "created": "The experiment was created.",
         "asked": f"{arm} was chosen.",
