@@ -361,3 +361,18 @@ def test_a_simulation_after_a_study_on_one_thread_is_not_stopped(tmp_path):
     cell = Cell(Bandit(["bernoulli(0.5)", "bernoulli(0.4)"]), MeanVariance(1.0), RoundRobin(), 20, runs=2)
     run([cell], tmp_path / "out", workers=1)
     assert len(simulate(**cell._asdict())) == 2
+
+
+def test_a_kind_of_cells_that_was_not_tried_is_taken_to_be_as_fast_as_the_others(monkeypatch):
+    cells = study().cells
+    kinds = {}
+    for each in cells:
+        kinds.setdefault(each.cell.kind(), []).append(each.cell)
+    tried, *rest = kinds.values()
+    others = [cell for alike in rest for cell in alike]
+    assert others
+    monkeypatch.setattr(timing, "_try", lambda *args: None)
+    monkeypatch.setattr(timing, "_seconds", lambda alike, times: 3.0 if alike[0].kind() == tried[0].kind() else 0.0)
+    pulls = [sum(cell.runs * cell.horizon for cell in part) for part in (tried, others)]
+    wanted = 3.0 + 3.0 * pulls[1] / pulls[0] + timing.OVERHEAD * len(cells)
+    assert forecast(cells, workers=1).seconds == pytest.approx(wanted)
