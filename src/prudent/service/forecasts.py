@@ -59,10 +59,9 @@ class Forecasts:
             kept = self._kept.get(number)
             return kept if kept is not None and kept.arms == tuple(fold.agent.arms) else None
 
-    def position(self, number: int) -> int:
-        """Of which position in the log the last forecast is; 0 if there is none."""
-        kept = self._kept.get(number)
-        return 0 if kept is None else kept.seq
+    def last(self, number: int) -> Kept | None:
+        """The last forecast of an experiment, if one was made."""
+        return self._kept.get(number)
 
     def _is_old(self, number: int, fold: Fold) -> bool:
         kept = self._kept.get(number)
