@@ -7,6 +7,9 @@ INSTALL := pip install --quiet --disable-pip-version-check -c constraints.txt
 # The examples read data from inside these; nothing of them is imported, so their dependencies are not needed.
 DATA := lifelines linearmodels obp skfolio
 
+# It carries axe-core, which looks at the pages in a browser. Only that file is used, so Playwright is not needed.
+AXE := axe-playwright-python
+
 .PHONY: paper test quick bench mutants fuzz clean
 
 paper: $(VENV)/ready
@@ -47,7 +50,7 @@ $(VENV)/ready: pyproject.toml constraints.txt
 $(VENV)/test-ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/$(INSTALL) --no-compile -e '.[test]'
-	$(BIN)/$(INSTALL) --no-compile --no-deps $(DATA)
+	$(BIN)/$(INSTALL) --no-compile --no-deps $(DATA) $(AXE)
 	touch $(VENV)/ready $@
 
 $(VENV)/bench-ready: $(VENV)/ready

@@ -1,4 +1,4 @@
-"""Are forecasts calibrated? `python benchmarks/forecast.py [--experiments 1000]`, minutes on one core.
+"""Are forecasts calibrated? `python benchmarks/forecast.py`, some minutes on one core.
 
 Many experiments are simulated whole, on laws drawn at random. A forecast is made of each after a third of its rounds,
 and it is seen where the truth at the end lies among the futures: the share of them below it (the probability integral
@@ -9,11 +9,18 @@ Laws: Gaussian arms with means N(0.5, 0.2²) and standard deviations from 0.05 t
 coins whose rates are uniform; and Beta laws, which are not what the model assumes, with means from 0.2 to 0.8 and as
 much weight as 1 to 20 rewards. The last lines are mutants: forecasts that take the arms' means, or their variances, for
 the truth.
+
+With `--beside` it is measured instead how many commands a second the service carries out while forecasts are made all
+the time, without the rests between them, and without forecasts.
 """
 
 import argparse
+import asyncio
+import tempfile
+import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +32,7 @@ from prudent.live import forecast as forecasting
 from prudent.live.arm import ArmState
 from prudent.policies.units import without_warning
 from prudent.risk.mean_variance import MeanVariance
+from prudent.service import forecasts
 
 ARMS, RISK = 3, MeanVariance(1.0)
 LEVELS = (0.5, 0.8, 0.95)
@@ -111,13 +119,47 @@ def covered(shares: Array) -> list[float]:
     return [float((abs(shares - 0.5) <= 0.5 * level).mean()) for level in LEVELS]
 
 
+def beside(turns: int = 5, seconds: float = 4.0) -> None:
+    """Commands a second with and without forecasts, in turns."""
+    from service import SPEC, asks_and_tells, serving
+
+    forecasts.REST, forecasts.GROWTH, forecasts.LEAST = 0.0, 0.0, 1
+    SPEC["horizon"] = 40_000
+    rates: dict[bool, list[float]] = {False: [], True: []}
+    wanted, ended = threading.Event(), threading.Event()
+    with tempfile.TemporaryDirectory() as folder, serving(Path(folder) / "a.db") as service:
+
+        def look() -> None:
+            while not ended.wait(0.1):
+                view = service.view("shop")
+                if wanted.is_set():
+                    service.forecasts.of(view.experiment.id, view.fold)
+
+        asyncio.run(asks_and_tells(service, seconds))
+        view = service.view("shop")
+        service.forecasts.of(view.experiment.id, view.fold, 300.0)  # compiles
+        threading.Thread(target=look, daemon=True).start()
+        for _ in range(turns):
+            for on, found in rates.items():
+                wanted.set() if on else wanted.clear()
+                time.sleep(0.0 if on else 2.0)  # the last forecast ends
+                found.append(asyncio.run(asks_and_tells(service, seconds)) / seconds)
+        ended.set()
+    without, with_them = (float(np.median(found)) for found in rates.values())
+    print(f"commands a second without forecasts {without:,.0f}, with {with_them:,.0f}: {with_them / without:.2f}")
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--experiments", type=int, default=1000)
-    parser.add_argument("--horizon", type=int, default=3000)
-    parser.add_argument("--draws", type=int, default=500)
+    parser.add_argument("--horizon", type=int, default=1500)
+    parser.add_argument("--draws", type=int, default=300)
+    parser.add_argument("--beside", action="store_true", help="measure the service instead")
     given = parser.parse_args()
+    if given.beside:
+        beside()
+        return
     print(f"{given.experiments} experiments of {given.horizon} rounds, {given.draws} futures each")
     print(f"{'':<40}{'':<8}{'p':>9}{'50 %':>9}{'80 %':>9}{'95 %':>9}")
     for case in CASES:

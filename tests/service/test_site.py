@@ -8,10 +8,11 @@ import pytest
 from sites import EXPERIMENT, Site
 
 from prudent.service import messages as m
-from prudent.service.site.app import POLICY, inner
+from prudent.service.site.app import POLICY, Visit, inner
 from prudent.service.site.app import Site as Pages
 from prudent.service.site.parts import controls
 from prudent.service.spec import decoded
+from prudent.service.tokens import Token
 
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{7*7}}", "=cmd|' /C calc'!A0", "\u202eRTL"]
 HOSTILE += ["a'b\"c"]
@@ -53,6 +54,25 @@ class Tags(HTMLParser):
 
     def handle_data(self, data):
         self.words += data
+
+
+@pytest.mark.parametrize(
+    ("scopes", "experiments", "scope", "experiment", "may"),
+    [
+        ("read", None, "read", "one", True),
+        ("read", None, "admin", "one", False),
+        ("read", None, "admin", None, False),
+        ("admin", None, "read", "one", True),
+        ("admin", {"two"}, "admin", "one", False),
+        ("admin", {"two"}, "admin", "two", True),
+        ("admin", {"two"}, "admin", None, True),
+    ],
+)
+def test_a_visitor_may_what_the_token_allows_where_it_holds(scopes, experiments, scope, experiment, may):
+    visit = Visit("GET", "/", {}, {}, {})
+    assert not visit.may(scope, experiment)
+    visit.token = Token(1, "a", b"", frozenset([scopes]), experiments and frozenset(experiments), 0, None, None, "")
+    assert visit.may(scope, experiment) is may
 
 
 def test_without_a_token_pages_lead_to_the_form_for_one(site):

@@ -34,7 +34,7 @@ LEVELS = (0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975)
 """The quantiles that are given: the median, and the ends of what holds half, 80 % and 95 % of all futures."""
 
 DRAWS, FEWEST = 1000, 200
-"""Futures; half as many if they leap, which takes a millisecond or two for each."""
+"""Futures, at most and at least; half of the most if they leap, which takes a millisecond or two for each."""
 
 STEPS = 10_000_000
 """Rounds of all futures together that are simulated one by one, about a second's work."""
@@ -207,11 +207,14 @@ def two_values(arms: Sequence[ArmState], support: tuple[float, float]) -> tuple[
 
 
 def effort(ready: Ready, rounds: int) -> tuple[bool, int, int]:
-    """Whether to leap, how many futures, and how many rounds. Where all rounds would be too much work, the policy leaps
-    if it can; else there are fewer futures, and then fewer rounds."""
-    if rounds * DRAWS > STEPS and can_leap(ready.policy):
-        return True, DRAWS // 2, rounds
+    """Whether to leap, how many futures, and how many rounds.
+
+    The more rounds, the fewer futures. Where they would be too few, the policy leaps if it can; else it is followed for
+    fewer rounds.
+    """
     draws = min(DRAWS, max(FEWEST, STEPS // rounds))
+    if draws * rounds > STEPS and can_leap(ready.policy):
+        return True, DRAWS // 2, rounds
     return False, draws, min(rounds, STEPS // draws)
 
 

@@ -46,8 +46,8 @@ class Forecasts:
         self._halt = np.zeros(1, np.bool_)
 
     def of(self, number: int, fold: Fold, patience: float = 0.0) -> Kept | None:
-        """The last forecast of an experiment that is in this state, if there is one; if it is old, a new one is made,
-        for which one may wait so many seconds. The state must be a copy."""
+        """The last forecast of an experiment that is in this state, if there is one for its arms. If it is old, a new
+        one is made, for which one may wait so many seconds. The state must be a copy."""
         if why := _obstacle(fold):
             return Kept(fold.seq, tuple(fold.agent.arms), Forecast(why))
         with self._changed:
@@ -56,7 +56,8 @@ class Forecasts:
                 self._changed.notify_all()
             if patience > 0.0:
                 self._changed.wait_for(lambda: number not in self._wanted and self._busy != number, patience)
-            return self._kept.get(number)
+            kept = self._kept.get(number)
+            return kept if kept is not None and kept.arms == tuple(fold.agent.arms) else None
 
     def last(self, number: int) -> Kept | None:
         """The last forecast of an experiment, if one was made."""
@@ -76,12 +77,12 @@ class Forecasts:
                     continue
                 number = next(iter(self._wanted))
                 fold, self._busy = self._wanted.pop(number), number
-            began = time.monotonic()
+            began = time.thread_time()
             kept = Kept(fold.seq, tuple(fold.agent.arms), self._made(fold))
             with self._changed:
                 self._kept[number], self._busy = kept, None
                 self._changed.notify_all()
-            closing.wait(min(LONGEST, REST * (time.monotonic() - began)))
+            closing.wait(min(LONGEST, REST * (time.thread_time() - began)))
 
     def _made(self, fold: Fold) -> Forecast:
         """What goes wrong is told, and does not end the thread."""

@@ -1,4 +1,4 @@
-"""What the service keeps: eight tables, the same in both databases, and every statement that reads or writes them.
+"""What the service keeps: its tables, the same in both databases, and the statements that read or write them.
 
 One connection writes, inside a transaction that the writer begins and commits. Readers have connections of their own
 and never lock anything. `sqlite` and `postgres` say how to connect, and where the databases differ.
@@ -10,9 +10,6 @@ from typing import Any, NamedTuple, Protocol
 
 from prudent.errors import PrudentError
 from prudent.service.events import LINK, Event
-
-SCHEMA = 3
-"""The version of the tables. `MIGRATIONS[n]` leads from version n to n + 1."""
 
 MIGRATIONS = [
     [
@@ -43,7 +40,18 @@ MIGRATIONS = [
         "ALTER TABLE experiment ADD COLUMN late INTEGER NOT NULL DEFAULT 0",
         "DELETE FROM snapshot",  # older ones lack the marks by which a change of rewards is noticed
     ],
+    [
+        "CREATE TABLE draft (id TEXT PRIMARY KEY, token INTEGER NOT NULL, changed INTEGER NOT NULL,"
+        " fields TEXT NOT NULL, seen TEXT NOT NULL, file TEXT NOT NULL, state TEXT NOT NULL, attempt INTEGER NOT NULL,"
+        " queued INTEGER NOT NULL, beat INTEGER NOT NULL, done INTEGER NOT NULL, total INTEGER NOT NULL,"
+        " words TEXT NOT NULL, spec TEXT)",
+        "CREATE TABLE draft_file (draft TEXT NOT NULL, name TEXT NOT NULL, data BLOB NOT NULL,"
+        " PRIMARY KEY (draft, name))",
+    ],
 ]
+
+SCHEMA = len(MIGRATIONS)
+"""The version of the tables. `MIGRATIONS[n]` leads from version n to n + 1."""
 
 
 class Experiment(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import quote, urlsplit
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -25,6 +25,7 @@ from prudent.service.service import Service, View
 from prudent.service.site import charts, words
 from prudent.service.site.facts import facts, progress
 from prudent.service.site.forecasting import forecast_section
+from prudent.service.site.forms import form_of, read_form
 from prudent.service.site.fresh import PAUSE, Fresh, Kept
 from prudent.service.site.parts import alarms, controls, health, over_time
 from prudent.service.tokens import Token
@@ -32,6 +33,7 @@ from prudent.text import count, minus, number
 
 HTML = "text/html; charset=utf-8"
 STATIC = {"style.css": "text/css; charset=utf-8", "script.js": "text/javascript; charset=utf-8"}
+STATIC["plan.js"] = STATIC["script.js"]
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -61,6 +63,7 @@ class Visit:
     ) -> None:
         self.method, self.path, self.headers, self.query, self.form = method, path, headers, query, form
         self.token: Token | None = None
+        self.files: dict[str, tuple[str, bytes]] = {}
 
     def may(self, scope: str, experiment: str | None = None) -> bool:
         """Whether this visitor may do it."""
@@ -90,16 +93,26 @@ class Site:
             ("GET", re.compile(r"/explore"), self.explore),
             ("GET", re.compile(r"/static/([a-z.]+)"), self.static),
         ]
+        from prudent.service.site.planning import Planning
+
+        self.planning = Planning(service)
+        self.routes += self.planning.routes
 
     def takes(self, path: str) -> bool:
         """Whether the path is one of a page."""
         return any(pattern.fullmatch(path) for _, pattern, _ in self.routes)
 
+    def refused(self, scope: Mapping[str, Any], headers: Mapping[bytes, bytes], error: RequestError) -> Reply:
+        """A page that says what is wrong with a request that could not be read."""
+        reply = self._trouble(Visit(scope["method"], scope["path"], headers, {}, {}), error)
+        return reply._replace(headers=[*reply.headers, ("connection", "close")])
+
     async def answer(self, scope: Mapping[str, Any], headers: Mapping[bytes, bytes], body: bytes) -> Reply:
         """The reply to a request whose host has been checked."""
         method, path = scope["method"], scope["path"]
-        visit = Visit(method, path, headers, form_of(scope["query_string"]), form_of(body))
+        visit = Visit(method, path, headers, form_of(scope["query_string"]), {})
         try:
+            visit.form, visit.files = read_form(headers, body)
             visit.token = await self._token(headers)
             for known, pattern, handler in self.routes:
                 found = pattern.fullmatch(path)
@@ -280,15 +293,6 @@ def shown(value: float | None, digits: int = 4) -> str:
 def static_file(name: str) -> bytes:
     """A file that every page needs."""
     return files("prudent.service.site").joinpath("static", name).read_bytes()
-
-
-def form_of(body: bytes) -> dict[str, str]:
-    """The fields of a form, or of an address."""
-    try:
-        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=200)
-    except ValueError:
-        raise RequestError("bad-request", "the form cannot be read") from None
-    return {name: values[-1] for name, values in fields.items()}
 
 
 def check_may_look(visit: Visit, name: str) -> None:
