@@ -72,7 +72,7 @@ class Looker:
         self.browser.size(*DESKTOP)
 
 
-def traffic(url, token, most=400):
+def traffic(url, token, most=150):
     """Visitors come until a guardrail has acted: the old way turns out much worse than the pilot said."""
     with Client(url, token, "shop") as trial:
         for visitor in range(most):
@@ -143,3 +143,16 @@ def test_from_a_plan_to_a_report(browser, served, tmp_path):
     assert pages.wrong == []
     assert browser.errors == []
     assert {each for each in browser.requests if not each.startswith((f"{url}/", "data:", "about:"))} == set()
+
+
+def test_what_is_looked_for_is_found(browser):
+    """A check must be able to fail."""
+    browser.size(*PHONE)
+    browser.go("data:text/html,<main><p id=x style='color:gray;background:silver'>words</main>")
+    browser.run("document.getElementById('x').style.width = '900px'; console.error('oh'); fetch('http://other.invalid')"
+                ".catch(() => true)")  # fmt: skip
+    assert "900px" in browser.too_wide()[0]
+    assert any("oh" in each for each in browser.errors)
+    assert "http://other.invalid/" in browser.requests
+    if has_axe():
+        assert any("color-contrast" in each for each in browser.violations())
