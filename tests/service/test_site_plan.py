@@ -358,6 +358,7 @@ def test_drafts_wait_for_their_turn_and_one_is_computed_at_a_time(service, clock
     assert drafts.ahead(drafts.find(first)) == 1
     taken = drafts.take()
     assert (taken.id, taken.state, drafts.take()) == (second, "computing", None)
+    assert [drafts.ahead(each) for each in (taken, drafts.find(first))] == [0, 1]
     assert drafts.going_on(taken, 3, 10)
     assert drafts.find(second).done == 3
     drafts.cancel(second)
