@@ -93,6 +93,10 @@ class Browser:
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500
         )
 
+    def darken(self, scheme: str) -> None:
+        """What the person prefers: dark or light."""
+        self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
     def go(self, url: str) -> None:
         """Open an address, and wait until it is there."""
         before = self.loaded

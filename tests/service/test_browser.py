@@ -60,8 +60,8 @@ class Looker:
     def __init__(self, browser, url):
         self.browser, self.url, self.wrong = browser, url, []
 
-    def look(self, name, *, axe=True, picture=None, height=None):
-        """On both sizes; the picture is kept if it is one of the docs."""
+    def look(self, name, *, axe=True, dark=False, picture=None, height=None):
+        """On both sizes, and in the dark; the picture is kept if it is one of the docs."""
         for kind, size in (("desktop", DESKTOP), ("phone", PHONE)):
             self.browser.size(*size)
             self.wrong += [f"{name}, {kind}, too wide: {each}" for each in self.browser.too_wide()]
@@ -69,6 +69,10 @@ class Looker:
                 (IMAGES / f"service-{name}.png").write_bytes(self.browser.picture(height=height))
             if axe and has_axe() and kind == "desktop":
                 self.wrong += [f"{name}, {kind}: {each}" for each in self.browser.violations()]
+                if dark:
+                    self.browser.darken("dark")
+                    self.wrong += [f"{name}, dark: {each}" for each in self.browser.violations()]
+                    self.browser.darken("light")
         self.browser.size(*DESKTOP)
 
 
@@ -103,14 +107,14 @@ def plans(browser, pages, url, token, folder):
     browser.fill(group="variant", outcome="revenue", people="2000", draws="10", runs="2", policies="exp-exp")
     browser.press("button[value=check]")
     assert "Which option wins for which ρ" in browser.text()
-    pages.look("plan-form", picture="desktop", height=1500)
+    pages.look("plan-form", dark=True, picture="desktop", height=1500)
     browser.press("button[value=compute]")
     browser.run("window.stayed = true")
     pages.look("plan-waits", axe=False)
     browser.until("document.body.innerText.includes('Start this experiment')")
     assert browser.run("window.stayed"), "the page changes by itself"
     browser.until("[...document.images].every(it => it.complete && it.naturalWidth > 0)")
-    pages.look("plan", picture="desktop", height=1400)
+    pages.look("plan", dark=True, picture="desktop", height=1400)
 
 
 def watches(browser, pages, url, token):
@@ -122,7 +126,7 @@ def watches(browser, pages, url, token):
     traffic(url, token)
     browser.until("document.body.innerText.includes('A guardrail acted on old')")
     assert browser.run("window.stayed"), "the page changes by itself"
-    pages.look("experiment", picture="phone")
+    pages.look("experiment", dark=True, picture="phone")
     browser.run("document.querySelector('form[action$=stop] [name=reason]').value = 'bold is good enough'")
     browser.press("form[action$=stop] button")
     assert "Stopped: bold is good enough" in browser.text()
@@ -140,8 +144,11 @@ def test_from_a_plan_to_a_report(browser, served, tmp_path):
     for path in ("/", "/explore"):
         browser.go(f"{url}{path}")
         pages.look(path)
-    assert pages.wrong == []
     assert browser.errors == []
+    browser.go(f"{url}/e/none")
+    assert "there is no experiment" in browser.text()
+    pages.look("nothing")
+    assert pages.wrong == []
     assert {each for each in browser.requests if not each.startswith((f"{url}/", "data:", "about:"))} == set()
 
 
