@@ -9,6 +9,14 @@ from prudent.arms.discrete import Bernoulli as Bernoulli
 from prudent.arms.discrete import Deterministic as Deterministic
 from prudent.arms.discrete import Empirical as Empirical
 from prudent.arms.mixture import Mixture as Mixture
+from prudent.arms.own import FromDraw as FromDraw
+from prudent.arms.own import FromQuantile as FromQuantile
+from prudent.arms.own import FromScipy as FromScipy
+from prudent.arms.tabled import Gamma as Gamma
+from prudent.arms.tabled import Laplace as Laplace
+from prudent.arms.tabled import LogNormal as LogNormal
+from prudent.arms.tabled import Pareto as Pareto
+from prudent.arms.tabled import Poisson as Poisson
 from prudent.arms.truncated import TruncatedGaussian as TruncatedGaussian
 from prudent.bandit import Bandit as Bandit
 from prudent.engine.simulation import simulate as simulate

@@ -11,9 +11,6 @@ from typing import Any, NamedTuple, Protocol
 from prudent.errors import PrudentError
 from prudent.service.events import LINK, Event
 
-SCHEMA = 3
-"""The version of the tables. `MIGRATIONS[n]` leads from version n to n + 1."""
-
 MIGRATIONS = [
     [
         "CREATE TABLE experiment (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, spec TEXT NOT NULL,"
@@ -39,6 +36,11 @@ MIGRATIONS = [
         "CREATE INDEX decision_open ON decision (experiment, seq) WHERE state IN ('open', 'waiting', 'told')",
     ],
     [
+        "ALTER TABLE experiment ADD COLUMN again INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE experiment ADD COLUMN late INTEGER NOT NULL DEFAULT 0",
+        "DELETE FROM snapshot",  # older ones lack the marks by which a change of rewards is noticed
+    ],
+    [
         "CREATE TABLE draft (id TEXT PRIMARY KEY, token INTEGER NOT NULL, changed INTEGER NOT NULL,"
         " fields TEXT NOT NULL, seen TEXT NOT NULL, file TEXT NOT NULL, state TEXT NOT NULL, attempt INTEGER NOT NULL,"
         " queued INTEGER NOT NULL, beat INTEGER NOT NULL, done INTEGER NOT NULL, total INTEGER NOT NULL,"
@@ -48,9 +50,16 @@ MIGRATIONS = [
     ],
 ]
 
+SCHEMA = len(MIGRATIONS)
+"""The version of the tables. `MIGRATIONS[n]` leads from version n to n + 1."""
+
 
 class Experiment(NamedTuple):
-    """A row of its table: what is constant, and how far the log has come. `arms` are their labels, as JSON."""
+    """A row of its table: what is constant, and how far the log has come. `arms` are their labels, as JSON.
+
+    Requests that changed nothing are not in the log, and are counted here: those that came `again`, and rewards that
+    came too `late`. Counts are written with the next events, so that after a power failure the last may be missing.
+    """
 
     id: int
     name: str
@@ -62,6 +71,8 @@ class Experiment(NamedTuple):
     at: int
     chain: bytes
     status: str
+    again: int = 0
+    late: int = 0
 
 
 class Row(NamedTuple):
@@ -206,6 +217,12 @@ class Store:
         """Say how far the log has come."""
         sql = "UPDATE experiment SET arms = ?, seq = ?, at = ?, chain = ?, status = ? WHERE id = ?"
         self.database.execute(sql, arms, seq, at, chain, status, number)
+
+    def count_more(self, number: int, again: int, late: int) -> None:
+        """So many more requests that changed nothing."""
+        self.database.execute(
+            "UPDATE experiment SET again = again + ?, late = late + ? WHERE id = ?", again, late, number
+        )
 
     def change_salt(self, number: int, salt: bytes) -> None:
         """Without the old salt nobody can tell who a unit was."""

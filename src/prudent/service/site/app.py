@@ -5,8 +5,6 @@ this service. What people wrote is text everywhere: templates escape it, and no 
 """
 
 import asyncio
-import base64
-import hashlib
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
@@ -16,6 +14,7 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from prudent import __version__
 from prudent.errors import PrudentError
@@ -25,7 +24,9 @@ from prudent.service.routes import Reply
 from prudent.service.service import Service, View
 from prudent.service.site import charts, words
 from prudent.service.site.facts import facts, progress
+from prudent.service.site.forecasting import forecast_section
 from prudent.service.site.forms import form_of, read_form
+from prudent.service.site.fresh import PAUSE, Fresh, Kept
 from prudent.service.site.parts import alarms, controls, health, over_time
 from prudent.service.tokens import Token
 from prudent.text import count, minus, number
@@ -75,10 +76,11 @@ Handler = Callable[..., Awaitable[Reply]]
 
 class Site:
     """Answers for pages. `routes` are methods and patterns of paths, whose groups are handed on. With `exploring`
-    the page to explore needs no token."""
+    the page to explore needs no token. For `pause` seconds pages may show what was computed before."""
 
-    def __init__(self, service: Service, *, exploring: bool = False) -> None:
+    def __init__(self, service: Service, *, exploring: bool = False, pause: float = PAUSE) -> None:
         self.service, self.exploring = service, exploring
+        self.fresh = Fresh(service, self._shown, pause)
         self.routes: list[tuple[str, re.Pattern[str], Handler]] = [
             ("GET", re.compile(r"/"), self.all),
             ("GET", re.compile(r"/login"), self.ask_for_token),
@@ -159,43 +161,49 @@ class Site:
         if not visit.may("read"):
             raise RequestError("no-token", "sign in first")
         names = [row.name for row in await asyncio.to_thread(self.service.store.experiments)]
-        views = [await self.service.look(name) for name in names if visit.may("read", name)]
-        rows = await asyncio.to_thread(lambda: [facts(view.experiment.name, view.fold, {}) for view in views])
+        rows = [(await self.fresh.of(name)).known for name in names if visit.may("read", name)]
         return page("list.html.j2", 200, visit, rows=rows)
 
     async def experiment(self, visit: Visit, name: str) -> Reply:
         """The page of an experiment."""
-        view = await self._view(visit, name)
-        known = await asyncio.to_thread(self._shown, view, visit)
-        return page("experiment.html.j2", 200, visit, **known)
+        kept = await self._look(visit, name)
+        fragment, tag = self._fragment(kept, visit)
+        return page("experiment.html.j2", 200, visit, name=name, tag=tag, fragment=Markup(fragment.decode()))
 
     async def live(self, visit: Visit, name: str) -> Reply:
         """What changes of it; nothing if there was no event since."""
-        view = await self._view(visit, name)
-        tag = f'"{view.fold.seq}"'
-        headers = [("etag", tag), ("cache-control", "no-cache")]
-        if visit.headers.get(b"if-none-match", b"").decode("latin-1") == tag:
+        fragment, tag = self._fragment(await self._look(visit, name), visit)
+        headers = [("etag", f'"{tag}"'), ("cache-control", "no-cache")]
+        if visit.headers.get(b"if-none-match", b"").decode("latin-1") == f'"{tag}"':
             return Reply(304, headers=headers)
-        known = await asyncio.to_thread(self._shown, view, visit)
-        reply = page("live.html.j2", 200, visit, **known)
-        return reply._replace(headers=[*reply.headers, *headers])
+        return Reply(200, fragment, HTML, [("content-security-policy", POLICY), *headers])
+
+    def _fragment(self, kept: Kept, visit: Visit) -> tuple[bytes, str]:
+        """What changes of a page, for those who may change the experiment or for others, and what tells it apart."""
+        known, broken = kept.known, self.service.follower.alarms
+        may = visit.may("admin", known["facts"].name) and known["facts"].state != "stopped"
+        made = self.service.forecasts.last(known["number"])  # it comes later than what else is known
+        key = may, len(broken), made.seq if made else 0
+        if key not in kept.parts:
+            more = {"may": may, "alarms": [*known["alarms"], *broken]}
+            if made and made.seq > known["forecast"]["position"]:
+                more["forecast"] = forecast_section(made)
+            kept.parts[key] = templates().get_template("live.html.j2").render(**{**known, **more}).encode()
+        return kept.parts[key], f"{kept.seq}-{key[1]}-{key[2]}"
 
     async def report(self, visit: Visit, name: str) -> Reply:
         """The report, a page of its own that can be kept as a file."""
-        from prudent.service.site.report import report
+        from prudent.service.site.report import reply
 
-        view = await self._view(visit, name)
-        text = await asyncio.to_thread(report, self.service, view)
-        style = base64.b64encode(hashlib.sha256(static_file("style.css")).digest()).decode()
-        policy = f"default-src 'none'; style-src 'sha256-{style}'; frame-ancestors 'none'; base-uri 'none'"
-        return Reply(200, text.encode(), HTML, [("content-security-policy", policy)])
+        check_may_look(visit, name)
+        view = await self.service.look(name)
+        return await asyncio.to_thread(reply, self.service, view)
 
-    async def _view(self, visit: Visit, name: str) -> View:
-        if not visit.may("read", name):
-            raise RequestError("not-allowed", "sign in with a token that may look at this experiment")
-        return await self.service.look(name)
+    async def _look(self, visit: Visit, name: str) -> Kept:
+        check_may_look(visit, name)
+        return await self.fresh.of(name)
 
-    def _shown(self, view: View, visit: Visit) -> dict[str, Any]:
+    def _shown(self, view: View) -> dict[str, Any]:
         """All that the page of an experiment says."""
         fold, number_ = view.fold, view.experiment.id
         recent = self.service.recent(number_, LATELY)
@@ -203,17 +211,18 @@ class Site:
         events = self.service.store.events(number_, max(0, fold.seq - SHOWN), SHOWN)
         return {
             "facts": known,
-            "alarms": [*alarms(fold), *self.service.follower.alarms],
-            "health": health(fold, self.service.store.oldest_open(number_)),
+            "alarms": alarms(fold),
+            "health": health(view, self.service.store.oldest_open(number_)),
             "bar": lambda arm: charts.bar(arm.share, arm.recent, f"Share of {arm.label}"),
             "lately": sum(recent.values()),
             "meter": charts.split_bar(known.within, known.moving, "Variance within arms, and from moving between them"),
             "costs": charts.intervals(
                 [(arm.cost_value, arm.interval, arm.retired or arm.excluded) for arm in known.arms], "Cost of each arm"
             ),
+            "number": number_,
+            "forecast": forecast_section(self.service.forecasts.of(number_, fold)),
             "charts": over_time(fold.labels, self.service.store.series(number_), fold.agent.larger_is_better),
             "events": [(words.moment(event.at), words.told(event, fold.labels)) for event, _ in reversed(events)],
-            "may": visit.may("admin", known.name) and fold.status != "stopped",
             "controls": controls(known),
             "progress": progress(known),
         }
@@ -248,6 +257,7 @@ class Site:
         except msgspec.ValidationError as error:
             raise RequestError("invalid", str(error)) from None
         await self.service.do(name, request, by=visit.token.number if visit.token else 0)
+        self.fresh.outdated(name)
         return Reply(303, headers=[("location", f"/e/{name}")])
 
     async def static(self, visit: Visit, name: str) -> Reply:
@@ -283,6 +293,12 @@ def shown(value: float | None, digits: int = 4) -> str:
 def static_file(name: str) -> bytes:
     """A file that every page needs."""
     return files("prudent.service.site").joinpath("static", name).read_bytes()
+
+
+def check_may_look(visit: Visit, name: str) -> None:
+    """Refuse who may not see an experiment."""
+    if not visit.may("read", name):
+        raise RequestError("not-allowed", "sign in with a token that may look at this experiment")
 
 
 def check_from_here(headers: Mapping[bytes, bytes]) -> None:
