@@ -172,7 +172,11 @@ def test_scripts_are_short_and_a_page_needs_four_requests(person):
 
 def test_starting_creates_the_experiment_once(site, person, computed):
     address = finished(site, person, computed)
-    assert person.post(f"{address}/start", {"name": "One Two"}).status == 422
+    refused = person.post(f"{address}/start", {"name": "One Two"})
+    assert refused.status == 422
+    assert (
+        "name: must be up to 63 small letters, digits and hyphens, got 'One Two'" in Tags(refused.body.decode()).words
+    )
     assert person.post(f"{address}/start", {"name": "one"}).status == 409, "another experiment has this name"
     given = {"name": "from-a-plan", "fallback": "old", "window": "1 h", "default": "0", "limit": "30", "then": "retire"}
     for again in ({}, {}, {"name": "another"}):
@@ -227,7 +231,9 @@ def test_what_is_typed_is_kept_however_little_it_makes_sense(person):
     assert "x_22_y.csv" in page.words
     assert ".." not in page.words.replace("...", "")
     assert person.post(address, {**typed, "do": "compute"}).status == 422
-    assert "Average" in page.words
+    for text in ("\0", "a\n\x1b"):
+        assert person.post(address, {"laws": text, "do": "keep"}).status == 422
+    assert person.post(address, {**typed, "laws": "a: bernoulli(0.1)\r\n\u00a0", "do": "keep"}).status == 204
     assert person.post(address, {**typed, "drop": "yes", "do": "check"}).status == 303
     assert "The file is" not in person.get(address).body.decode()
 
