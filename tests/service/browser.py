@@ -26,7 +26,7 @@ FLAGS = (
 class Browser:
     """One window. `errors` are what the console said, `requests` all addresses that pages asked for."""
 
-    def __init__(self, patience: float = 120.0) -> None:
+    def __init__(self, patience: float = 240.0) -> None:
         self.patience = patience
         self.errors: list[str] = []
         self.requests: list[str] = []

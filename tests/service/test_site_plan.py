@@ -95,7 +95,7 @@ def planning(site, nice=0, **settings):
             page.planner = old
 
 
-def until(happened, seconds=120.0):
+def until(happened, seconds=240.0):
     """Wait for it."""
     since = time.monotonic()
     while not happened():
