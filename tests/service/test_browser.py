@@ -23,8 +23,8 @@ pytestmark = [
 IMAGES = Path(__file__).parents[2] / "docs/images"
 DESKTOP, PHONE = (1200, 900), (360, 740)
 CSV = "variant,revenue\n" + "".join(
-    f"{name},{start + 7 * (i % 5) - 14}\n"
-    for name, start in (("old", 52), ("new", 60), ("bold", 66))
+    f"{name},{mean + step * (i % 5 - 2)}\n"
+    for name, mean, step in (("old", 52, 4), ("new", 58, 6), ("bold", 62, 10))
     for i in range(12)
 )
 
@@ -97,7 +97,7 @@ def plans(browser, pages, url, token, folder):
     address = browser.run("location.href")
     (folder / "shop.csv").write_text(CSV)
     browser.attach("pilot", str(folder / "shop.csv"))
-    browser.fill(title="Shop", unit="EUR", smallest="0", largest="100", less="2", steadier="8", instead="10")
+    browser.fill(title="Shop", unit="EUR", smallest="0", largest="100", less="3", steadier="8", instead="12")
     browser.until("document.getElementById('saved').textContent === 'Saved.'")
     browser.go("about:blank")
     browser.go(address)
