@@ -25,9 +25,9 @@ from prudent.study import Study, run
 from prudent.study.toml import load, to_toml
 
 POLICIES = {entry.name: set(entry.factory._fields) for entry in policies.entries()}
-BOUNDED = {name for name, fields in POLICIES.items() if fields & {"low", "high", "best", "values"}}
+BOUNDED = {name for name, fields in POLICIES.items() if fields & {"low", "high", "best", "size", "values"}}
 BINARY = {"bernoulli-thompson", "bernoulli-mvts"}
-SLOW = {"npts", "rho-mts", "m-cvts"}
+SLOW = {"npts", "npts-sg", "rho-mts", "m-cvts"}
 EUROS = [(40.0, 900.0), (55.0, 8100.0), (38.0, 100.0)]
 """Means and variances of three options; at ρ = 55 euros the steady third is best."""
 
