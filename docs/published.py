@@ -114,11 +114,11 @@ EXPERIMENTS = [
     Experiment("ρ-NPTS, sorted rewards (reference) [Chang22]", 6.40, 0.18, sorted_rewards, 200),
     Experiment("VA-LUCB, j = 1 [Hou22]", 226_542, 9_441 / math.sqrt(20), hou_tan_and_zhong(1), 400),
     Experiment("VA-LUCB, j = 3 [Hou22]", 312_921, 6_708 / math.sqrt(20), hou_tan_and_zhong(3), 400),
-    Experiment("UCB-Tuned, arms 0.9 and 0.8 [Wolf25]", 25.96, 1.20, wolf("ucb-tuned", 0.9, 0.8), 400),
-    Experiment("UCB-Tuned, arms 0.8 and 0.9 [Wolf25]", 25.4, 2.5, wolf("ucb-tuned", 0.8, 0.9), 400),
-    Experiment("UCB-Tuned, arms 0.9 and 0.895 [Wolf25]", 106.1, 4.5, wolf("ucb-tuned", 0.9, 0.895), 400),
-    Experiment("UCB1, arms 0.9 and 0.8 [Wolf25]", 177.8, 3.0, wolf("ucb1", 0.9, 0.8), 400),
-    Experiment("UCB-V, ζ = 1, arms 0.9 and 0.8 [Wolf25]", 88.5, 1.4, wolf(UCB_V, 0.9, 0.8), 400),
+    Experiment("UCB-Tuned, arms 0.9 and 0.8 [Wolf25]", 25.96, 1.20, wolf("ucb-tuned", 0.9, 0.8), 1_000),
+    Experiment("UCB-Tuned, arms 0.8 and 0.9 [Wolf25]", 25.4, 1.7, wolf("ucb-tuned", 0.8, 0.9), 1_000),
+    Experiment("UCB-Tuned, arms 0.9 and 0.895 [Wolf25]", 106.1, 4.5, wolf("ucb-tuned", 0.9, 0.895), 1_000),
+    Experiment("UCB1, arms 0.9 and 0.8 [Wolf25]", 177.8, 3.0, wolf("ucb1", 0.9, 0.8), 1_000),
+    Experiment("UCB-V, ζ = 1, arms 0.9 and 0.8 [Wolf25]", 88.5, 1.4, wolf(UCB_V, 0.9, 0.8), 1_000),
 ]
 
 
@@ -134,7 +134,7 @@ def print_published() -> None:
     for what, published, theirs, measure, runs in EXPERIMENTS:
         mean, error = averages({"mean": measure(runs)}).values()
         apart = (mean - published) / math.hypot(error, theirs)
-        print(f"| {what} | {shown(published, theirs)} | {shown(mean, error)} | {runs} | {apart:+.1f} |", flush=True)
+        print(f"| {what} | {shown(published, theirs)} | {shown(mean, error)} | {runs:,} | {apart:+.1f} |", flush=True)
 
 
 def print_unsorted() -> None:
