@@ -47,6 +47,7 @@ from prudent.policies.quantile_ucb import QuantileUCB as QuantileUCB
 from prudent.policies.random_arm import RandomArm as RandomArm
 from prudent.policies.rho_mts import RhoMTS as RhoMTS
 from prudent.policies.round_robin import RoundRobin as RoundRobin
+from prudent.policies.rs_etc_m import RSETCM as RSETCM
 from prudent.policies.thompson import Thompson as Thompson
 from prudent.policies.u_ucb import UUCB as UUCB
 from prudent.policies.ucb1 import UCB1 as UCB1

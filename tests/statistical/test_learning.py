@@ -95,6 +95,7 @@ LEARNERS = [
     ("u-ucb(alpha=0.3)", BETAS, 1_000),  # its width carries 1/α
     *(("mean-cvar-lcb(alpha=0.5, weight=0.5)", bandit, 300) for bandit in (COINS, BETAS)),
     *(("entropic-lcb(lam=2)", bandit, 300) for bandit in (COINS, BETAS)),
+    ("rs-etc-m", COINS, 300),
 ]
 NO_LEARNERS = {"fixed-arm", "random-arm", "round-robin", "epsilon-greedy", "marab"}
 """Yardsticks; one that goes on exploring for ever; one that may stay with a worse arm (below)."""
