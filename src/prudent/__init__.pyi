@@ -60,6 +60,7 @@ from prudent.policies.random_arm import RandomArm as RandomArm
 from prudent.policies.rho_mts import RhoMTS as RhoMTS
 from prudent.policies.robust_ucb import RobustUCB as RobustUCB
 from prudent.policies.round_robin import RoundRobin as RoundRobin
+from prudent.policies.rs_etc_m import RSETCM as RSETCM
 from prudent.policies.srts import SRTS as SRTS
 from prudent.policies.thompson import Thompson as Thompson
 from prudent.policies.u_ucb import UUCB as UUCB
@@ -81,9 +82,14 @@ from prudent.risk.distortion import ProportionalHazard as ProportionalHazard
 from prudent.risk.distortion import Spectral as Spectral
 from prudent.risk.distortion import Wang as Wang
 from prudent.risk.entropic import Entropic as Entropic
+from prudent.risk.evar import EVaR as EVaR
 from prudent.risk.mean_variance import MeanVariance as MeanVariance
 from prudent.risk.periods import period_cost as period_cost
+from prudent.risk.prospect import CPT as CPT
 from prudent.risk.sharpe import Sharpe as Sharpe
+from prudent.risk.shortfall import Expectile as Expectile
+from prudent.risk.shortfall import PowerShortfall as PowerShortfall
+from prudent.risk.shortfall import Shortfall as Shortfall
 from prudent.risk.tails import CVaR as CVaR
 from prudent.risk.tails import MeanCVaR as MeanCVaR
 from prudent.risk.tails import Mixed as Mixed
