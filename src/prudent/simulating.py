@@ -3,17 +3,22 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from prudent.arms.base import Law
 from prudent.bandit import Bandit
 from prudent.engine.simulation import simulate as engine_simulate
+from prudent.learners import Learner, is_learner
 from prudent.policies.base import Policy
 from prudent.policies.units import Scale
 from prudent.risk.base import RiskMeasure
 from prudent.runs import Runs
+from prudent.worlds.environment import Environment
 
 
 def simulate(
-    bandit: Bandit,
-    policy: Policy | str,
+    bandit: Bandit | Environment | Callable[[int, np.random.Generator], float],
+    policy: Policy | Learner | str,
     *,
     risk: RiskMeasure | str,
     horizon: int,
@@ -26,15 +31,21 @@ def simulate(
     snapshots: Sequence[int] = (),
     bound_failure: float = 0.0,
     progress: Callable[[int], Any] | None = None,
+    arms: int | Sequence[str] | None = None,
+    laws: Bandit | None = None,
+    replay: bool = False,
+    delay: int | Law | str | Callable[[float, np.random.Generator], float] | None = None,
 ) -> Runs:
     """Run a policy on a bandit for `horizon` rounds, `runs` times.
 
     Parameters
     ----------
     bandit
-        The arms.
+        The arms: a `Bandit`, or an environment of your own, which is a function `(arm, rng) -> reward`, an object with
+        `reset(rng)` and `pull(arm)`, or a Gymnasium environment with discrete actions (docs/worlds.md).
     policy
-        A policy, its spec such as `"mv-lcb(c=1)"`, or a `NamedTuple` of your own (prudent/policies/base.py).
+        A policy, its spec such as `"mv-lcb(c=1)"`, a `NamedTuple` of your own (prudent/policies/base.py), or a learner,
+        which is an object with `ask(rng)` and `tell(arm, reward)`.
     risk
         The risk measure by which the rewards are judged, or its spec.
     horizon, runs
@@ -46,13 +57,13 @@ def simulate(
         for a batch at a time (docs/live.md).
     engine
         "leaping" is exact in law and costs hardly more for a longer horizon (docs/leaping.md); "stepping" plays every
-        round; "auto" leaps where it can.
+        round; "interpreted" does so in Python, which environments, learners and delays need; "auto" chooses.
     scale
         How large rewards are. By default a policy runs as published, on the rewards as they are; on arms that it was
         not made for, a warning says so. "auto" takes what the policy leaves open (`range`, `sd`, `low`, `high`, …) from
         the arms, and a number has it run as published on rewards divided by that number. See docs/units.md.
     workers
-        Threads; all cores by default.
+        Threads, or processes where the simulation is interpreted; all cores by default.
     snapshots
         Earlier rounds at which to write the statistics down too, see `Runs.at`.
     bound_failure
@@ -60,6 +71,16 @@ def simulate(
         then be wrong with that probability.
     progress
         Called with the number of runs just finished.
+    arms
+        How many arms an environment has, or their names; not needed if it has an attribute `n_arms` or `names`.
+    laws
+        The true laws of an environment's arms, if you know them: regret and gaps are computed from them.
+    replay
+        Compare with the best fixed arm in hindsight instead. Every arm of the environment is also pulled in all rounds,
+        on the same random numbers, which takes as long again for each arm.
+    delay
+        How many rounds late a reward is seen: a number, a law such as `"poisson(3)"`, or a function
+        `(reward, rng) -> rounds`.
 
     Examples
     --------
@@ -69,18 +90,27 @@ def simulate(
     >>> runs.regret().shape
     (100,)
     """
-    return engine_simulate(
-        bandit,
-        policy,
-        risk=risk,
-        horizon=horizon,
-        runs=runs,
-        seed=seed,
-        batch=batch,
-        engine=engine,
-        scale=scale,
-        workers=workers,
-        snapshots=snapshots,
-        bound_failure=bound_failure,
-        progress=progress,
-    )
+    given: dict[str, Any] = {
+        "risk": risk,
+        "horizon": horizon,
+        "runs": runs,
+        "seed": seed,
+        "batch": batch,
+        "engine": engine,
+        "scale": scale,
+        "workers": workers,
+        "snapshots": snapshots,
+        "progress": progress,
+    }
+    own: dict[str, Any] = {"arms": arms, "laws": laws, "delay": delay}
+    if needs_python(bandit, policy, engine) or replay or any(value is not None for value in own.values()):
+        from prudent.worlds.simulation import simulate_world  # only these need joblib
+
+        return simulate_world(bandit, policy, **given, **own, replay=replay)
+    compiled: Any = bandit, policy
+    return engine_simulate(*compiled, **given, bound_failure=bound_failure)
+
+
+def needs_python(bandit: Any, policy: Any, engine: Any) -> bool:
+    """Whether there is something that only Python can run: an environment, a learner, or by the user's wish."""
+    return not isinstance(bandit, Bandit) or engine == "interpreted" or is_learner(policy)
