@@ -48,7 +48,7 @@ class AsymptoticBound:
     def regret(self, horizon: int) -> float:
         """constant · log n/n, what the regret tends to at best; at a finite n a policy may be below it."""
         n = check_integer("regret", "horizon", horizon, low=1)
-        return self.constant * math.log(n) / n
+        return float(over(self.prices * math.log(n), self.divergences).sum()) / n
 
 
 def asymptotic_bound(
@@ -97,7 +97,7 @@ def lower_bound(
         names = ", ".join(name for name, it_is in zip(bandit.names, unseen, strict=True) if it_is)
         remarks.append(f"it says nothing about {names}, which no better law of the model can be taken for")
     kind = "regret" if isinstance(check_risk(risk), MeanVariance) else "gap regret"
-    unique = np.count_nonzero(bandit.gaps(risk) == 0.0) == 1
+    unique = int(np.count_nonzero(bandit.gaps(risk) == 0.0)) == 1
     return Bound(
         NAME,
         f"expected {kind} of any policy that learns, as n grows",
