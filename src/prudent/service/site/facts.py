@@ -139,10 +139,10 @@ def sentence(fold: Fold, leader: Leader | None) -> str:
         return f"{state}. No reward has been counted yet."
     if leader.decided and not leader.excluded:
         return f"{state}. {leader.arm} is the only arm in play."
-    if leader.decided and fold.changed:
-        return f"{state}. {leader.arm} would be best, with {sure}, but rewards have changed: find the reason first."
     if leader.decided:
-        return f"{state}. {leader.arm} is best, with {sure}. You may stop."
+        certain = f"{leader.arm} is best, with {sure}. You may stop."
+        doubtful = f"{leader.arm} would be best, with {sure}, but rewards have changed: find the reason first."
+        return f"{state}. {doubtful if fold.changed else certain}"
     left = f"{len(leader.left)} of {len(leader.left) + len(leader.excluded)} arms may still be best."
     return f"{state}. {leader.arm} is ahead, but nothing is decided: {left}"
 
