@@ -26,11 +26,11 @@ FLAGS = (
 class Browser:
     """One window. `errors` are what the console said, `requests` all addresses that pages asked for."""
 
-    def __init__(self, patience: float = 120.0) -> None:
+    def __init__(self, patience: float = 240.0) -> None:
         self.patience = patience
         self.errors: list[str] = []
         self.requests: list[str] = []
-        self.loaded = 0
+        self.loaded = self.width = 0
         self._folder = tempfile.mkdtemp(prefix="chromium-")
         take, self._out = os.pipe()
         self._in, give = os.pipe()
@@ -88,9 +88,14 @@ class Browser:
 
     def size(self, width: int, height: int) -> None:
         """The size of the window; small ones are telephones."""
+        self.width = width
         self.send(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500
         )
+
+    def darken(self, scheme: str) -> None:
+        """What the person prefers: dark or light."""
+        self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def go(self, url: str) -> None:
         """Open an address, and wait until it is there."""
@@ -143,8 +148,7 @@ class Browser:
 
     def picture(self, *, height: int | None = None) -> bytes:
         """The window as PNG."""
-        box = self.run("[innerWidth, innerHeight]")
-        clip = {"x": 0, "y": 0, "width": box[0], "height": height or box[1], "scale": 1}
+        clip = {"x": 0, "y": 0, "width": self.width, "height": height or self.run("innerHeight"), "scale": 1}
         return base64.b64decode(self.send("Page.captureScreenshot", clip=clip, captureBeyondViewport=True)["data"])
 
     def violations(self) -> list[str]:
@@ -159,9 +163,9 @@ class Browser:
 
     def too_wide(self) -> list[str]:
         """What reaches beyond the window's edge, outside of boxes that scroll."""
-        return self.run(
+        return self.run(  # the window of a telephone grows with what is too wide, so its own width says nothing
             "[...document.querySelectorAll('main *')].filter(it => !it.closest('.scroll, thead, pre, svg') &&"
-            " it.getBoundingClientRect().right > innerWidth + 1).map(it => it.outerHTML.slice(0, 200))"
+            f" it.getBoundingClientRect().right > {self.width + 1}).map(it => it.outerHTML.slice(0, 200))"
         )
 
     def close(self) -> None:

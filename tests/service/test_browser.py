@@ -23,8 +23,8 @@ pytestmark = [
 IMAGES = Path(__file__).parents[2] / "docs/images"
 DESKTOP, PHONE = (1200, 900), (360, 740)
 CSV = "variant,revenue\n" + "".join(
-    f"{name},{start + 7 * (i % 5) - 14}\n"
-    for name, start in (("old", 52), ("new", 60), ("bold", 66))
+    f"{name},{mean + step * (i % 5 - 2)}\n"
+    for name, mean, step in (("old", 52, 4), ("new", 58, 6), ("bold", 62, 10))
     for i in range(12)
 )
 
@@ -60,8 +60,8 @@ class Looker:
     def __init__(self, browser, url):
         self.browser, self.url, self.wrong = browser, url, []
 
-    def look(self, name, *, axe=True, picture=None, height=None):
-        """On both sizes; the picture is kept if it is one of the docs."""
+    def look(self, name, *, axe=True, dark=False, picture=None, height=None):
+        """On both sizes, and in the dark; the picture is kept if it is one of the docs."""
         for kind, size in (("desktop", DESKTOP), ("phone", PHONE)):
             self.browser.size(*size)
             self.wrong += [f"{name}, {kind}, too wide: {each}" for each in self.browser.too_wide()]
@@ -69,10 +69,14 @@ class Looker:
                 (IMAGES / f"service-{name}.png").write_bytes(self.browser.picture(height=height))
             if axe and has_axe() and kind == "desktop":
                 self.wrong += [f"{name}, {kind}: {each}" for each in self.browser.violations()]
+                if dark:
+                    self.browser.darken("dark")
+                    self.wrong += [f"{name}, dark: {each}" for each in self.browser.violations()]
+                    self.browser.darken("light")
         self.browser.size(*DESKTOP)
 
 
-def traffic(url, token, most=400):
+def traffic(url, token, most=150):
     """Visitors come until a guardrail has acted: the old way turns out much worse than the pilot said."""
     with Client(url, token, "shop") as trial:
         for visitor in range(most):
@@ -93,7 +97,7 @@ def plans(browser, pages, url, token, folder):
     address = browser.run("location.href")
     (folder / "shop.csv").write_text(CSV)
     browser.attach("pilot", str(folder / "shop.csv"))
-    browser.fill(title="Shop", unit="EUR", smallest="0", largest="100", less="2", steadier="8", instead="10")
+    browser.fill(title="Shop", unit="EUR", smallest="0", largest="100", less="3", steadier="8", instead="12")
     browser.until("document.getElementById('saved').textContent === 'Saved.'")
     browser.go("about:blank")
     browser.go(address)
@@ -103,14 +107,14 @@ def plans(browser, pages, url, token, folder):
     browser.fill(group="variant", outcome="revenue", people="2000", draws="10", runs="2", policies="exp-exp")
     browser.press("button[value=check]")
     assert "Which option wins for which ρ" in browser.text()
-    pages.look("plan-form", picture="desktop", height=1500)
+    pages.look("plan-form", dark=True, picture="desktop", height=1500)
     browser.press("button[value=compute]")
     browser.run("window.stayed = true")
     pages.look("plan-waits", axe=False)
     browser.until("document.body.innerText.includes('Start this experiment')")
     assert browser.run("window.stayed"), "the page changes by itself"
     browser.until("[...document.images].every(it => it.complete && it.naturalWidth > 0)")
-    pages.look("plan", picture="desktop", height=1400)
+    pages.look("plan", dark=True, picture="desktop", height=1400)
 
 
 def watches(browser, pages, url, token):
@@ -122,7 +126,7 @@ def watches(browser, pages, url, token):
     traffic(url, token)
     browser.until("document.body.innerText.includes('A guardrail acted on old')")
     assert browser.run("window.stayed"), "the page changes by itself"
-    pages.look("experiment", picture="phone")
+    pages.look("experiment", dark=True, picture="phone")
     browser.run("document.querySelector('form[action$=stop] [name=reason]').value = 'bold is good enough'")
     browser.press("form[action$=stop] button")
     assert "Stopped: bold is good enough" in browser.text()
@@ -140,6 +144,22 @@ def test_from_a_plan_to_a_report(browser, served, tmp_path):
     for path in ("/", "/explore"):
         browser.go(f"{url}{path}")
         pages.look(path)
-    assert pages.wrong == []
     assert browser.errors == []
+    browser.go(f"{url}/e/none")
+    assert "there is no experiment" in browser.text()
+    pages.look("nothing")
+    assert pages.wrong == []
     assert {each for each in browser.requests if not each.startswith((f"{url}/", "data:", "about:"))} == set()
+
+
+def test_what_is_looked_for_is_found(browser):
+    """A check must be able to fail."""
+    browser.size(*PHONE)
+    browser.go("data:text/html,<main><p id=x style='color:gray;background:silver'>words</main>")
+    browser.run("document.getElementById('x').style.width = '900px'; console.error('oh'); fetch('http://other.invalid')"
+                ".catch(() => true)")  # fmt: skip
+    assert "900px" in browser.too_wide()[0]
+    assert any("oh" in each for each in browser.errors)
+    assert "http://other.invalid/" in browser.requests
+    if has_axe():
+        assert any("color-contrast" in each for each in browser.violations())

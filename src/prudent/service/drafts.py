@@ -88,8 +88,8 @@ class Drafts:
 
     def ahead(self, draft: Draft) -> int:
         """How many are computed before it."""
-        sql = "SELECT COUNT(*) FROM draft WHERE state = 'computing' OR (state = 'waiting' AND queued < ?)"
-        return int(self._store.read(sql, draft.queued)[0][0])
+        sql = "SELECT COUNT(*) FROM draft WHERE id <> ? AND (state = 'computing' OR (state = 'waiting' AND queued < ?))"
+        return int(self._store.read(sql, draft.id, draft.queued)[0][0])
 
     # Changes
 

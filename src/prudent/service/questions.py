@@ -227,7 +227,7 @@ def _check_policy(text: str) -> None:
 
 def in_words(text: str, folder: str) -> str:
     """A message in the words of the form: fields instead of options, and the file as it was called."""
-    text = text.replace(f"{folder}/", "").replace("plan: ", "", 1)
+    text = text.replace(f"{folder}/", "").removeprefix("plan: ")
     for flag, field in FLAGS.items():
         text = text.replace(flag, field)
     return text

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from prudent.errors import PrudentError
+from prudent.errors import PrudentError, shown
 from prudent.service.computing import FOUND
 from prudent.service.drafts import PILOT, Draft, Drafts
 from prudent.service.planner import Planner
@@ -20,7 +20,7 @@ from prudent.service.routes import Reply
 from prudent.service.service import Service
 from prudent.service.site import words
 from prudent.service.site.app import HTML, Handler, Visit, check_from_here, page
-from prudent.service.spec import Spec
+from prudent.service.spec import Spec, check_text
 
 LARGEST = 2**20
 """Bytes of an uploaded file."""
@@ -136,11 +136,14 @@ class Planning:
         return _to(name)
 
     async def _save(self, visit: Visit, name: str, more: bool) -> None:
-        fields = {key: text for key, text in visit.form.items() if key not in ("pilot", "drop", "rows")}
+        names = [name for name in visit.form if name not in ("pilot", "drop", "rows")]
+        fields = {name: visit.form[name].replace("\r\n", "\n") for name in names}
         if sum(map(len, (*fields, *fields.values()))) > LONGEST:
             raise RequestError("too-large", f"the fields must have at most {LONGEST:,} characters together")
-        if any("\0" in text or not text.isprintable() for text in fields.values() if "\n" not in text):
-            raise RequestError("invalid", "the fields must be text without control characters")
+        try:
+            check_text("form", "its fields", "".join((*fields, *fields.values())), lines=True)
+        except PrudentError as error:
+            raise RequestError("invalid", str(error)) from None
         upload = visit.files.get("pilot")
         if upload is not None and len(upload[1]) > LARGEST:
             fix = "take a sample of its rows, or use `prudent plan` on the command line"
@@ -205,7 +208,10 @@ class Planning:
 
 def started_with(experiment: dict[str, Any], form: dict[str, str]) -> dict[str, Any]:
     """The experiment of a plan with what is said when it is started: its name, and how it is run."""
-    made = {**experiment, "name": form.get("name", "").strip()}
+    name = form.get("name", "").strip()
+    if not re.fullmatch("[a-z0-9][a-z0-9-]{0,62}", name):
+        raise PrudentError(f"name: must be up to 63 small letters, digits and hyphens, got {shown(name)}")
+    made = {**experiment, "name": name}
     if fallback := form.get("fallback", ""):
         made["fallback"] = fallback
     if window := form.get("window", "").strip():
