@@ -8,7 +8,7 @@ transform) must be uniform. The table has the p-value of a Kolmogorov-Smirnov te
 Laws: Gaussian arms with means N(0.5, 0.2²) and standard deviations from 0.05 to 0.5, evenly on a logarithmic scale;
 coins whose rates are uniform; and Beta laws, which are not what the model assumes, with means from 0.2 to 0.8 and as
 much weight as 1 to 20 rewards. The last lines are mutants: forecasts that take the arms' means, or their variances, for
-the truth.
+the truth. With ρ = 1 the means decide nearly alone, so that the variances matter where ρ = 0.
 
 With `--beside` it is measured instead how many commands a second the service carries out while forecasts are made all
 the time, without the rests between them, and without forecasts.
@@ -34,7 +34,7 @@ from prudent.policies.units import without_warning
 from prudent.risk.mean_variance import MeanVariance
 from prudent.service import forecasts
 
-ARMS, RISK = 3, MeanVariance(1.0)
+ARMS = 3
 LEVELS = (0.5, 0.8, 0.95)
 Rng = np.random.Generator
 Array = np.ndarray[Any, Any]
@@ -74,6 +74,7 @@ class Case(NamedTuple):
     laws: Callable[[Rng], list[Law]]
     support: tuple[float, float] | None = None
     mutant: Callable[[forecasting.Drawn, list[ArmState]], forecasting.Drawn] | None = None
+    rho: float = 1.0
 
 
 SHARP = "mv-lcb(c=1, unbiased=True, range=1)"
@@ -83,17 +84,19 @@ CASES = [
     Case("coins, mv-lcb", SHARP, coins, (0.0, 1.0)),
     Case("Beta arms, mv-lcb", SHARP, betas, (0.0, 1.0)),
     Case("mutant: means taken for the truth", SHARP, gaussians, None, exact_means),
-    Case("mutant: variances taken for the truth", SHARP, gaussians, None, exact_variances),
+    Case("Gaussian arms, mv-lcb, ρ = 0", SHARP, gaussians, rho=0.0),
+    Case("mutant: variances for the truth, ρ = 0", SHARP, gaussians, None, exact_variances, 0.0),
 ]
 
 
 def transforms(case: Case, experiments: int, horizon: int, draws: int) -> Array:
     """For each experiment the shares of futures below the truth: of the regret and of the cost at the end."""
     rng, third, found = np.random.default_rng(2026), horizon // 3, []
-    agent = Agent(case.policy, ARMS, horizon, risk=RISK, support=case.support)
+    risk = MeanVariance(case.rho)
+    agent = Agent(case.policy, ARMS, horizon, risk=risk, support=case.support)
     for number in range(experiments):
         laws = case.laws(rng)
-        settings: dict[str, Any] = {"risk": RISK, "horizon": horizon, "runs": 1, "seed": number, "workers": 1}
+        settings: dict[str, Any] = {"risk": risk, "horizon": horizon, "runs": 1, "seed": number, "workers": 1}
         with without_warning():
             played = simulate(Bandit(laws), agent.policy, snapshots=[third], **settings)
         then = played.at(third)
@@ -101,9 +104,9 @@ def transforms(case: Case, experiments: int, horizon: int, draws: int) -> Array:
         arms = [ArmState(None, *row) for row in rows]
         allowed = forecasting.possible(arms, agent.support, draws, rng)
         allowed = allowed if case.mutant is None else case.mutant(allowed, arms)
-        seen = forecasting.futures(agent._ready, arms, RISK, horizon - third, allowed, leaping=False, seed=number)
+        seen = forecasting.futures(agent._ready, arms, risk, horizon - third, allowed, leaping=False, seed=number)
         cost = float(played.cost()[0])
-        truths = cost - min(map(RISK.cost, laws)), cost
+        truths = cost - min(map(risk.cost, laws)), cost
         found.append([share_below(part[:, -1], truth, rng) for part, truth in zip(seen[1:3], truths, strict=True)])
     return np.array(found)
 
@@ -156,13 +159,14 @@ def main() -> None:
     parser.add_argument("--horizon", type=int, default=1500)
     parser.add_argument("--draws", type=int, default=300)
     parser.add_argument("--beside", action="store_true", help="measure the service instead")
+    parser.add_argument("--only", default="", metavar="TEXT", help="cases whose names contain this")
     given = parser.parse_args()
     if given.beside:
         beside()
         return
     print(f"{given.experiments} experiments of {given.horizon} rounds, {given.draws} futures each")
     print(f"{'':<40}{'':<8}{'p':>9}{'50 %':>9}{'80 %':>9}{'95 %':>9}")
-    for case in CASES:
+    for case in (case for case in CASES if given.only in case.name):
         began = time.perf_counter()
         both = transforms(case, given.experiments, given.horizon, given.draws)
         for what, shares in zip(("regret", "cost"), both.T, strict=True):

@@ -97,7 +97,8 @@ TESTS = {
     "statistical/test_study_compare unit/test_plan",
     "testing": "unit/test_testing_* unit/test_arms unit/test_best_of_both",
     "text": "unit/test_text unit/test_cli unit/test_report",
-    "theory": "unit/test_theory unit/test_lower_bounds unit/test_horizons figures/test_configuration_figures statistical/test_theorems",
+    "theory": "unit/test_theory unit/test_lower_bounds unit/test_horizons "
+    "figures/test_configuration_figures statistical/test_theorems",
 }
 """The tests of each room, the cheap ones first: those that mirror it, and for kernels those of laws."""
 

@@ -8,8 +8,8 @@ from prudent.paper import leaderboard
 from prudent.paper.making import Settings, make
 from prudent.policies.base import policies as registry
 
-ELSEWHERE = {"bernoulli-mvts", "bernoulli-thompson", "fixed-arm"}
-"""Policies of coins, and the one that knows the best arm."""
+ELSEWHERE = {"bernoulli-mvts", "bernoulli-thompson", "fixed-arm", "rs-etc-m"}
+"""Policies of coins, the one that knows the best arm, and one for mixtures, which is exp-exp for the mean-variance."""
 
 
 def test_every_policy_is_somewhere():

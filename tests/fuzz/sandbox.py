@@ -126,7 +126,10 @@ def serve(setup: str) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     quiet_since = mmap.mmap(-1, 8)  # shared with the children
     start_clock_after_compiling(quiet_since)
+    seldom, usual = (100_000, 50, 100), gc.get_threshold()
+    gc.set_threshold(*seldom)  # while kernels are compiled, as in the conftest
     exec(setup, {})
+    gc.set_threshold(*usual)
     gc.collect()
     gc.freeze()  # else the collector of every child would write to all that was made so far, and so copy it
     while True:

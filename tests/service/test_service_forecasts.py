@@ -5,12 +5,13 @@ import threading
 import pytest
 from sites import EXPERIMENT, Site
 
-from prudent.live.forecast import Forecast
+from prudent.live.forecast import Chance, Forecast
 from prudent.service import forecasts as forecasting
 from prudent.service import messages as m
 from prudent.service.fold import Fold
 from prudent.service.forecasts import Forecasts
 from prudent.service.site.app import Site as Pages
+from prudent.service.site.app import templates
 from prudent.service.site.charts import fan
 from prudent.service.site.forecasting import forecast_section
 from prudent.service.spec import decoded
@@ -141,10 +142,18 @@ def test_the_page_and_the_report_say_how_it_may_end(site):
 
 
 def test_names_of_arms_are_only_text():
-    forecast = Forecast("", fan=((1, (0.0,) * 7), (2, (1.0,) * 7)))
-    shown = forecast_section(forecasting.Kept(3, ("a",), forecast._replace(why="<b>")))
-    assert shown["sentence"] == "No forecast: <b>."
-    assert forecast_section(None)["sentence"] == "The forecast is being computed."
+    bad, seven = "<script>alert(1)</script>", (0.0,) * 7
+    found = Forecast("", 5, 9, 100, "x", seven, seven, 1.0, (Chance(bad, 1.0, 1.0, 1.0),), ((1, seven), (2, seven)))
+    for forecast in (found, Forecast(bad)):
+        shown = forecast_section(forecasting.Kept(3, (bad,), forecast))
+        text = templates().get_template("forecast.html.j2").render(forecast=shown)
+        assert "<script" not in text
+        assert "&lt;script" in text
+
+
+def test_a_forecast_that_is_not_there_yet_is_announced():
+    text = templates().get_template("forecast.html.j2").render(forecast=forecast_section(None))
+    assert "The forecast is being computed." in text
 
 
 def test_a_fan_has_a_band_for_each_pair_of_quantiles():

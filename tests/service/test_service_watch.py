@@ -209,3 +209,19 @@ def test_the_api_and_the_metrics_tell_it(tmp_path):
     assert 'prudent_repeated_requests_total{experiment="four"} 1.0' in site("GET", "/metrics").body.decode()
     assert 'prudent_late_rewards_total{experiment="four"} 0.0' in text
     site.close()
+
+
+def test_the_oldest_open_decision_is_found_without_reading_all(database, clock):
+    service = Service(open_store(database), clock, patience=0.0).start()
+    service.create(decoded(SPEC))
+    made = service.run("one", m.Ask(count=3)).decisions
+    clock.advance(5)
+    service.run("one", m.Ask())
+    assert service.store.oldest_open(1) == clock.time - 5000
+    service.run("one", m.TellMany([m.Told(0.5, decision=each.decision) for each in made]))
+    assert service.store.oldest_open(1) == clock.time
+    if service.store.database.by_open:
+        sql = f"EXPLAIN QUERY PLAN SELECT at FROM decision{service.store.database.by_open} WHERE experiment = ?"
+        plan = service.store.read(sql + " AND state IN ('open', 'waiting', 'told') ORDER BY seq LIMIT 1", 1)
+        assert [row[-1] for row in plan] == ["SEARCH decision USING INDEX decision_open (experiment=?)"]
+    service.close()

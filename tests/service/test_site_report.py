@@ -9,7 +9,7 @@ from test_site import HOSTILE, Tags, get
 from prudent.service import messages as m
 from prudent.service.events import Event
 from prudent.service.site.app import Site as Pages
-from prudent.service.site.report import limit, span, spent
+from prudent.service.site.report import ahead, limit, span, spent
 from prudent.service.spec import Guardrail, decoded
 
 SPEC = {
@@ -146,6 +146,13 @@ def test_pauses_add_up():
     assert spent(events, "paused", 99) == (2, 6)
     assert spent(events, "frozen", 99) == (1, 10)
     assert spent(events[:2], "paused", 99) == (1, 89)
+
+
+def test_of_many_arms_the_forecast_tells_those_that_have_a_chance():
+    few = [(f"arm {i}", "below 1 %", "below 1 %", "1 %") for i in range(6)]
+    assert ahead({"arms": few, "svg": ""}) == {"arms": few, "svg": ""}
+    best = [("best", "19 %", "below 1 %", "1 %"), ("ahead", "below 1 %", "3 %", "1 %")]
+    assert ahead({"arms": [*few, *best]})["arms"] == best
 
 
 def test_a_quantile_is_named():

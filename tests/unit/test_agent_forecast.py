@@ -280,12 +280,19 @@ def test_outcomes_of_which_less_is_better_have_the_same_forecast():
 
 def test_many_rounds_are_leapt_or_cut_short(monkeypatch):
     monkeypatch.setattr(forecasting, "STEPS", 400_000)
+    monkeypatch.setattr(forecasting, "LONGEST", 4_000)
     some = agent_of(horizon=1_060).forecast()
     assert (some.draws, some.rounds) == (400, 1_060)
     leaping = agent_of(horizon=5_000).forecast()
-    assert (leaping.draws, leaping.rounds) == (500, 5_000)
+    assert (leaping.draws, leaping.rounds) == (500, 4_060)
     stepping = told(Agent(POLICIES["anytime"], ["A", "B"], 5_000, risk=RISK), NOISE).forecast()
     assert (stepping.draws, stepping.rounds) == (200, 2_060)
+
+
+def test_rewards_too_large_to_square_have_no_forecast():
+    agent = Agent(MVLCB(range=1e150), ["A", "B"], 600, risk=RISK)
+    told(agent, {arm: [value * 1e154 for value in values] for arm, values in NOISE.items()})
+    assert "measure them in larger units" in agent.forecast().why
 
 
 @pytest.mark.parametrize(

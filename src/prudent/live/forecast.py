@@ -36,8 +36,11 @@ LEVELS = (0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975)
 DRAWS, FEWEST = 1000, 200
 """Futures, at most and at least; half of the most if they leap, which takes a millisecond or two for each."""
 
-STEPS = 10_000_000
-"""Rounds of all futures together that are simulated one by one, about a second's work."""
+STEPS = 20_000_000
+"""Rounds of all futures together that are simulated one by one, about half a second's work."""
+
+LONGEST = 10_000_000
+"""Rounds of a future that leaps: beyond, leaps take long too."""
 
 POINTS = 10
 """Points in time between now and the end."""
@@ -133,7 +136,10 @@ def forecast(
         return Forecast(why)
     leaping, draws, rounds = effort(ready, rounds)
     laws = possible(arms, support, draws, np.random.default_rng(0))
-    found = futures(ready, arms, risk, rounds, laws, leaping=leaping, seed=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = futures(ready, arms, risk, rounds, laws, leaping=leaping, seed=1)
+    if not np.isfinite(found.regret).all():
+        return Forecast("the rewards are so large that their squares are no numbers; measure them in larger units")
     playing = [label for label, arm in zip(labels, arms, strict=True) if not arm.retired]
     best, ahead = (np.bincount(who, minlength=len(playing)) / draws for who in (found.best, found.ahead))
     chances = zip(playing, best.tolist(), ahead.tolist(), found.shares.mean(0).tolist(), strict=True)
@@ -214,7 +220,7 @@ def effort(ready: Ready, rounds: int) -> tuple[bool, int, int]:
     """
     draws = min(DRAWS, max(FEWEST, STEPS // rounds))
     if draws * rounds > STEPS and can_leap(ready.policy):
-        return True, DRAWS // 2, rounds
+        return True, DRAWS // 2, min(rounds, LONGEST)
     return False, draws, min(rounds, STEPS // draws)
 
 

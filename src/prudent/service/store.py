@@ -102,6 +102,7 @@ class Database(Protocol):
 
     several_workers: bool
     locking: str
+    by_open: str
 
     def begin(self) -> None: ...
     def commit(self) -> None: ...
@@ -347,9 +348,8 @@ class Store:
     def oldest_open(self, number: int) -> int | None:
         """The time of the oldest decision that waits for its reward."""
         found = self.read(
-            "SELECT at FROM event WHERE experiment = ? AND seq = (SELECT MIN(seq) FROM decision WHERE experiment = ?"
-            " AND state IN ('open', 'waiting', 'told'))",
-            number,
+            f"SELECT at FROM decision{self.database.by_open} WHERE experiment = ?"
+            " AND state IN ('open', 'waiting', 'told') ORDER BY seq LIMIT 1",
             number,
         )
         return found[0][0] if found else None

@@ -39,7 +39,7 @@ STARTS = 4
 AT_ONCE = 1_000_000
 """Numbers in one array at most."""
 
-ROUGH, FINE = 20, 50
+ROUGH, FINE = 20, 45
 """How often the interval of the multiplier is halved on the grid, and in the search."""
 
 
@@ -218,7 +218,7 @@ def _least(points: Array, weights: Array, form: Any) -> float:
             lambda a: float(_duals(points, weights, form, np.array([a]), FINE)[0]),
             bounds=(start, end),
             method="bounded",
-            options={"xatol": 1e-9 * (end - start)},
+            options={"xatol": 1e-6 * (end - start)},
         )
         least = min(least, float(searched.fun))
     return max(0.0, least)

@@ -26,19 +26,24 @@ class AsymptoticBound:
     Such a policy pulls arm i at least log n/K_i times, with K_i in `divergences`, and each pull adds `prices[i]` to n
     times the regret; both are 0 for the best arm. For a mean-variance this is the regret of the whole sequence of
     rewards, and the price is Δ_i + Γ²_{i*} (Δ_i if only the mean counts). For other measures it is the gap regret, and
-    the price is Δ_i.
+    the price is the gap Δ_i alone.
     """
 
     model: str
     best: int
     divergences: Array
+    gaps: Array
     prices: Array
-    gap_only: bool
 
     @property
     def constant(self) -> float:
         """Σ prices/divergences; infinite if an arm of another mean ties with the best one."""
         return float(over(self.prices, self.divergences).sum())
+
+    @property
+    def gap_constant(self) -> float:
+        """Σ gaps/divergences, the same for the gap regret."""
+        return float(over(self.gaps, self.divergences).sum())
 
     def regret(self, horizon: int) -> float:
         """constant · log n/n, what the regret tends to at best; at a finite n a policy may be below it."""
@@ -72,7 +77,7 @@ def asymptotic_bound(
     divergences[gaps == 0.0] = 0.0
     weight = measure.variance_weight if isinstance(measure, MeanVariance) else 0.0
     prices = gaps + weight * bandit.mean_differences[best] ** 2
-    return AsymptoticBound(str(model), best, divergences, prices, not isinstance(measure, MeanVariance))
+    return AsymptoticBound(str(model), best, divergences, gaps, prices)
 
 
 def lower_bound(
@@ -91,10 +96,11 @@ def lower_bound(
     if (unseen := np.isinf(found.divergences)).any():
         names = ", ".join(name for name, it_is in zip(bandit.names, unseen, strict=True) if it_is)
         remarks.append(f"it says nothing about {names}, which no better law of the model can be taken for")
+    kind = "regret" if isinstance(check_risk(risk), MeanVariance) else "gap regret"
     unique = np.count_nonzero(bandit.gaps(risk) == 0.0) == 1
     return Bound(
         NAME,
-        f"expected {'gap regret' if found.gap_only else 'regret'} of any policy that learns, as n grows",
+        f"expected {kind} of any policy that learns, as n grows",
         CITATION,
         None,
         found.regret(check_integer("lower_bound", "horizon", horizon, low=1)),

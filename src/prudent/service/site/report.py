@@ -4,7 +4,7 @@ import base64
 import hashlib
 import math
 import platform
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from prudent.text import count, counted, minus, number, risk_name
 
 USUAL = ("asked", "activated", "told", "counted", "defaulted", "expired", "withdrawn", "outside", "split", "merged")
 """Kinds of events that are counted, not told one by one."""
+
+FEW = 6
+"""Arms of which the forecast tells all."""
 
 MOST = 12
 """Events that are told, so that the report has two pages; the log has all of them."""
@@ -73,7 +76,7 @@ def report(service: Service, view: View, level: float = 0.95) -> str:
             costs=charts.intervals(
                 [(arm.cost_value, arm.interval, arm.retired or arm.excluded) for arm in known.arms], "Cost of each arm"
             ),
-            forecast=forecast_section(service.forecasts.of(row.id, fold, PATIENCE)),
+            forecast=ahead(forecast_section(service.forecasts.of(row.id, fold, PATIENCE))),
             deviations=[(words.moment(event.at), words.told(event, fold.labels)) for event in notable[-MOST:]],
             more=max(0, len(notable) - MOST),
             made=words.moment(service.now()),
@@ -81,6 +84,13 @@ def report(service: Service, view: View, level: float = 0.95) -> str:
             style=static_file("style.css").decode(),
         )
     )
+
+
+def ahead(forecast: dict[str, Any]) -> dict[str, Any]:
+    """The forecast; of many arms, those that have a chance."""
+    arms = forecast["arms"]
+    some = [arm for arm in arms if len(arms) <= FEW or {arm[1], arm[2]} != {"below 1 %"}]
+    return {**forecast, "arms": some[:MOST]}
 
 
 def units(fold: Fold) -> Units:
