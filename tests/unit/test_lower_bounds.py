@@ -18,6 +18,7 @@ from prudent import (
     Empirical,
     Gaussian,
     MeanVariance,
+    Mixture,
     PrudentError,
     Uniform,
     simulate,
@@ -123,6 +124,15 @@ def test_a_known_divergence_of_a_continuous_law():
 
     best = max(dual(x) for x in np.linspace(1e-3, 1.0 / (1.0 - m) - 1e-9, 200_001))
     assert least_divergence(Uniform(0.0, 1.0), -m, MEAN, support=(0, 1)) == pytest.approx(best, rel=1e-6)
+
+
+def test_a_mixture_is_taken_part_by_part():
+    """Half of it at 0 or 1: the same as a sample of it that has these values and quantiles of the rest."""
+    mixture = Mixture(["bernoulli(0.3)", "uniform(0, 1)"], [0.5, 0.5])
+    sample = Empirical([*[0.0] * 350, *[1.0] * 150, *((np.arange(500) + 0.5) / 500)])
+    for risk in (MeanVariance(1.0), MEAN):
+        k = [least_divergence(law, risk.cost(mixture) - 0.1, risk, support=(0, 1)) for law in (mixture, sample)]
+        assert k[0] == pytest.approx(k[1], rel=1e-4)
 
 
 def test_cheap_values_far_apart():
