@@ -8,8 +8,8 @@ from prudent.paper import leaderboard
 from prudent.paper.making import Settings, make
 from prudent.policies.base import policies as registry
 
-ELSEWHERE = {"bernoulli-mvts", "bernoulli-thompson", "fixed-arm"}
-"""Policies of coins, and the one that knows the best arm."""
+ELSEWHERE = {"bernoulli-mvts", "bernoulli-thompson", "cvar-ts", "fixed-arm", "srts"}
+"""Policies of coins, of Gaussian arms for other risks than the mean-variance, and the one that knows the best arm."""
 
 
 def test_every_policy_is_somewhere():
