@@ -95,6 +95,11 @@ LEARNERS = [
     ("u-ucb(alpha=0.3)", BETAS, 1_000),  # its width carries 1/α
     *(("mean-cvar-lcb(alpha=0.5, weight=0.5)", bandit, 300) for bandit in (COINS, BETAS)),
     *(("entropic-lcb(lam=2)", bandit, 300) for bandit in (COINS, BETAS)),
+    *((name, COINS, 300) for name in ("ucb-tuned", "w-ucb(risk=proportional-hazard(0.5))")),
+    *((name, GAUSSIAN, 300) for name in ("normal-ucb", "cvar-ts(alpha=0.3)", "srts")),
+    ("npts-sg", GAUSSIAN, 200),
+    ("r-ucb(power=1, sd=0.5)", GAUSSIAN, 300),
+    ("robust-ucb(size=0.95)", COINS, 2_500),  # its width is 4√2 times that of UCB1
     ("rs-etc-m", COINS, 300),
 ]
 NO_LEARNERS = {"fixed-arm", "random-arm", "round-robin", "epsilon-greedy", "marab"}

@@ -22,6 +22,7 @@ UNKNOWN = {
         "low": "give the smallest reward possible",
         "high": "give the largest reward possible",
         "best": "give the end of the rewards' interval that makes an arm look best",
+        "size": "give the p-th root of about the largest E|X|^p of an arm's rewards X, p the order",
         "values": "list all rewards possible, ascending",
     }.items()
 }
