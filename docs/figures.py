@@ -12,10 +12,11 @@ from prudent import MVLCB, Bandit, CVaR, Empirical, Gaussian, MeanVariance, iden
 from prudent.engine.blocks import MEAN, RESIDUAL, SIZE, prefix_box, sources, split
 from prudent.engine.passage import advance, make_stacks
 from prudent.engine.record import Statistics
-from prudent.figures import COLOURS, plot_curves, save, style
-from prudent.paper.problems import CONFIGURATION_1
+from prudent.figures import COLOURS, LOWER_BOUND, plot_curves, save, style
+from prudent.paper.problems import CONFIGURATION_1, FIGURE_2
 from prudent.policies.base import Arm, Setting
 from prudent.policies.binding import bind
+from prudent.theory import asymptotic_bound
 
 IMAGES = Path(__file__).parent / "images"
 BANDIT = Bandit([Gaussian(1.0, 0.25)])
@@ -157,8 +158,32 @@ def budget_figure() -> None:
     save(figure, IMAGES / "identification-budget")
 
 
+def lower_bound_figure() -> None:
+    """Regret on the arms of Figure 2 for two ρ, and what no policy that learns can beat as n grows."""
+    horizons = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
+    policies = {"mv-lcb": MVLCB(), "sharp mv-lcb": MVLCB.sharp(), "mvts": "mvts"}
+    figure = Figure(figsize=(9.0, 4.0))
+    for ax, rho in zip(figure.subplots(1, 2, sharey=True), (0.0, 1.0), strict=True):
+        curves = []
+        for label, policy in policies.items():
+            settings = {"risk": MeanVariance(rho), "runs": 300, "seed": 1}
+            found = [simulate(FIGURE_2, policy, horizon=n, **settings).summary() for n in horizons]
+            curves.append((label, [one["regret"] for one in found], [one["regret_se"] for one in found]))
+        plot_curves(ax, horizons, curves)
+        bound = asymptotic_bound(FIGURE_2, MeanVariance(rho))
+        ax.plot(horizons, [bound.regret(n) for n in horizons], **LOWER_BOUND)
+        ax.set_title(f"ρ = {rho:g}", fontsize=10)
+        ax.set_xlabel("rounds n")
+    figure.axes[0].set_ylabel("regret per round")
+    figure.axes[0].legend(title="300 runs, ± 2 standard errors", alignment="left")
+    figure.axes[1].get_legend().remove()
+    figure.tight_layout()
+    save(figure, IMAGES / "lower-bounds")
+
+
 if __name__ == "__main__":
     with style():
+        lower_bound_figure()
         periods_figure()
         budget_figure()
         blocks_figure()

@@ -9,6 +9,14 @@ from prudent.arms.discrete import Bernoulli as Bernoulli
 from prudent.arms.discrete import Deterministic as Deterministic
 from prudent.arms.discrete import Empirical as Empirical
 from prudent.arms.mixture import Mixture as Mixture
+from prudent.arms.own import FromDraw as FromDraw
+from prudent.arms.own import FromQuantile as FromQuantile
+from prudent.arms.own import FromScipy as FromScipy
+from prudent.arms.tabled import Gamma as Gamma
+from prudent.arms.tabled import Laplace as Laplace
+from prudent.arms.tabled import LogNormal as LogNormal
+from prudent.arms.tabled import Pareto as Pareto
+from prudent.arms.tabled import Poisson as Poisson
 from prudent.arms.truncated import TruncatedGaussian as TruncatedGaussian
 from prudent.bandit import Bandit as Bandit
 from prudent.engine.simulation import simulate as simulate
@@ -19,6 +27,7 @@ from prudent.identification.fixed_budget import SuccessiveRejects as SuccessiveR
 from prudent.identification.fixed_budget import UniformAllocation as UniformAllocation
 from prudent.identification.fixed_confidence import LUCB as LUCB
 from prudent.identification.fixed_confidence import VALUCB as VALUCB
+from prudent.identification.quantiles import QLUCB as QLUCB
 from prudent.identification.runs import Searches as Searches
 from prudent.identification.simulation import identify as identify
 from prudent.live.agent import Agent as Agent
@@ -52,6 +61,7 @@ from prudent.policies.random_arm import RandomArm as RandomArm
 from prudent.policies.rho_mts import RhoMTS as RhoMTS
 from prudent.policies.robust_ucb import RobustUCB as RobustUCB
 from prudent.policies.round_robin import RoundRobin as RoundRobin
+from prudent.policies.rs_etc_m import RSETCM as RSETCM
 from prudent.policies.srts import SRTS as SRTS
 from prudent.policies.thompson import Thompson as Thompson
 from prudent.policies.u_ucb import UUCB as UUCB
@@ -73,9 +83,14 @@ from prudent.risk.distortion import ProportionalHazard as ProportionalHazard
 from prudent.risk.distortion import Spectral as Spectral
 from prudent.risk.distortion import Wang as Wang
 from prudent.risk.entropic import Entropic as Entropic
+from prudent.risk.evar import EVaR as EVaR
 from prudent.risk.mean_variance import MeanVariance as MeanVariance
 from prudent.risk.periods import period_cost as period_cost
+from prudent.risk.prospect import CPT as CPT
 from prudent.risk.sharpe import Sharpe as Sharpe
+from prudent.risk.shortfall import Expectile as Expectile
+from prudent.risk.shortfall import PowerShortfall as PowerShortfall
+from prudent.risk.shortfall import Shortfall as Shortfall
 from prudent.risk.tails import CVaR as CVaR
 from prudent.risk.tails import MeanCVaR as MeanCVaR
 from prudent.risk.tails import Mixed as Mixed

@@ -24,6 +24,14 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 ERRORS = "± 2 standard errors"
 """What bands and error bars show, as pictures say it."""
 
+LOWER_BOUND: dict[str, Any] = {
+    "color": "black",
+    "linestyle": (0, (4, 2)),
+    "linewidth": 1.2,
+    "label": "lower bound as $n \\to \\infty$",
+}
+"""How a picture shows what no policy that learns can beat, as n grows (docs/lower-bounds.md)."""
+
 STYLE: dict[Any, Any] = {
     "font.size": 10.0,
     "axes.spines.top": False,

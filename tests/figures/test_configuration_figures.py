@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from prudent import MeanVariance
+from prudent.figures import LOWER_BOUND
 from prudent.paper import configurations, discussion, frontiers, theorems
 from prudent.paper.making import Settings, count_cells, make, measured
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2, HORIZONS
@@ -186,4 +187,9 @@ def test_bounds_that_say_nothing_are_marked(made, drawn, small):
     ax = drawn(theorems)["theorems"].axes[1]
     assert {"Theorem 1, printed", "Theorem 1, corrected"} <= {text.get_text() for text in ax.texts}
     assert {"MV-LCB, regret", "ExpExp, pseudo-regret", "Theorem 2, printed", "vacuous"} <= set(labels(ax))
+    (bound,) = [line for line in ax.lines if line.get_label() == LOWER_BOUND["label"]]
+    n, values = bound.get_data()
+    # 0.95 · 0.05 is all the variance the better coin has; 0.5 looks like it at 0.05 or 0.95.
+    k = 0.5 * np.log(0.5 / 0.95) + 0.5 * np.log(0.5 / 0.05)
+    assert values == pytest.approx((0.25 - 0.0475 + 0.45**2) / k * np.log(n) / n)
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")

@@ -69,6 +69,7 @@ TEXTS = (
     "trial freeze shop old --reason 'a test' --database made.db",
     "trial verify shop --database made.db",
     "trial export shop --out shop.csv --database made.db",
+    "trial report shop --out shop.html --database made.db",
     "trial token --list --database made.db",
     "serve --database made.db backup copy.db",
     "warm-up --policy random-arm --policy uniform",
@@ -158,8 +159,10 @@ CALLS = {
     "Agent('ucb1', 2, support=(0, 1), remember=True).intervals": {"level": "0.9", "quantile": "0.5"},
     "Agent('ucb1', 2, support=(0, 1)).leader": {"level": "0.9"},
     "Agent('ucb1', 2, support=(0, 1), risk='mean').summary": {"level": "0.9"},
+    "Agent('ucb1', 2, support=(0, 1), risk='mean').forecast": {"rounds": "9"},
     "Agent.from_json": {"text": "Agent('ucb1', 2, scale=1).to_json()", "policy": "UCB1()"},
     "theory.bounds": {"bandit": "two_arms()", "risk": "MeanVariance(1)", "horizon": "100", "delta": "0.1"},
+    "theory.asymptotic_bound": {"bandit": "two_arms()", "risk": "'mean'", "support": "(0, 1)", "values": "None"},
     "best_sequence": {"bandit": "two_arms()", "risk": "'variance'", "periods": "3"},
     "sequence_cost": {
         "bandit": "Bandit(['gaussian(0, 1)', 'gaussian(1, 2)'])",

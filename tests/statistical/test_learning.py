@@ -100,6 +100,7 @@ LEARNERS = [
     ("npts-sg", GAUSSIAN, 200),
     ("r-ucb(power=1, sd=0.5)", GAUSSIAN, 300),
     ("robust-ucb(size=0.95)", COINS, 2_500),  # its width is 4√2 times that of UCB1
+    ("rs-etc-m", COINS, 300),
 ]
 NO_LEARNERS = {"fixed-arm", "random-arm", "round-robin", "epsilon-greedy", "marab"}
 """Yardsticks; one that goes on exploring for ever; one that may stay with a worse arm (below)."""

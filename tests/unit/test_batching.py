@@ -92,18 +92,21 @@ def test_its_arms_are_those_of_an_agent_asked_for_batches(policy):
             assert np.array_equal(values, getattr(live, name)), (batch, name)
 
 
-@pytest.mark.parametrize("policy", ["mvts", "exp-exp"])
+@pytest.mark.parametrize("policy", ["mvts", "exp-exp", LeastTail()], ids=str)
 def test_a_batch_of_one_round_is_what_stepping_does(policy):
     found = [Record.empty(3, len(ROUNDS), N_ARMS) for _ in range(2)]
-    ready = bind(policies.parse(policy), Setting(N_ARMS, risk_of(policy), HORIZON))
+    made = policies.make("test", policy)
+    ready = bind(made, Setting(N_ARMS, risk_of(made), HORIZON))
     rest = (LAWS, 0, ROUNDS)
     streams = [np.random.default_rng(3) for _ in found]
     halt = np.zeros(1, bool)
     assert kernel_of(policy, 1)(*rest, found[0], halt, streams[0]) == FINE
     if policy == "mvts":
         step_scores(ready, False, 0, *rest, found[1], halt, streams[1])
-    else:
+    elif policy == "exp-exp":
         step_phases(ready, 0, *rest, found[1], halt, streams[1])
+    else:
+        step_phases.py_func(ready, HORIZON, *rest, found[1], halt, streams[1])
     for one, other in zip(*found, strict=True):
         assert np.array_equal(one, other)
 

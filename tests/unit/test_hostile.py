@@ -126,13 +126,17 @@ def of_sequences_and_theory() -> Cases:
         yield result.__name__, result, {"bandit": COINS, "risk": MeanVariance(1.0), "horizon": 100, "delta": 0.01}
     for result in (
         theory.theorem1_expectation, theory.theorem1_sharp, theory.theorem2, theory.corollary, theory.remark1_rate,
-        theory.worst_case, theory.lower_bound_rates,
+        theory.worst_case, theory.lower_bound_rates, theory.lower_bound,
     ):  # fmt: skip
         yield result.__name__, result, {"bandit": COINS, "risk": MeanVariance(1.0), "horizon": 100}
     yield "theorem2 rule", theory.theorem2, {
         "bandit": COINS, "risk": MeanVariance(1.0), "horizon": 9, "rule": "appendix",
     }  # fmt: skip
     yield "bounds", theory.bounds, {"bandit": COINS, "risk": MeanVariance(1.0), "horizon": 100, "delta": 0.01}
+    yield "asymptotic_bound", theory.asymptotic_bound, {"bandit": COINS, "risk": "cvar", "support": (0, 1)}
+    yield "least_divergence", theory.least_divergence, {
+        "law": "bernoulli(0.5)", "cost": -0.7, "risk": "mean", "values": (0, 1),
+    }  # fmt: skip
     yield "informative_horizons", theory.informative_horizons, {
         "result": theory.lemma2, "bandit": COINS, "risk": MeanVariance(1.0), "printed": True,
     }  # fmt: skip

@@ -18,7 +18,7 @@ PULLS = np.array([6, 4])
 ONE = np.full(2, 0.1)
 THEOREMS = [
     "lemma1", "lemma2", "pulls_bound", "theorem1_high_probability", "theorem1_expectation", "theorem1_sharp",
-    "remark1_rate", "worst_case", "corollary", "theorem2", "lower_bound_rates", "bounds",
+    "remark1_rate", "worst_case", "corollary", "theorem2", "lower_bound_rates", "lower_bound", "bounds",
 ]  # fmt: skip
 
 CALLS = {
@@ -51,6 +51,8 @@ CALLS = {
     "horizons": lambda: theory.horizons(COINS, MEAN_VARIANCE),
     "informative_horizons": lambda: theory.informative_horizons(theory.theorem2, COINS, MEAN_VARIANCE),
     "largest_pseudo_regret": lambda: theory.largest_pseudo_regret(COINS, MEAN_VARIANCE),
+    "asymptotic_bound": lambda: theory.asymptotic_bound(COINS, MEAN_VARIANCE),
+    "least_divergence": lambda: theory.least_divergence("bernoulli(0.5)", -0.7, MEAN_VARIANCE),
     **{name: lambda name=name: getattr(theory, name)(COINS, MEAN_VARIANCE, 100) for name in THEOREMS},
     "check_arm": lambda: testing.check_arm("uniform(0, 1)"),
     "check_risk": lambda: testing.check_risk("mean"),

@@ -7,8 +7,10 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from made_up import results, study_cells
-from prudent.figures import ERRORS
+from prudent.bandit import Bandit
+from prudent.figures import ERRORS, LOWER_BOUND
 from prudent.study import plots
+from prudent.theory import asymptotic_bound
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +42,32 @@ def test_against_the_horizon_axes_and_legend_say_what_is_shown(table):
     ax = plots.plot_horizons(Figure().subplots(), table)
     assert ax.get_ylabel().startswith("regret per round, mean of")
     assert ax.get_legend().get_title().get_text() == ERRORS
+
+
+def test_one_problem_has_its_lower_bound(table):
+    one = table.filter(pl.col("mean") == 0.5, pl.col("variance") == 0.25, pl.col("risk") == table["risk"][0])
+    bound = asymptotic_bound(Bandit(one["arms"][0].split("; ")), one["risk"][0])
+    for measure, constant in (("regret", bound.constant), ("gap_regret", bound.gap_constant)):
+        line = plots.plot_horizons(Figure().subplots(), one, measure).lines[-1]
+        assert line.get_label() == LOWER_BOUND["label"]
+        n, values = line.get_data()
+        assert (n[0], n[-1]) == (one["horizon"].min(), one["horizon"].max())
+        assert values == pytest.approx(constant * np.log(n) / n)
+    assert bound.constant > bound.gap_constant > 0.0
+
+
+@pytest.mark.parametrize(
+    ("arms", "risk", "measure"),
+    [
+        ("exponential(1.0); exponential(2.0)", "mean-variance(rho=1.0)", "regret"),  # of no known family
+        ("bernoulli(0.2); bernoulli(0.8)", "mean-variance(rho=0.0)", "regret"),  # tied
+        ("deterministic(0.2); deterministic(0.8)", "mean-variance(rho=1.0)", "regret"),  # seen at once
+        ("bernoulli(0.2); bernoulli(0.8)", "cvar(alpha=0.5)", "regret"),  # of which the regret is no sum of pulls
+        ("bernoulli(0.2); bernoulli(0.8)", "mean-variance(rho=1.0)", "reward_mean"),
+    ],
+)
+def test_where_no_lower_bound_is_known_none_is_drawn(arms, risk, measure):
+    assert not plots.plot_lower_bound(Figure().subplots(), np.array([10, 100]), arms, risk, measure).lines
 
 
 def test_the_frontier_shows_the_arms_and_single_points_as_points(table):

@@ -13,27 +13,42 @@ from prudent.text import count, number
 @click.option("--rho", type=float, default=1.0, show_default=True, help="Tolerance for risk, ρ.")
 @click.option("--horizon", type=float, required=True, metavar="N", help="Rounds in a run.")
 @click.option("--delta", type=float, help="Failure probability; 1/n² by default.")
+@click.option("--support", nargs=2, type=float, metavar="LOW HIGH", help="Lower bound over all laws on an interval.")
+@click.option("--values", metavar="X,Y,…", help="Lower bound over all laws on these values.")
 @json_option
-def bounds(arms: tuple[str, ...], rho: float, horizon: float, delta: float | None, as_json: bool) -> None:
+def bounds(arms: tuple[str, ...], rho: float, horizon: float, as_json: bool, **options: Any) -> None:
     """Print the theorems of the paper (Sani et al., 2012) for given arms, as printed there and as corrected.
 
     A bound says something if it is below the largest value that is possible; the table has the smallest N from which
-    on it does.
+    on it does. The lower bound of these arms supposes that arms may have any law of their own family, Gaussian or
+    Bernoulli, unless --support or --values says which laws there may be.
     """
     from prudent.bandit import Bandit
     from prudent.risk.mean_variance import MeanVariance
     from prudent.theory import bounds as all_bounds
     from prudent.theory import horizons
 
-    bandit, risk = Bandit(arms), MeanVariance(rho)
+    bandit, risk, delta, support = Bandit(arms), MeanVariance(rho), options["delta"], options["support"]
+    model = None if options["values"] is None else as_numbers(options["values"])
     with progress_bar("bounds"):
-        values = all_bounds(bandit, risk, horizon, delta)  # type: ignore[arg-type]
+        values = all_bounds(bandit, risk, horizon, delta, support, model)  # type: ignore[arg-type]
         found = horizons(bandit, risk, delta)
     telling = [found.get(value.name, (None, None)) for value in values]
     facts = [{**value.as_dict(), **horizon_facts(*pair)} for value, pair in zip(values, telling, strict=True)]
     rows = [bound_row(value, *pair) for value, pair in zip(values, telling, strict=True)]
     title = "Bounds as printed, as corrected, and from which n on they say something"
     answer(as_json, facts, title, rows, left=("result", "bounds", "remarks"))
+
+
+def as_numbers(text: str) -> list[float]:
+    """The numbers between commas."""
+    from prudent.errors import PrudentError
+
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        hint = "write --values 0,0.5,1"
+        raise PrudentError(f"bounds: values must be numbers with commas between them, got {text!r}; {hint}") from None
 
 
 def bound_row(value: Any, printed: Any, corrected: Any) -> dict[str, str]:

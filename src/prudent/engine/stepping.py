@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from prudent.arms.sampling import BERNOULLI, GAUSSIAN, Laws, draw, include, may_tie
+from prudent.arms.sampling import BERNOULLI, GAUSSIAN, TABLED, Laws, draw, include, may_tie, tabled
 from prudent.arrays import Counts, Marks
 from prudent.compiled import helper, kernel
 from prudent.engine.record import (
@@ -82,6 +82,8 @@ def step_scores(
                     reward = table[start[pulled]] + table[start[pulled] + 1] * rng.standard_normal()
                 elif kind[pulled] == BERNOULLI:
                     reward = 1.0 if rng.random() < table[start[pulled]] else 0.0
+                elif kind[pulled] == TABLED:
+                    reward = tabled(table, start[pulled], rng)
                 else:
                     reward = draw(laws, pulled, rng)
                 keep(policy, kept, pulled, pulls[pulled], reward)
@@ -148,6 +150,8 @@ def step_phases(
                             reward = table[start[i]] + table[start[i] + 1] * rng.standard_normal()
                         elif kind[i] == BERNOULLI:
                             reward = 1.0 if rng.random() < table[start[i]] else 0.0
+                        elif kind[i] == TABLED:
+                            reward = tabled(table, start[i], rng)
                         else:
                             reward = draw(laws, i, rng)
                         if room > 0:

@@ -1,4 +1,4 @@
-"""The theorems beside what is measured: Theorem 1 and MV-LCB, Theorem 2 and ExpExp, and the lower bounds' rates."""
+"""The theorems beside what is measured: Theorem 1 and MV-LCB, Theorem 2 and ExpExp, and the lower bounds."""
 
 import math
 from itertools import product
@@ -10,13 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from prudent import Bandit, Bernoulli, MeanVariance
-from prudent.figures import COLOURS, over_runs, plot_curves
+from prudent.figures import COLOURS, LOWER_BOUND, over_runs, plot_curves
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import ALGORITHMS, FIGURE_2
 from prudent.rates import end_slope
 from prudent.study import Labelled
 from prudent.text import number
-from prudent.theory import largest_pseudo_regret, lower_bound_rates, theorem1_expectation, theorem2
+from prudent.theory import asymptotic_bound, largest_pseudo_regret, theorem1_expectation, theorem2
 
 RISK = MeanVariance(rho=0.0)
 BANDITS = {"Figure 2": FIGURE_2, "Unit interval": Bandit([Bernoulli(0.95), Bernoulli(0.5)])}
@@ -27,7 +27,7 @@ MEASURES: dict[str, Any] = {"pseudo_regret": {}, "regret": {"fillstyle": "none",
 """What is drawn of the measurements, and how."""
 
 FORMS = {"printed": "--", "corrected": "-"}
-RATES = {"$\\log n / n$": (0, (1, 1)), "$n^{-1/3}$": (0, (3, 1, 1, 1))}
+WORST_CASE: dict[str, Any] = {"color": "black", "linestyle": (0, (3, 1, 1, 1)), "linewidth": 1.0}
 VACUOUS: dict[str, Any] = {"color": "0.55", "linestyle": ":", "linewidth": 1.4}
 
 
@@ -76,7 +76,7 @@ def theorem(bandit: Bandit, algorithm: str, horizon: int) -> dict[str, float | b
 
 
 def plot_bounds(ax: Axes, bandit: Bandit, table: pl.DataFrame) -> Axes:
-    """Measured curves with markers, theorems without, their vacuous stretches dotted in grey; rates in black."""
+    """Measured curves with markers, theorems without, their vacuous stretches dotted in grey; lower bounds in black."""
     for measure, line in MEASURES.items():
         parts = [(f"{name}, {measure.replace('_', '-')}", table.filter(algorithm=name)) for name in ALGORITHMS]
         curves = [(label, part[measure], part[f"{measure}_se"]) for label, part in parts]
@@ -95,9 +95,8 @@ def plot_bounds(ax: Axes, bandit: Bandit, table: pl.DataFrame) -> Axes:
     ax.plot([], [], **VACUOUS, label="vacuous")
     most = largest_pseudo_regret(bandit, RISK)
     ax.axhline(most, color="0.55", linewidth=0.8, label="largest pseudo-regret possible")
-    rates = np.array([[bound.value for bound in lower_bound_rates(bandit, RISK, n)] for n in fine.tolist()], float)
-    for rate, (label, dashes) in zip(rates.T, RATES.items(), strict=True):
-        ax.plot(fine, rate, linestyle=dashes, color="black", linewidth=1.0, label=f"lower bound's rate {label}")
+    ax.plot(fine, asymptotic_bound(bandit, RISK).constant * np.log(fine) / fine, **LOWER_BOUND)
+    ax.plot(fine, fine ** (-1.0 / 3.0), label="rate of the worst case, $n^{-1/3}$", **WORST_CASE)
     ax.set_xlabel("rounds $n$")
     return ax
 
@@ -152,7 +151,8 @@ FIGURE = PaperFigure(
     title="The theorems beside the measurements",
     caption="Pseudo-regret (Definition 3, which the theorems bound) and regret, beside Theorems 1 and 2 as printed "
     "and as corrected. Dotted grey is vacuous: not below the largest pseudo-regret that any allocation of these "
-    "arms has. The rates of the lower bounds have no constant; only their slopes mean something.",
+    "arms has. The lower bound is for the regret of every policy that learns, as n grows. The rate of the worst case "
+    "has no constant; only its slope means something.",
     settings=f"ρ = {RISK.rho:g}; {'; '.join(f'{name}: {bandit!r}' for name, bandit in BANDITS.items())}; "
     f"n from {HORIZONS[0]:,} to {HORIZONS[-1]:,}; δ = 1/n², c = 5.",
     paper_says="MV-LCB has a regret of O(log n / n) and ExpExp one of O(n^(−1/3)); the numerical simulations "

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from prudent.arrays import Marks
 from prudent.errors import check_positive
 from prudent.policies.base import FOREVER, UNSET, Arms, Setting, policies
-from prudent.policies.helpers import choose_only, exploring_pulls, need_horizon
+from prudent.policies.helpers import choose_only, choose_pulled, exploring_pulls, need_horizon
 from prudent.policies.mv_lcb import MVLCB, lower_bound
 from prudent.policies.ties import arm_of, below
 
@@ -59,7 +59,7 @@ class _BudgetThenMostPulled(NamedTuple):
     def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
         fewest = arms.pulls.min()
         if fewest < 2:  # an unbiased variance takes two
-            chosen[:] = arms.pulls == fewest
+            choose_pulled(chosen, arms, fewest)
             return 1
         lowest, lowest_score = 0, math.inf
         leader, leader_cost, second = 0, math.inf, 0

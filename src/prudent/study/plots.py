@@ -1,5 +1,6 @@
 """Pictures of a study. Each function takes the table and an `ax`, and returns the `ax`."""
 
+import math
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,11 @@ from prudent import figures
 from prudent.arrays import Array
 from prudent.bandit import Bandit
 from prudent.errors import PrudentError, check_number, near
+from prudent.risk.base import risks
+from prudent.risk.mean_variance import MeanVariance
 from prudent.study.compare import check_measure
 from prudent.study.select import varying
+from prudent.theory import asymptotic_bound
 
 SIZES = (1.0, 50.0)
 """The least and the largest side of a picture, in inches."""
@@ -68,7 +72,7 @@ def named(measure: str) -> str:
 def plot_horizons(ax: Axes, table: pl.DataFrame, measure: str = "regret") -> Axes:
     """The measure against the horizon, a line per policy, averaged over the bandits and risks shown.
 
-    With a single horizon it is a dot per policy.
+    Of a single problem the lower bound is drawn too, if it is known. With a single horizon it is a dot per policy.
     """
     mean = pl.col(measure).mean()
     error = (pl.col(f"{measure}_se").fill_null(0.0) ** 2).sum().sqrt() / pl.len()
@@ -92,11 +96,27 @@ def plot_horizons(ax: Axes, table: pl.DataFrame, measure: str = "regret") -> Axe
         line = pl.DataFrame({"horizon": x}).join(means.filter(policy=policy), on="horizon", how="left")
         curves.append((policy, line[measure].to_numpy(), line[f"{measure}_se"].to_numpy()))
     figures.plot_curves(ax, x, curves, log=False)
+    if problems == 1 and positive:
+        plot_lower_bound(ax, x, table["arms"][0], table["risk"][0], measure)
     ax.set(xlabel="horizon", ylabel=label, xscale="log")
     if positive:
         ax.set_yscale("log")
         figures.label_log_axis(ax, "y")
     ax.legend(title=figures.ERRORS if (means[f"{measure}_se"] > 0.0).any() else None, **BESIDE)
+    return ax
+
+
+def plot_lower_bound(ax: Axes, horizons: Array, arms: str, risk: str, measure: str) -> Axes:
+    """What n times the regret over log n tends to at best, times log n/n; nothing where that is not known, or 0."""
+    try:
+        bound = asymptotic_bound(Bandit(arms.split("; ")), risk)
+    except PrudentError:
+        return ax
+    whole = isinstance(risks.parse(risk), MeanVariance)
+    known = {"gap_regret": bound.gap_constant, **({"regret": bound.constant} if whole else {})}
+    if 0.0 < known.get(measure, 0.0) < math.inf:
+        n = np.geomspace(max(2.0, horizons[0]), horizons[-1])
+        ax.plot(n, known[measure] * np.log(n) / n, **figures.LOWER_BOUND)
     return ax
 
 

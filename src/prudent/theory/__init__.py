@@ -1,6 +1,9 @@
 """The paper's lemmas and theorems as values with their conditions, as printed and as corrected (docs/theory.md)."""
 
+from collections.abc import Sequence
 from functools import partial
+
+from numpy.typing import ArrayLike
 
 from prudent.bandit import Bandit
 from prudent.risk.mean_variance import MeanVariance
@@ -8,10 +11,15 @@ from prudent.theory.bound import Bound as Bound
 from prudent.theory.bound import Condition as Condition
 from prudent.theory.bound import largest_pseudo_regret as largest_pseudo_regret
 from prudent.theory.bound import largest_regret as largest_regret
+from prudent.theory.divergences import least_divergence as least_divergence
 from prudent.theory.exp_exp import theorem2 as theorem2
 from prudent.theory.horizons import Horizons as Horizons
 from prudent.theory.horizons import Result
 from prudent.theory.horizons import informative_horizons as informative_horizons
+from prudent.theory.lower_bounds import AsymptoticBound as AsymptoticBound
+from prudent.theory.lower_bounds import asymptotic_bound as asymptotic_bound
+from prudent.theory.lower_bounds import lower_bound as lower_bound
+from prudent.theory.lower_bounds import lower_bound_if_known
 from prudent.theory.lower_bounds import lower_bound_rates as lower_bound_rates
 from prudent.theory.mv_lcb import corollary as corollary
 from prudent.theory.mv_lcb import lemma1 as lemma1
@@ -24,9 +32,22 @@ from prudent.theory.mv_lcb import theorem1_sharp as theorem1_sharp
 from prudent.theory.mv_lcb import worst_case as worst_case
 
 
-def bounds(bandit: Bandit, risk: MeanVariance | str, horizon: int, delta: float | None = None) -> list[Bound]:
-    """Every result at this bandit, in the paper's order; `delta` (1/n² by default) is for those that name a δ."""
-    return [result(bandit, risk, horizon) for result in _results(delta)] + [*lower_bound_rates(bandit, risk, horizon)]
+def bounds(
+    bandit: Bandit,
+    risk: MeanVariance | str,
+    horizon: int,
+    delta: float | None = None,
+    support: Sequence[float] | None = None,
+    values: ArrayLike | None = None,
+) -> list[Bound]:
+    """Every result at this bandit, in the paper's order, then the lower bounds.
+
+    `delta` (1/n² by default) is for the results that name a δ, `support` and `values` say which laws there may be, for
+    the lower bound of these arms (see `least_divergence`).
+    """
+    found = [result(bandit, risk, horizon) for result in _results(delta)]
+    rates = lower_bound_rates(bandit, risk, horizon)
+    return [*found, lower_bound_if_known(bandit, risk, horizon, support, values), *rates]
 
 
 def horizons(

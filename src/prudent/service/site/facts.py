@@ -71,7 +71,7 @@ def facts(name: str, fold: Fold, recent: dict[int, int], level: float = 0.95) ->
     summary = agent.summary(level)
     leader, intervals, why = None, None, summary.why
     try:
-        leader, intervals = agent.leader(level), agent.intervals(level)
+        leader, intervals = agent.leader(level, foresee=False), agent.intervals(level)
     except PrudentError as error:
         why = str(error)
     asked, lately = sum(tally.asked for tally in fold.tally), sum(recent.values())
@@ -133,6 +133,8 @@ def sentence(fold: Fold, leader: Leader | None) -> str:
             f"{state}. Which arm is best cannot be said with confidence, since the support of rewards is not bounded."
         )
     sure = f"{100.0 * leader.level:g} % confidence"
+    if not leader.left:
+        return f"{state}. No arm is in play."
     if leader.arm is None:
         return f"{state}. No reward has been counted yet."
     if leader.decided and not leader.excluded:
