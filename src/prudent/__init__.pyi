@@ -27,6 +27,7 @@ from prudent.identification.fixed_budget import SuccessiveRejects as SuccessiveR
 from prudent.identification.fixed_budget import UniformAllocation as UniformAllocation
 from prudent.identification.fixed_confidence import LUCB as LUCB
 from prudent.identification.fixed_confidence import VALUCB as VALUCB
+from prudent.identification.quantiles import QLUCB as QLUCB
 from prudent.identification.runs import Searches as Searches
 from prudent.identification.simulation import identify as identify
 from prudent.live.agent import Agent as Agent
