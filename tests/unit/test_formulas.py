@@ -33,6 +33,7 @@ from prudent.policies.mvts import MVTS
 from prudent.policies.npts import NPTS
 from prudent.policies.quantile_ucb import QuantileUCB
 from prudent.policies.rho_mts import RhoMTS
+from prudent.policies.scoring import counted
 from prudent.policies.thompson import Thompson
 from prudent.policies.u_ucb import UUCB
 from prudent.policies.vts import VTS
@@ -266,20 +267,21 @@ SUPPORT = (0.0, 0.25, 0.5, 1.0)
 
 @given(st.lists(st.sampled_from(SUPPORT), min_size=1).map(sorted).map(np.array), levels, tolerances)
 def test_m_cvts_and_rho_mts_draw_from_the_posterior(rewards: Any, alpha: float, rho: float) -> None:
-    weights = stream().standard_gamma([1 + (rewards == x).sum() for x in SUPPORT])
+    counts = np.array([float((rewards == x).sum()) for x in SUPPORT])
+    weights = stream().standard_gamma(1 + counts)
     weights /= weights.sum()
     arm = seen(rewards)
     index = worst_fraction(SUPPORT, weights, alpha)
-    assert bound(MCVTS(alpha, SUPPORT)).score(arm, stream(), rewards) == pytest.approx(-index)
+    assert bound(MCVTS(alpha, SUPPORT)).score(arm, stream(), counts) == pytest.approx(-index)
     mean = (weights * SUPPORT).sum()
     cost = (weights * (np.array(SUPPORT) - mean) ** 2).sum() - rho * mean
-    assert bound(RhoMTS(SUPPORT), MeanVariance(rho)).score(arm, stream(), rewards) == pytest.approx(cost)
+    assert bound(RhoMTS(SUPPORT), MeanVariance(rho)).score(arm, stream(), counts) == pytest.approx(cost)
 
 
 def test_rewards_off_the_values_count_as_the_next_value() -> None:
-    near, exact = (np.array(x) for x in ([0.1, 0.3, 0.8, 2.0], [0.25, 0.5, 1.0, 1.0]))
-    ready = bound(MCVTS(0.3, SUPPORT))
-    assert ready.score(seen(near), stream(), near) == ready.score(seen(exact), stream(), exact)
+    near, exact = counted(SUPPORT, [0.1, 0.3, 0.8, 2.0, -1.0]), counted(SUPPORT, [0.25, 0.5, 1.0, 1.0, 0.0])
+    assert near.tolist() == exact.tolist() == [1.0, 1.0, 1.0, 2.0]
+    assert counted(SUPPORT, []).tolist() == [0.0, 0.0, 0.0, 0.0]
 
 
 # Any risk
