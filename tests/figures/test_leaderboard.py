@@ -8,7 +8,7 @@ from prudent.paper import leaderboard
 from prudent.paper.making import Settings, make
 from prudent.policies.base import policies as registry
 
-ELSEWHERE = {"bernoulli-mvts", "bernoulli-thompson", "fixed-arm"}
+ELSEWHERE = {"bernoulli-mvts", "bernoulli-mv-imed", "bernoulli-thompson", "fixed-arm"}
 """Policies of coins, and the one that knows the best arm."""
 
 

@@ -28,7 +28,7 @@ class Prudent(NamedTuple):
     question of [Sani12] after Theorem 2: regret O(log n/n) on easy problems, where no budget ends, and O(n^{−1/3}) on
     all. If means are alike, or ρ is large, exploring adds little risk, and the budgets are large.
 
-    In the index a variance counts as (V̂_J + Γ̂²)/s² at least, so that an arm whose first rewards are equal is not taken
+    The variance of arm i counts as (V̂_J + Γ̂²)/s² at least, so that an arm whose first rewards are equal is not taken
     for a constant at once. The most pulled arm is pulled an eighth of its lead at a time, so runs can leap. Needs no
     range, prior or draws, and has no unit. Assumes rewards that are not far from Gaussian. Without a horizon there are
     no budgets.
@@ -74,21 +74,27 @@ class Budgeted(NamedTuple):
 
     def index(self, arm: Arm, most: Arm, best_cost: float) -> float:
         """MV-IMED's, with a variance that is not too small for so few rewards."""
-        gap, pulls = arm.mean - most.mean, float(arm.pulls)
-        least = (most.variance + gap * gap) / (pulls * pulls)
-        if arm.variance >= least or mean_variance(arm.mean, arm.variance, self.rho) <= best_cost:
+        if mean_variance(arm.mean, arm.variance, self.rho) <= best_cost:
             return gaussian_index(arm, best_cost, self.rho)
         # The arm stays as far from the best one as it is: what its cost gains by the variance, the best one gains too.
-        gained = 0.0 if math.isinf(self.rho) else least - arm.variance
-        return gaussian_index(Arm(arm.pulls, arm.mean, least), best_cost + gained, self.rho)
+        wider = widened(arm, most)
+        gained = 0.0 if math.isinf(self.rho) else wider.variance - arm.variance
+        return gaussian_index(wider, best_cost + gained, self.rho)
 
     def open(self, arm: Arm, most: Arm) -> bool:
         """Whether an arm other than the most pulled one has pulls left. If only means count, there is no such risk."""
         gap = arm.mean - most.mean
         if math.isinf(self.rho) or gap == 0.0:
             return True
-        pulls, error = float(arm.pulls), math.hypot(spread(arm, self.rho), spread(most, self.rho))
+        pulls, error = float(arm.pulls), math.hypot(spread(widened(arm, most), self.rho), spread(most, self.rho))
         return pulls * math.sqrt(pulls) * gap * gap < self.scale * error
+
+
+@helper
+def widened(arm: Arm, most: Arm) -> Arm:
+    """An arm with a variance of (V̂_J + Γ̂²)/s² at least, J the most pulled arm."""
+    gap, pulls = arm.mean - most.mean, float(arm.pulls)
+    return Arm(arm.pulls, arm.mean, max(arm.variance, (most.variance + gap * gap) / (pulls * pulls)))
 
 
 @helper
