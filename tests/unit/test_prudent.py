@@ -46,14 +46,17 @@ def test_the_smallest_index_is_pulled_while_there_is_a_budget():
 
 
 def test_the_budget_is_where_the_risk_of_exploring_meets_that_of_a_wrong_choice():
-    """(nτ/14Γ²)^{2/3} pulls with τ² = 2(2V² + ρ²V): here n/14 = 1000, V = ½, Γ = 2."""
+    """(nτ/14Γ²)^{2/3} pulls with τ² the sum of 2V² + ρ²V: here n/14 = 1000, ρ = ½, V = 0.5 and 1.49, Γ = 2."""
     ready, horizon = bound(14_000), 14_000
-    error = math.sqrt(2 * (2 * 0.25 + 0.25 * 0.5))
+    error = math.sqrt(2 * 0.5**2 + 0.25 * 0.5 + 2 * 1.49**2 + 0.25 * 1.49)
     budget = (horizon / 14 * error / 4.0) ** (2 / 3)
     for pulls, others in ((math.floor(budget), [1]), (math.ceil(budget), [0])):
         # The arm of fewer pulls has the smaller cost, and so the smaller index.
-        assert phase(ready, [5_000, pulls], [0.0, 2.0], [0.5, 0.5])[0] == others
-    assert phase(bound(None), [5_000, 10**6 // 300], [0.0, 2.0], [0.5, 0.5])[0] == [1], "no horizon, no budget"
+        assert phase(ready, [5_000, pulls], [0.0, 2.0], [0.5, 1.49])[0] == others
+    clearly = 1.5 - 2 * error / math.sqrt(1_000)  # variances below it make the cost of the other arm clearly smaller
+    assert phase(ready, [5_000, 1_000], [0.0, 2.0], [0.5, clearly + 0.03])[0] == [0]
+    assert phase(ready, [5_000, 1_000], [0.0, 2.0], [0.5, clearly - 0.03])[0] == [1]
+    assert phase(bound(None), [5_000, 10**6 // 300], [0.0, 2.0], [0.5, 1.49])[0] == [1], "no horizon, no budget"
     mean_only = bound(14_000, risk=MeanVariance(math.inf))
     assert phase(mean_only, [5_000, 4_000], [0.0, 2.0], [0.5, 0.5])[0] == [1], "no exploration risk, no budget"
 

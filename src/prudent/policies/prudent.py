@@ -14,6 +14,9 @@ from prudent.risk.mean_variance import mean_variance
 EXPLORED = 14.0
 """ExpExp explores (n/14)^{2/3} rounds an arm [Sani12]. The budgets are of that size where Γ̂² is as large as τ."""
 
+CLEARLY = 2.0
+"""An arm is clearly better than another if its cost is smaller by so many standard errors."""
+
 
 @policies.add("prudent", serves="mean-variance")
 class Prudent(NamedTuple):
@@ -26,7 +29,8 @@ class Prudent(NamedTuple):
 
     where the exploration risk Γ²s/n of s pulls has grown to what a wrong choice may cost, about τ/√s. This answers the
     question of [Sani12] after Theorem 2: regret O(log n/n) on easy problems, where no budget ends, and O(n^{−1/3}) on
-    all. If means are alike, or ρ is large, exploring adds little risk, and the budgets are large.
+    all. If means are alike, or ρ is large, exploring adds little risk, and the budgets are large. An arm whose cost is
+    below that of J by more than 2τ/√s has no budget, so that it can take over.
 
     The variance of arm i counts as (V̂_J + Γ̂²)/s² at least, so that an arm whose first rewards are equal is not taken
     for a constant at once. The most pulled arm is pulled an eighth of its lead at a time, so runs can leap. Needs no
@@ -66,14 +70,14 @@ class Budgeted(NamedTuple):
         for i in range(len(arms.pulls)):
             arm = arm_of(arms, i)
             if i == leader or self.open(arm, most):
-                score = self.index(arm, most, best_cost)
+                score = self.evidence(arm, most, best_cost)
                 if lowest < 0 or below(score, arm, lowest_score, arm_of(arms, lowest)):
                     lowest, lowest_score = i, score
         choose_only(chosen, lowest)
         return max(1, int(most.pulls - second) // 8) if lowest == leader else 1
 
-    def index(self, arm: Arm, most: Arm, best_cost: float) -> float:
-        """MV-IMED's, with a variance that is not too small for so few rewards."""
+    def evidence(self, arm: Arm, most: Arm, best_cost: float) -> float:
+        """MV-IMED's index, with a variance that is not too small for so few rewards."""
         if mean_variance(arm.mean, arm.variance, self.rho) <= best_cost:
             return gaussian_index(arm, best_cost, self.rho)
         # The arm stays as far from the best one as it is: what its cost gains by the variance, the best one gains too.
@@ -82,12 +86,17 @@ class Budgeted(NamedTuple):
         return gaussian_index(wider, best_cost + gained, self.rho)
 
     def open(self, arm: Arm, most: Arm) -> bool:
-        """Whether an arm other than the most pulled one has pulls left. If only means count, there is no such risk."""
+        """Whether an arm other than the most pulled one has pulls left. If only means count, there is no such risk.
+
+        Nor is there one in pulling an arm that is clearly better than the most pulled one: it takes over.
+        """
         gap = arm.mean - most.mean
         if math.isinf(self.rho) or gap == 0.0:
             return True
-        pulls, error = float(arm.pulls), math.hypot(spread(widened(arm, most), self.rho), spread(most, self.rho))
-        return pulls * math.sqrt(pulls) * gap * gap < self.scale * error
+        error = math.hypot(spread(widened(arm, most), self.rho), spread(most, self.rho))
+        pulls, root = float(arm.pulls), math.sqrt(arm.pulls)
+        ahead = mean_variance(most.mean, most.variance, self.rho) - mean_variance(arm.mean, arm.variance, self.rho)
+        return pulls * root * gap * gap < self.scale * error or root * ahead > CLEARLY * error
 
 
 @helper

@@ -209,7 +209,8 @@ def _best_costs(ready: Any, points: list[tuple[Arm, int]], kept: Array) -> Array
     if not compares(type(ready)):
         return np.zeros(len(points))
     costs = [own_cost(ready, arm, kept_of(ready, kept, i, arm.pulls)) for i, (arm, _) in enumerate(points)]
-    return np.array(costs) - np.resize([0.0, 0.1, 3.0], len(points))
+    below: Array = np.resize([0.0, 0.1, 3.0], len(points))
+    return np.array(costs) - below
 
 
 def _check_falling(name: str, ready: Any, points: list[tuple[Arm, int]], kept: Array) -> None:
