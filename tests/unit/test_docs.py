@@ -27,6 +27,7 @@ PAGES = [
     "docs/identification.md",
     "docs/leaping.md",
     "docs/live.md",
+    "docs/mv-imed.md",
     "docs/plan.md",
     "docs/policies.md",
     "docs/portfolios.md",
