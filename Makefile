@@ -7,16 +7,25 @@ INSTALL := pip install --quiet --disable-pip-version-check -c constraints.txt
 # The examples read data from inside these; nothing of them is imported, so their dependencies are not needed.
 DATA := lifelines linearmodels obp skfolio
 
-.PHONY: paper test quick bench mutants fuzz clean
+# It carries axe-core, which looks at the pages in a browser. Only that file is used, so Playwright is not needed.
+AXE := axe-playwright-python
+
+.PHONY: paper test types tests quick bench mutants fuzz clean
 
 paper: $(VENV)/ready
 	$(BIN)/prudent paper --out results/paper
 
+# Types are checked while tests run, on what two processes of tests leave of two cores.
 test: $(VENV)/test-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(MAKE) --no-print-directory --jobs=2 types tests
+
+types: $(VENV)/test-ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+tests: $(VENV)/test-ready
 	$(BIN)/pytest
 
 # The first thing to run after a change: what can be told in 90 seconds, once kernels are compiled.
@@ -47,7 +56,7 @@ $(VENV)/ready: pyproject.toml constraints.txt
 $(VENV)/test-ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/$(INSTALL) --no-compile -e '.[test]'
-	$(BIN)/$(INSTALL) --no-compile --no-deps $(DATA)
+	$(BIN)/$(INSTALL) --no-compile --no-deps $(DATA) $(AXE)
 	touch $(VENV)/ready $@
 
 $(VENV)/bench-ready: $(VENV)/ready

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent import Bandit, Beta, MeanVariance, Mixed, identify, simulate
+from prudent import Bandit, Bernoulli, Beta, MeanVariance, Mixed, identify, simulate
 from prudent.paper.problems import CONFIGURATION_1
 from prudent.runs import averages
 
@@ -91,6 +91,21 @@ def hou_tan_and_zhong(j: int) -> Callable[[int], Array]:
     return measure
 
 
+def wolf(policy: str, *probabilities: float) -> Callable[[int], Array]:
+    """Σ T_i Δ_i of the mean after n = 100,000 rounds of Bernoulli arms [Wolf25]."""
+
+    def measure(runs: int) -> Array:
+        n, bandit = 100_000, Bandit([Bernoulli(p) for p in probabilities])
+        found = simulate(bandit, policy, risk="mean", horizon=n, runs=runs, engine="stepping")
+        regrets: Array = n * found.gap_regret()
+        return regrets
+
+    return measure
+
+
+UCB_V = "ucb-v(zeta=1.000000001)"
+"""With ζ = 1, where its theorem ends."""
+
 EXPERIMENTS = [
     Experiment("MTS, ρ = 1 [Zhu20]", 831, 26, zhu_and_tan("mts", 1.0), 400),
     Experiment("MVTS, ρ = 1 [Zhu20]", 948, 33, zhu_and_tan("mvts", 1.0), 400),
@@ -99,6 +114,11 @@ EXPERIMENTS = [
     Experiment("ρ-NPTS, sorted rewards (reference) [Chang22]", 6.40, 0.18, sorted_rewards, 200),
     Experiment("VA-LUCB, j = 1 [Hou22]", 226_542, 9_441 / math.sqrt(20), hou_tan_and_zhong(1), 400),
     Experiment("VA-LUCB, j = 3 [Hou22]", 312_921, 6_708 / math.sqrt(20), hou_tan_and_zhong(3), 400),
+    Experiment("UCB-Tuned, arms 0.9 and 0.8 [Wolf25]", 25.96, 1.20, wolf("ucb-tuned", 0.9, 0.8), 1_000),
+    Experiment("UCB-Tuned, arms 0.8 and 0.9 [Wolf25]", 25.4, 1.7, wolf("ucb-tuned", 0.8, 0.9), 1_000),
+    Experiment("UCB-Tuned, arms 0.9 and 0.895 [Wolf25]", 106.1, 4.5, wolf("ucb-tuned", 0.9, 0.895), 1_000),
+    Experiment("UCB1, arms 0.9 and 0.8 [Wolf25]", 177.8, 3.0, wolf("ucb1", 0.9, 0.8), 1_000),
+    Experiment("UCB-V, ζ = 1, arms 0.9 and 0.8 [Wolf25]", 88.5, 1.4, wolf(UCB_V, 0.9, 0.8), 1_000),
 ]
 
 
@@ -114,7 +134,7 @@ def print_published() -> None:
     for what, published, theirs, measure, runs in EXPERIMENTS:
         mean, error = averages({"mean": measure(runs)}).values()
         apart = (mean - published) / math.hypot(error, theirs)
-        print(f"| {what} | {shown(published, theirs)} | {shown(mean, error)} | {runs} | {apart:+.1f} |", flush=True)
+        print(f"| {what} | {shown(published, theirs)} | {shown(mean, error)} | {runs:,} | {apart:+.1f} |", flush=True)
 
 
 def print_unsorted() -> None:

@@ -117,6 +117,12 @@ def random_measure(name: str, rng: np.random.Generator, wild: bool) -> RiskMeasu
         "target": float(rng.normal()),
         "reference": float(rng.normal()),
         "aversion": float(rng.uniform(1.0, 5.0)),
+        "asymmetry": float(0.5 * level),
+        "power": float(rng.choice([1.0, 1.5, 2.0, 3.0])),
+        "threshold": float(10.0 ** rng.uniform(-3.0, 1.0)),
+        "curvature": float(rng.uniform(0.3, 1.0)),
+        "gains": float(rng.uniform(0.4, 1.0)),
+        "losses": float(rng.uniform(0.4, 1.0)),
         **dict.fromkeys(("weight", "mean", "variance", "tail"), float(rng.random())),
     }
     return factory(**{given: free[given] for given in inspect.signature(factory).parameters})

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import special, stats
+from scipy import optimize, special, stats
 
 from prudent.arms.base import Law
 from prudent.arms.continuous import StudentT
@@ -53,6 +53,25 @@ def distorted(risk: RiskMeasure, below: np.ndarray) -> np.ndarray:
     return special.ndtr(special.ndtri(below) + risk.lam)
 
 
+def weight(eta: float, p: np.ndarray) -> np.ndarray:
+    """How much a probability counts in prospect theory."""
+    return p**eta / (p**eta + (1.0 - p) ** eta) ** (1.0 / eta)
+
+
+def weight_slope(eta: float, p: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """Its derivative, from p and 1 − p."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        both = p**eta + rest**eta
+        slope = p**eta / both ** (1.0 / eta) * (eta / p - (p ** (eta - 1.0) - rest ** (eta - 1.0)) / both)
+    return np.where((p > 1e-300) & (rest > 1e-300), slope, 0.0)
+
+
+def worths(risk: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The values of gains and of losses."""
+    gains, losses = np.maximum(x - risk.reference, 0.0), np.maximum(risk.reference - x, 0.0)
+    return gains**risk.curvature, risk.aversion * losses**risk.curvature
+
+
 class Sums:
     """What costs are made of, for a law with a density."""
 
@@ -77,6 +96,13 @@ class Sums:
             terms = grid.weight * grid.x * spectrum(risk, grid.below, grid.above)
         # Rarer rewards are none: their share is no float.
         return -math.fsum(np.where((grid.weight > 1e-300) & (grid.below > 1e-300), terms, 0.0).sum(1))
+
+    def prospect(self, risk: Any) -> float:
+        """Each reward counts by the slope of the weight at its rank; kinks are spread over fine panels."""
+        grid, (gains, losses) = self.grid, worths(risk, self.grid.x)
+        gain = gains * weight_slope(risk.gains, grid.above, grid.below)
+        loss = losses * weight_slope(risk.losses, grid.below, grid.above)
+        return math.fsum(np.where(grid.weight > 1e-300, grid.weight * (loss - gain), 0.0).sum(1))
 
 
 class Steps:
@@ -105,6 +131,15 @@ class Steps:
         low, high = (distorted(risk, np.minimum([step[k] for step in self.steps], 1.0)) for k in (1, 2))
         high[-1] = 1.0
         return -math.fsum(np.array([step[0] for step in self.steps]) * (high - low))
+
+    def prospect(self, risk: Any) -> float:
+        cost = 0.0
+        for x, low, end in self.steps:
+            gain, loss = (float(worth) for worth in worths(risk, np.array(x)))
+            high = min(end, 1.0)
+            cost += loss * (weight(risk.losses, high) - weight(risk.losses, low))
+            cost -= gain * (weight(risk.gains, 1.0 - low) - weight(risk.gains, 1.0 - high))
+        return cost
 
 
 class Blend:
@@ -139,6 +174,12 @@ class Blend:
         mass = np.where(upper, 1.0 - distorted_best(risk, above), distorted(risk, below))
         gains = np.where(upper[1:] & upper[:-1], -np.diff(distorted_best(risk, above)), np.diff(mass))
         return -math.fsum(0.5 * (both[1:] + both[:-1]) * gains)
+
+    def prospect(self, risk: Any) -> float:
+        both, below, above = self.points
+        gains, losses = worths(risk, 0.5 * (both[1:] + both[:-1]))
+        gain = math.fsum(-gains * np.diff(weight(risk.gains, above)))
+        return math.fsum(losses * np.diff(weight(risk.losses, below))) - gain
 
     @cached_property
     def points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -231,6 +272,45 @@ def _semivariance(risk: Any, sums: Any) -> float:
     return sums.expect(lambda x: np.where(x < risk.target, risk.target - x, 0.0) ** 2, (risk.target,))
 
 
+def _root(falls: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function that falls crosses 0; the interval grows until it holds that point."""
+    while falls(low) < 0.0:
+        low, high = low - 2.0 * (high - low), low
+    while falls(high) > 0.0:
+        low, high = high, high + 2.0 * (high - low)
+    return float(optimize.brentq(falls, low, high, xtol=1e-12 * (high - low), rtol=1e-12))
+
+
+def _shortfall(risk: Any, sums: Any) -> float:
+    def excess(t: float) -> float:
+        return sums.expect(lambda x: np.maximum(-x - t, 0.0) ** risk.power / risk.power, (-t,)) - risk.threshold
+
+    return _root(excess, -sums.quantile(0.9), -sums.quantile(0.1) + 1e-3)
+
+
+def _expectile(risk: Any, sums: Any) -> float:
+    def excess(t: float) -> float:
+        slope = lambda x: np.where(x < -t, 1.0 - risk.asymmetry, risk.asymmetry)  # noqa: E731
+        return sums.expect(lambda x: slope(x) * (-t - x), (-t,))
+
+    return _root(excess, -sums.quantile(0.9), -sums.quantile(0.1) + 1e-3)
+
+
+def _evar(risk: Any, sums: Any) -> float:
+    """The least over λ: downhill on a rough grid, then Brent's method, which needs few digits of λ where it is flat."""
+
+    def bound(s: float) -> float:
+        return (sums.log_laplace(math.exp(s)) - math.log(risk.alpha)) / math.exp(s)
+
+    spread = sums.quantile(0.75) - sums.quantile(0.25)
+    s, step = math.log(math.sqrt(-2.0 * math.log(risk.alpha)) / spread) if spread > 0.0 else 0.0, 1.5
+    best = bound(s)
+    for step in (1.5, -1.5):
+        while abs(s) < 60.0 and (following := bound(s + step)) < best:
+            s, best = s + step, following
+    return min(best, float(optimize.minimize_scalar(bound, bounds=(s - 1.5, s + 1.5), options={"xatol": 1e-4}).fun))
+
+
 def _mean_variance(risk: Any, sums: Any) -> float:
     return -mean(sums) if math.isinf(risk.rho) else variance(sums) - risk.rho * mean(sums)
 
@@ -240,6 +320,10 @@ def _mixed(risk: Any, sums: Any) -> float:
 
 
 DEFINITIONS: dict[str, Callable[[Any, Any], float]] = {
+    "cpt": lambda risk, sums: sums.prospect(risk),
+    "evar": _evar,
+    "expectile": _expectile,
+    "shortfall": _shortfall,
     "entropic": lambda risk, sums: sums.log_laplace(risk.lam) / risk.lam,
     "exponential-utility": lambda risk, sums: math.expm1(sums.log_laplace(risk.lam)) / risk.lam,
     "loss-averse": _loss_averse,
@@ -277,7 +361,11 @@ def best(sums: Any, alpha: float) -> float:
 
 def degrees_needed(risk: RiskMeasure) -> float:
     """Above how many degrees of freedom a Student law has the moment that the measure needs."""
-    if risk.name in {"var", "entropic", "exponential-utility"}:
+    if risk.name == "shortfall":
+        return risk.power
+    if risk.name == "cpt":
+        return risk.curvature / min(risk.gains, risk.losses)
+    if risk.name in {"var", "entropic", "evar", "exponential-utility"}:
         return 0.0 if risk.name == "var" else math.inf
     if risk.name in {"semivariance", "mixed", "sharpe"} or (risk.name == "mean-variance" and math.isfinite(risk.rho)):
         return 2.0
@@ -315,7 +403,7 @@ def compare(risk: RiskMeasure, law: Law, sums: Any) -> Verdict:
         return Verdict(0.0, "edge")
     wanted = reference_cost(risk, sums) if there > 1.0 else math.inf
     off = abs(cost - wanted) / scale(risk, law, wanted) if cost != wanted else 0.0
-    rough = (isinstance(sums, Blend) and isinstance(risk, Distortion)) or risk.name == "dual-power"
+    rough = (isinstance(sums, Blend) and isinstance(risk, Distortion)) or risk.name in {"dual-power", "cpt"}
     outcome = "right" if off <= (COARSE if rough else TOLERANCE) else "wrong"
     return Verdict(off, outcome, f"{risk}: {law} costs {cost!r}, not {wanted!r}")
 

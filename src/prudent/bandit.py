@@ -13,6 +13,7 @@ from prudent.arrays import Array
 from prudent.errors import PrudentError, shown
 from prudent.fingerprints import foreign_code
 from prudent.risk.base import RiskMeasure, risks
+from prudent.risk.mixtures import BestMixture, best_mixture
 
 MOST_ARMS = 10**6
 """More arms than this are a mistake: one look at all of them would take seconds."""
@@ -123,6 +124,16 @@ class Bandit:
         gaps: NDArray[np.float64] = costs - costs.min()
         gaps[gaps <= slack + slack[np.argmin(costs)]] = 0.0
         return gaps
+
+    def best_mixture(self, risk: RiskMeasure | str) -> BestMixture:
+        """The weights with which arms are drawn at random so that the law of a reward costs least, and that cost.
+
+        If the risk is that of all rewards of a run together, this is what a policy can reach in the long run [Tatli25].
+        For a measure that is `quasiconcave`, such as mean-variance and CVaR, it is always the best arm. For others it
+        is the best point of a grid, improved until moving a millionth of the weight helps no more.
+        """
+        risk = risks.make("Bandit", risk)
+        return best_mixture(self.arms, risk, self.best(risk))
 
     def complexity(self, risk: RiskMeasure | str) -> float:
         """Σ_{i≠i*} 1/Δ_i², the paper's proxy for how hard learning is; infinite when the best arm is not unique."""

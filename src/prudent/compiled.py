@@ -216,9 +216,14 @@ def as_compiled(policy: Any) -> Any:
     """
     for name, value in zip(policy._fields, policy, strict=True):
         _check_field(type(policy).__name__, name, value)
-    kind: Any = _named_by_code(type(policy))
+    return compiled_class(type(policy))._make(policy)
+
+
+def compiled_class(cls: Any) -> Any:
+    """The class under which Numba knows tuples of this one: for code from outside one for every state of it."""
+    kind: Any = _named_by_code(cls)
     compilable(kind)
-    return kind._make(policy)
+    return kind
 
 
 def _check_field(owner: str, name: str, value: Any) -> None:

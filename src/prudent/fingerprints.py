@@ -4,14 +4,15 @@ import dis
 import hashlib
 import inspect
 import os
+import pickle
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,13 @@ def fingerprint(cls: type) -> str:
     return digest.hexdigest()
 
 
+def code_digest(*functions: Any) -> str:
+    """A digest of functions and of all that they read, as `fingerprint` is for classes."""
+    digest = hashlib.blake2b(digest_size=8)
+    _absorb(functions, frozenset(), digest.update, set())
+    return digest.hexdigest()
+
+
 def foreign_code(*things: Any) -> str:
     """Fingerprints of the code in policies, risk measures and laws that is not this package's; empty if all is."""
     classes = dict.fromkeys(cls for thing in things for cls in _classes(thing))
@@ -174,11 +182,27 @@ def _absorb(value: Any, attributes: frozenset[str], feed: Feed, seen: set[Any]) 
             feed(f"{type(value).__name__} {value!r}".encode())
         case BuiltinFunctionType() | np.ufunc() | np.dtype():
             feed(repr(getattr(value, "__name__", value)).encode())
+        case MethodType() | partial():
+            _absorb_bound(value, feed, seen)
         case _ if callable(value) and _is_known(getattr(value, "__module__", None)):
             feed(getattr(value, "__qualname__", repr(type(value))).encode())
             _absorb_source(value.__module__, feed)
         case _:
             feed(UNKNOWN)
+
+
+def _absorb_bound(value: Any, feed: Feed, seen: set[Any]) -> None:
+    """Feed a function with what is bound to it: the owner of a method, or some of the arguments."""
+    function, bound = (
+        (value.func, (value.args, sorted(value.keywords.items())))
+        if isinstance(value, partial)
+        else (value.__func__, value.__self__)
+    )
+    _absorb(function, frozenset(), feed, seen)
+    try:
+        feed(pickle.dumps(bound))
+    except Exception:  # pickling may raise anything
+        feed(UNKNOWN)
 
 
 def _absorb_module(module: ModuleType, attributes: frozenset[str], feed: Feed, seen: set[Any]) -> None:

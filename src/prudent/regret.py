@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.arrays import Array
+from prudent.bandit import Bandit, check_bandit
 from prudent.errors import PrudentError, check_integer, shown
-from prudent.risk.base import risks
+from prudent.risk.base import RiskMeasure, risks
 from prudent.risk.mean_variance import MeanVariance
+from prudent.risk.mixtures import mixture_cost
 
 EXPLORATION_FACTORS = {"exact": 0.5, "eq-regret3": 1.0, "definition-3": 2.0}
 """The factor before (1/n²) Σ_i Σ_{j≠i} T_i T_j Γ_ij². Only the exact one makes the parts add up to the regret: the
@@ -115,6 +117,19 @@ def expected_regret(
     gap = pulls @ (costs - costs[best]) / total
     bias = pulls @ (variances - variances[best]) / total**2
     return float(gap + risk.variance_weight * (exploration_risk(pulls, means) - bias))
+
+
+def mixture_regret(pulls: NDArray[np.int64], bandit: Bandit, risk: RiskMeasure | str) -> Array:
+    """The cost of the mixture of the arms' true laws with weights T_i/n, minus that of the best mixture [Tatli25].
+
+    This is the regret where the risk is that of all rewards of a run together, for every measure. It is at least 0.
+    """
+    bandit, risk = check_bandit("mixture_regret", bandit), risks.make("mixture_regret", risk)
+    _check_allocation("mixture_regret", pulls=pulls, arms=np.zeros(len(bandit)))
+    price, least = mixture_cost(bandit.arms, risk), bandit.best_mixture(risk).cost
+    kinds, kind = np.unique(pulls.reshape(-1, len(bandit)), axis=0, return_inverse=True)
+    costs = np.array([price(row / row.sum()) for row in kinds])
+    return np.maximum(costs - least, 0.0)[kind].reshape(pulls.shape[:-1])
 
 
 def _mean_variance(owner: str, risk: Any) -> MeanVariance:

@@ -138,6 +138,11 @@ class Runs(Rounds):
         """(1/n) Σ T_i Δ_i, defined for every risk measure; the exploration risk is no part of it."""
         return definitions.gap_regret(self.pulls, self.bandit.gaps(self.risk))
 
+    def mixture_regret(self) -> Array:
+        """The cost of the arms' true laws, mixed by the shares of their pulls, minus that of the best mixture; for
+        every risk measure. It is the regret where the risk is that of all rewards of a run together [Tatli25]."""
+        return definitions.mixture_regret(self.pulls, self.bandit, self.risk)
+
     def regret_parts(self) -> definitions.RegretParts:
         """Gap, exploration and twins, which add up to the regret (eq. regret2)."""
         arrays = (self.pulls, self.mean, self.variance, self.twin_mean, self.twin_variance)

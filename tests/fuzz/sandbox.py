@@ -6,6 +6,7 @@ system. Threads do not survive a fork, so the server must never start one: it ca
 """
 
 import contextlib
+import gc
 import mmap
 import os
 import pickle
@@ -125,7 +126,12 @@ def serve(setup: str) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     quiet_since = mmap.mmap(-1, 8)  # shared with the children
     start_clock_after_compiling(quiet_since)
+    seldom, usual = (100_000, 50, 100), gc.get_threshold()
+    gc.set_threshold(*seldom)  # while kernels are compiled, as in the conftest
     exec(setup, {})
+    gc.set_threshold(*usual)
+    gc.collect()
+    gc.freeze()  # else the collector of every child would write to all that was made so far, and so copy it
     while True:
         try:
             folder, args, code, limits = pickle.load(sys.stdin.buffer)
@@ -229,13 +235,16 @@ def warm_up() -> None:
     import rich.table
     import scipy.stats
 
-    from prudent import live, paper, plan, sequence, study, testing, theory
+    from prudent import catalogue, live, paper, plan, sequence, study, testing, theory
     from prudent.confidence import always, betting
     from prudent.policies.base import policies, strategies
-    from prudent.service import local
+    from prudent.portfolio import figures, report
+    from prudent.service import local, sqlite
+    from prudent.study import compare, plots
 
     imported = entries, mutate, jinja2, joblib, matplotlib, polars, rich, scipy
-    imported += live, paper, plan, sequence, study, testing, theory, always, betting, local
+    imported += catalogue, live, paper, plan, sequence, study, testing, theory, always, betting
+    imported += figures, report, local, sqlite, compare, plots
     threads = os.listdir("/proc/self/task")
     assert imported
     policies.names(), strategies.names()

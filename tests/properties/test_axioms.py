@@ -56,7 +56,7 @@ COUNTEREXAMPLES = {
     "homogeneity": [(TICKET, TICKET), (LOSS, LOSS)],
     "monotone": [(NOTHING, TICKET), (NOTHING + 1.0, TICKET + 1.0)],
     "subadditive": [(TICKET, TICKET), (LOSS, LOSS), (ONE_LOAN, OTHER_LOAN)],
-    "convex": [(TICKET, NOTHING), (ONE_LOAN, OTHER_LOAN), (TICKET / 100.0, 0.1 - TICKET / 100.0)],
+    "convex": [(TICKET, NOTHING), (ONE_LOAN, OTHER_LOAN), (TICKET / 100.0, 0.1 - TICKET / 100.0), (LOSS, NOTHING)],
 }
 
 

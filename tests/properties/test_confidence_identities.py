@@ -10,7 +10,7 @@ from scipy.integrate import quad
 
 from prudent import PrudentError
 from prudent.confidence.always import (
-    _log_capital,
+    log_capital,
     mean_above,
     mean_below,
     mean_bounds,
@@ -37,7 +37,7 @@ def test_the_capital_is_its_integral(n, distance, variance):
         return math.exp(n * (bet * distance + (variance + distance**2) * (bet + math.log1p(-bet))))
 
     integral, _ = quad(integrand, 0.0, 1.0, epsabs=0.0, epsrel=1e-9, limit=200)
-    assert _log_capital(np.array(n), np.array(distance), np.array(variance)) == pytest.approx(
+    assert log_capital(np.array(n), np.array(distance), np.array(variance)) == pytest.approx(
         math.log(integral), abs=1e-7
     )
 

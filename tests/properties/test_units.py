@@ -25,9 +25,9 @@ from prudent.study import Study, run
 from prudent.study.toml import load, to_toml
 
 POLICIES = {entry.name: set(entry.factory._fields) for entry in policies.entries()}
-BOUNDED = {name for name, fields in POLICIES.items() if fields & {"low", "high", "best", "values"}}
-BINARY = {"bernoulli-thompson", "bernoulli-mvts"}
-SLOW = {"npts", "rho-mts", "m-cvts"}
+BOUNDED = {name for name, fields in POLICIES.items() if fields & {"low", "high", "best", "size", "values"}}
+BINARY = {"bernoulli-thompson", "bernoulli-mvts", "bernoulli-mv-imed"}
+SLOW = {"npts", "npts-sg", "rho-mts", "m-cvts", "finite-mv-imed"}
 EUROS = [(40.0, 900.0), (55.0, 8100.0), (38.0, 100.0)]
 """Means and variances of three options; at ρ = 55 euros the steady third is best."""
 
@@ -91,7 +91,7 @@ def test_a_number_is_the_unit_in_which_a_policy_runs_as_published(name, bandit):
 def test_regret_is_the_same_in_any_unit(name):
     """Units that are no power of two have draws of their own. False alarms: 1e-6 each."""
     found = [play(name, gaussian, unit, runs=200).measures()["gap_regret"] for unit in (1.0, 30.0, 60.0, 450.0)]
-    power = 2 if "rho" in POLICIES[name] else 1
+    power = {"npts-sg": 2, "srts": 0}.get(name, 2 if "rho" in POLICIES[name] else 1)  # of the cost, in rewards
     means = [values.mean() * unit**power for values, unit in zip(found, (1.0, 30.0, 60.0, 450.0), strict=True)]
     errors = [values.std() / math.sqrt(200) * unit**power for values, unit in zip(found, (1, 30, 60, 450), strict=True)]
     for mean, error in zip(means[1:], errors[1:], strict=True):

@@ -60,6 +60,9 @@ def plain(service, clock):
     arm, count = next(iter(batch.arms.items()))
     run(m.Merge({arm: m.Statistics(count, 0.25, 0.01)}), decision=batch.batch)
     run(m.Split(3))
+    for mean in (0.2, 0.2, 0.9):  # the rewards of an arm change
+        batch = run(m.Split(200, ["C"]))
+        run(m.Merge({"C": m.Statistics(200, mean, 0.01)}), decision=batch.batch)
     run(m.Pause("lunch"))
     run(m.Fallbacks(3), key="away")
     run(m.Forget("who asked"))

@@ -112,13 +112,16 @@ def life_of_an_experiment(where):
     assert prudent("trial", "export", "shop", "--format", "ndjson", "--json", **where)["file"] == "shop.ndjson"
     assert len(Path("shop.ndjson").read_text().splitlines()) == 2
     assert "shop is stopped" in prudent("trial", "stop", "shop", "--reason", "enough", **where)
+    assert prudent("trial", "report", "shop", **where).strip() == "shop.html"
+    assert prudent("trial", "report", "shop", "--out", "r.html", "--json", **where) == {"file": "r.html"}
+    assert "Stopped: enough" in Path("r.html").read_text(encoding="utf-8")
     assert prudent("trial", "verify", "shop", **where).strip() == "The log of shop is whole: 11 events."
 
 
 def test_a_whole_experiment_without_a_server(home):
     life_of_an_experiment({})
     assert sorted(path.name for path in home.iterdir()) == [
-        "all.csv", "experiment.json", "prudent.db", "prudent.db.lock", "shop.ndjson",
+        "all.csv", "experiment.json", "prudent.db", "prudent.db.lock", "r.html", "shop.html", "shop.ndjson",
     ]  # fmt: skip
 
 
@@ -317,6 +320,8 @@ def test_what_needs_attention_is_said():
     assert list(sentences(found)) == ["There are no intervals: no support."]
     found |= {"summary": {"rewards": 3, "sentence": "So far."}, "answered": arm, "rails": [{"rail": 0, "arm": "new"}]}
     assert list(sentences(found))[1:] == ["So far.", arm["sentence"], "Guardrail 1 has acted on new."]
+    found["changed"] = [{"arm": "new", "rewards": 9, "sentence": "The rewards of new have changed."}]
+    assert "The rewards of new have changed. Nothing that is said of it here" in list(sentences(found))[3]
     found["answered"] = {"less": None, "sentence": "No arm is."}
     assert "No arm is." not in sentences(found)
 

@@ -8,10 +8,11 @@ import pytest
 from sites import EXPERIMENT, Site
 
 from prudent.service import messages as m
-from prudent.service.site.app import POLICY, inner
+from prudent.service.site.app import POLICY, Visit, inner
 from prudent.service.site.app import Site as Pages
 from prudent.service.site.parts import controls
 from prudent.service.spec import decoded
+from prudent.service.tokens import Token
 
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{7*7}}", "=cmd|' /C calc'!A0", "\u202eRTL"]
 HOSTILE += ["a'b\"c"]
@@ -23,7 +24,7 @@ HERE = ("sec-fetch-site", "same-origin")
 def site(tmp_path_factory):
     """The application with its pages."""
     site = Site(str(tmp_path_factory.mktemp("site") / "a.db"))
-    site.app.site = Pages(site.service)
+    site.app.site = Pages(site.service, pause=0.0)
     yield site
     site.close()
 
@@ -53,6 +54,25 @@ class Tags(HTMLParser):
 
     def handle_data(self, data):
         self.words += data
+
+
+@pytest.mark.parametrize(
+    ("scopes", "experiments", "scope", "experiment", "may"),
+    [
+        ("read", None, "read", "one", True),
+        ("read", None, "admin", "one", False),
+        ("read", None, "admin", None, False),
+        ("admin", None, "read", "one", True),
+        ("admin", {"two"}, "admin", "one", False),
+        ("admin", {"two"}, "admin", "two", True),
+        ("admin", {"two"}, "admin", None, True),
+    ],
+)
+def test_a_visitor_may_what_the_token_allows_where_it_holds(scopes, experiments, scope, experiment, may):
+    visit = Visit("GET", "/", {}, {}, {})
+    assert not visit.may(scope, experiment)
+    visit.token = Token(1, "a", b"", frozenset([scopes]), experiments and frozenset(experiments), 0, None, None, "")
+    assert visit.may(scope, experiment) is may
 
 
 def test_without_a_token_pages_lead_to_the_form_for_one(site):
@@ -144,6 +164,24 @@ def test_the_files_that_pages_need_are_small(site):
     assert get(site, "/static/app.py").status == 404
 
 
+def test_a_page_of_twenty_arms_with_a_long_history_is_small_too(site):
+    arms = [f"variant {i}" for i in range(20)]
+    site.service.create(decoded({**EXPERIMENT, "name": "twenty", "arms": arms, "fallback": None, "metrics": {}}))
+    batch = site.service.run("twenty", m.Split(10**6))
+    merged = {arm: m.Statistics(count, 0.2 + 0.02 * int(arm[8:]), 0.1234567) for arm, count in batch.arms.items()}
+    site.service.run("twenty", m.Merge(merged), decision=batch.batch)
+    number = site.service.view("twenty").experiment.id
+    rows = [
+        [[37 * n + i, 36 * n + i, 0.123456 / (n + i), 0.2, -0.1 - 1 / (n + i)] for i in range(20)]
+        for n in range(1, 300)
+    ]
+    points = [(n + 10, n, str(row)) for n, row in enumerate(rows)]
+    site.service.write(lambda: site.service.writer.keep_series(number, points))
+    page = get(site, "/e/twenty").body
+    assert b"Over time" in page
+    assert len(page) + sum(len(get(site, f"/static/{name}").body) for name in ("style.css", "script.js")) < 60_000
+
+
 def test_what_people_wrote_is_only_text(site):
     arms = [*HOSTILE, "plain"]
     spec = {**EXPERIMENT, "name": "hostile", "arms": arms, "fallback": "plain", "unit": HOSTILE[0], "note": HOSTILE[1]}
@@ -171,21 +209,75 @@ def test_what_people_wrote_is_only_text(site):
         {"rewards": {"window": "1 h", "default": 0}},
         {"rewards": {"window": "1 h", "default": 0, "count": "at-once"}},
         {"larger_is_better": False},
+        {"policy": "ucb1", "risk": "mean"},
     ],
-    ids=["plain", "one arm", "no support", "every reward", "window", "at once", "smaller is better"],
+    ids=["plain", "one arm", "no support", "every reward", "window", "at once", "smaller is better", "no variance"],
 )
 def test_every_experiment_has_a_page_with_no_one_and_many_rewards(site, request, more):
     name = "kind-" + re.sub(r"[^a-z]+", "-", request.node.callspec.id)
     spec = {"arms": ["a", "b"], "policy": "mv-lcb(rho=1)", "support": [0, 1], "horizon": 100, **more}
     site.service.create(decoded({"name": name, **spec}))
-    for rewards in (0, 1, 20):
-        for i in range(rewards):
-            site.service.run(name, m.Tell(0.1 * (i % 9)), decision=site.decision(name))
+    for rewards in (0, 1, 20, 10**6):
+        if rewards == 10**6:
+            if not decoded({"name": name, **spec}).takes_batches or spec.get("remember"):
+                continue
+            batch = site.service.run(name, m.Split(10**6))
+            merged = {arm: m.Statistics(count, 0.3, 0.1) for arm, count in batch.arms.items()}
+            site.service.run(name, m.Merge(merged), decision=batch.batch)
+        else:
+            for i in range(rewards):
+                site.service.run(name, m.Tell(0.1 * (i % 9)), decision=site.decision(name))
         for path in (f"/e/{name}", f"/e/{name}/live", f"/e/{name}/report"):
-            answer = get(site, path)
-            assert answer.status == 200
-            assert "None" not in Tags(answer.body.decode()).words
-            assert "nan" not in answer.body.decode().lower().replace("finance", "")
+            check_page(get(site, path))
+
+
+def check_page(answer):
+    """A page that is whole, and has a number or a dash wherever it should."""
+    assert answer.status == 200
+    page = Tags(answer.body.decode())
+    assert "None" not in page.words
+    assert "nan" not in answer.body.decode().lower().replace("finance", "")
+    assert not any(
+        "inf" in value
+        for tag, given in page.tags
+        if tag in ("rect", "line", "circle", "polyline")
+        for value in map(str, given.values())
+    )
+
+
+def test_an_experiment_of_which_all_arms_but_one_or_all_are_retired_has_a_page(site, monkeypatch):
+    name = "retired"
+    site.service.create(decoded({**EXPERIMENT, "name": name, "arms": ["a", "b", "c"]}))
+    for _ in range(9):
+        site.service.run(name, m.Tell(0.5), decision=site.decision(name))
+    for arm in ("b", "c"):
+        site.service.run(name, m.Retire(arm, "bad"))
+    for path in (f"/e/{name}", f"/e/{name}/report"):
+        check_page(get(site, path))
+    assert "a is the only arm in play" in get(site, f"/e/{name}").body.decode()
+    look = site.service.look
+
+    async def all_retired(experiment):
+        view = await look(experiment)
+        for arm in view.fold.labels:
+            view.fold.agent.kept(arm).retired = True
+        return view
+
+    monkeypatch.setattr(site.service, "look", all_retired)
+    site.app.site.fresh.outdated(name)
+    for path in (f"/e/{name}", f"/e/{name}/report"):
+        check_page(get(site, path))
+        assert "Running. No arm is in play." in get(site, path).body.decode()
+    site.app.site.fresh.outdated(name)
+
+
+def test_a_hostile_name_is_none_of_an_experiment(site):
+    for name in HOSTILE:
+        assert site("POST", "/v1/experiments", {**EXPERIMENT, "name": name}).status == 422
+    for path in ("/e/<script>alert(1)</script>", "/e/none", "/e/none/live", "/e/none/report"):
+        answer = get(site, path)
+        assert answer.status == 404
+        assert answer.headers["content-type"] == "application/problem+json" or b"alert(1)" not in answer.body
 
 
 def test_every_verb_of_a_control_is_one_that_the_page_takes():

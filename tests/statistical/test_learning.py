@@ -85,6 +85,9 @@ LEARNERS = [
     *((name, bandit, 1_000) for name in SEED_POLICIES for bandit in (GAUSSIAN, COINS)),
     *((name, bandit, 1_000) for name in ("mv-dsee(rule=log, a=20)", "mts", "mvts") for bandit in (GAUSSIAN, COINS)),
     *((name, GAUSSIAN, 1_000) for name in ("mv-ucb", "mv-dsee", "thompson")),
+    *((name, GAUSSIAN, 1_000) for name in ("mv-imed", "prudent")),
+    *((name, COINS, 300) for name in ("bernoulli-mv-imed", "prudent")),
+    ("finite-mv-imed(values=[0, 0.5, 1])", STEPS, 300),
     ("vts", GAUSSIAN, 1_000),  # at ρ = 1 it is greedy in the mean, and one coin in ten starts with a 0
     *((name, COINS, 1_000) for name in ("thompson(sd=0.5)", "bernoulli-thompson", "bernoulli-mvts", "kl-ucb")),
     *((name, COINS, 300) for name in ("mv-ucb(b=1)", "mv-dsee", "npts", "rho-mts")),
@@ -95,6 +98,12 @@ LEARNERS = [
     ("u-ucb(alpha=0.3)", BETAS, 1_000),  # its width carries 1/α
     *(("mean-cvar-lcb(alpha=0.5, weight=0.5)", bandit, 300) for bandit in (COINS, BETAS)),
     *(("entropic-lcb(lam=2)", bandit, 300) for bandit in (COINS, BETAS)),
+    *((name, COINS, 300) for name in ("ucb-tuned", "w-ucb(risk=proportional-hazard(0.5))")),
+    *((name, GAUSSIAN, 300) for name in ("normal-ucb", "cvar-ts(alpha=0.3)", "srts")),
+    ("npts-sg", GAUSSIAN, 200),
+    ("r-ucb(power=1, sd=0.5)", GAUSSIAN, 300),
+    ("robust-ucb(size=0.95)", COINS, 2_500),  # its width is 4√2 times that of UCB1
+    ("rs-etc-m", COINS, 300),
 ]
 NO_LEARNERS = {"fixed-arm", "random-arm", "round-robin", "epsilon-greedy", "marab"}
 """Yardsticks; one that goes on exploring for ever; one that may stay with a worse arm (below)."""

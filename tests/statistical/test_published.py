@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 EXPERIMENTS = runpy.run_path(str(Path(__file__).parents[2] / "docs/published.py"))["EXPERIMENTS"]
-RUNS = {"zhu_and_tan": 100, "sorted_rewards": 32, "hou_tan_and_zhong": 100}
+RUNS = {"zhu_and_tan": 100, "sorted_rewards": 32, "hou_tan_and_zhong": 100, "wolf": 100}
 """Enough that our own error is hardly more than theirs."""
 
 

@@ -253,3 +253,13 @@ def test_where_there_is_no_model_it_says_why(risk, rewards, message):
     assert found.best is None
     assert message in str(found)
     assert str(found).startswith("No probabilities of being best: ")
+
+
+def test_who_is_ahead_is_the_same_without_the_forecast():
+    agent = Agent("mv-lcb(rho=1)", ["A", "B"], 1000, support=(0, 1))
+    for i in range(20):
+        agent.tell("A", 0.1 + 0.001 * i, asked=False)
+        agent.tell("B", 0.2, asked=False)
+    whole = agent.leader()
+    assert whole.rounds > 0.0
+    assert agent.leader(foresee=False) == whole._replace(rounds=None)

@@ -28,13 +28,23 @@ EXAMPLES = {
     "deterministic": ["deterministic(-2)", "deterministic(0)"],
     "empirical": ["empirical([1, 2, 2, 5])", "empirical([0.1, 0.1, 0.1])"],
     "exponential": ["exponential(2)", "exponential(1e-8)"],
+    "from-scipy": [
+        "from-scipy(weibull_min, [2.0], 0, 3)",
+        "from-scipy(binom, [10, 0.3])",
+        "from-scipy('norm', [], 1, 2)",
+    ],
+    "gamma": ["gamma(2, 1.5)", "gamma(0.1, 10)", "gamma(1e4, 1)"],
     "gaussian": ["gaussian(1, 0.05)", "gaussian(0, 0)", "gaussian(1e6, 1e-6)"],
+    "laplace": ["laplace(0, 1)", "laplace(5, 0.1)"],
+    "log-normal": ["log-normal(0, 0.5)", "log-normal(1, 1.5)"],
     "mixture": [
         "mixture([deterministic(0), gaussian(1, 0.1)], [0.01, 0.99])",
         "mixture([bernoulli(0.5), mixture([uniform(0, 2), exponential(1)])], [1, 2])",
         "mixture([gaussian(0, 1), exponential(1)], [1, 0])",
         "mixture([truncated-gaussian(0, 1, -1, 1), empirical([-1, 3])], [0.3, 0.7])",
     ],
+    "pareto": ["pareto(3, 1)", "pareto(5, 0.1)"],
+    "poisson": ["poisson(3)", "poisson(0.01)", "poisson(1000)"],
     "student-t": ["student-t(5, 1, 2)", "student-t(30, -1, 0.1)"],
     "truncated-gaussian": [
         "truncated-gaussian(0, 1, -1, 1)",

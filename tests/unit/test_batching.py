@@ -15,7 +15,7 @@ from prudent.engine.stepping import step_phases, step_scores
 from prudent.policies.base import Setting, policies
 from prudent.policies.binding import bind
 from prudent.policies.helpers import cheapest, choose_only
-from prudent.policies.scoring import costs_need_rewards, needs_no_clock
+from prudent.policies.scoring import needs_no_clock, room_for
 from strangers import IdlePolicy
 
 BANDIT = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
@@ -41,6 +41,9 @@ INTERPRETED = [
     "epsilon-greedy",
     "best-of-both",
     "mv-dsee",
+    "mv-imed",
+    "finite-mv-imed",
+    "rho-mts",
     Worst(),
     LeastTail(),
 ]
@@ -60,9 +63,8 @@ def kernel_of(policy, batch):
     ready = bind(made, Setting(N_ARMS, risk_of(made), HORIZON))
     if hasattr(ready, "score"):
         kind = (needs_no_clock(type(ready)),)
-        return lambda *rest: scores(ready, *kind, batch, HORIZON, *rest)
-    room = HORIZON if costs_need_rewards(ready) else 0
-    return lambda *rest: phases(ready, batch, room, *rest)
+        return lambda *rest: scores(ready, *kind, batch, room_for(ready, HORIZON), *rest)
+    return lambda *rest: phases(ready, batch, room_for(ready, HORIZON), *rest)
 
 
 @pytest.mark.parametrize("policy", [*COMPILED, *INTERPRETED], ids=str)
@@ -92,18 +94,21 @@ def test_its_arms_are_those_of_an_agent_asked_for_batches(policy):
             assert np.array_equal(values, getattr(live, name)), (batch, name)
 
 
-@pytest.mark.parametrize("policy", ["mvts", "exp-exp"])
+@pytest.mark.parametrize("policy", ["mvts", "exp-exp", LeastTail()], ids=str)
 def test_a_batch_of_one_round_is_what_stepping_does(policy):
     found = [Record.empty(3, len(ROUNDS), N_ARMS) for _ in range(2)]
-    ready = bind(policies.parse(policy), Setting(N_ARMS, risk_of(policy), HORIZON))
+    made = policies.make("test", policy)
+    ready = bind(made, Setting(N_ARMS, risk_of(made), HORIZON))
     rest = (LAWS, 0, ROUNDS)
     streams = [np.random.default_rng(3) for _ in found]
     halt = np.zeros(1, bool)
     assert kernel_of(policy, 1)(*rest, found[0], halt, streams[0]) == FINE
     if policy == "mvts":
         step_scores(ready, False, 0, *rest, found[1], halt, streams[1])
-    else:
+    elif policy == "exp-exp":
         step_phases(ready, 0, *rest, found[1], halt, streams[1])
+    else:
+        step_phases.py_func(ready, HORIZON, *rest, found[1], halt, streams[1])
     for one, other in zip(*found, strict=True):
         assert np.array_equal(one, other)
 

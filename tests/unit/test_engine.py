@@ -170,36 +170,6 @@ def test_bernoulli_arms_play(figure_2):
     assert runs.pulls[:, 0].mean() > 3000
 
 
-def run_script(tmp_path, constant):
-    """A policy in a script of its own, in a fresh process; returns the pulls and how many kernels were compiled."""
-    (tmp_path / "own.py").write_text(f"""
-import sys
-from typing import NamedTuple
-from prudent.compiled import Kernel
-from prudent import Bandit, Gaussian, simulate
-class Own(NamedTuple):
-    def score(self, arm):
-        return arm.variance - {constant} * arm.pulls**-0.5
-runs = simulate(Bandit([Gaussian(1, 0.05), Gaussian(0, 0.25)]), Own(), risk="mean-variance(rho=0)", horizon=500, runs=1)
-kernels = [value for module in list(sys.modules.values()) for value in vars(module).values()]
-forms = {{id(form): form for kernel in kernels if isinstance(kernel, Kernel) for form in (kernel.alone, kernel.inside)}}
-print(runs.pulls[0, 0], sum(sum(form.stats.cache_misses.values()) for form in forms.values()))
-""")
-    done = subprocess.run([sys.executable, "own.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    pulls, compiled = done.stdout.split()
-    return int(pulls), int(compiled)
-
-
-@pytest.mark.slow
-def test_the_disk_cache_is_quick_and_never_stale(tmp_path, monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
-    (first, compiled), (again, none), (edited, anew) = (run_script(tmp_path, constant) for constant in (0.1, 0.1, 1e3))
-    assert again == first
-    assert none == 0 < min(compiled, anew)
-    assert abs(edited - 250) <= 2
-    assert first > 400
-
-
 @pytest.mark.parametrize(
     ("policy", "message"),
     [

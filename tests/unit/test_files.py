@@ -292,6 +292,11 @@ CELLS = ["1", "2.5", "-0.125", "1e-3", ".5", "5.", "+7", "0,5", "1.234", "1,234"
 NAMES = ["a", "b", "c", "a", "", '"a"', "x y", "1", "2024", "nan", '"p,q"', "total", "a;b", " d "]
 
 
+@pytest.mark.parametrize("header", ["a\x0cb,c", "a\u2028b,c", "a;b,c", "a,a", "1,2", ""], ids=repr)
+def test_the_quick_reader_gives_up_where_a_header_is_odd(header):
+    assert read_quickly(f"{header}\n1,2\n".encode(), ["c"], gaps=False, text=True) is None
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_the_quick_reader_gives_up_or_agrees_with_the_careful_one_to_the_last_bit(seed):
     """Thousands of small files, of which the quick reader takes its share; most have odd cells, some have none."""

@@ -62,6 +62,13 @@ SPECS = {
     "vts": ["vts", "vts(rho=inf)"],
     "mvts": ["mvts", "mvts(rho=inf)"],
     "thompson": ["thompson", "thompson(sd=0.5)"],
+    "cvar-ts": ["cvar-ts(alpha=0.1)", "cvar-ts(alpha=1, sd=3)"],
+    "normal-ucb": ["normal-ucb"],
+    "npts-sg": ["npts-sg(first=3)"],
+    "r-ucb": ["r-ucb", "r-ucb(power=0, sd=3)"],
+    "robust-ucb": ["robust-ucb(size=3)", "robust-ucb(order=1.2, size=0.5)"],
+    "srts": ["srts(risk=sharpe, sd=3)"],
+    "ucb-tuned": ["ucb-tuned", "ucb-tuned(range=5)"],
     "ucb-v": ["ucb-v", "ucb-v(zeta=2, range=5)"],
     "ucb1": ["ucb1", "ucb1(range=5)"],
 }
@@ -70,6 +77,10 @@ SPECS = {
 BOUNDED = {
     "b-cvts": ["b-cvts(alpha=0.2)", "b-cvts(alpha=1, high=2)"],
     "bernoulli-mvts": ["bernoulli-mvts", "bernoulli-mvts(rho=inf)"],
+    "mv-imed": ["mv-imed", "mv-imed(rho=0)", "mv-imed(rho=inf)"],
+    "bernoulli-mv-imed": ["bernoulli-mv-imed", "bernoulli-mv-imed(rho=inf)"],
+    "finite-mv-imed": ["finite-mv-imed"],
+    "prudent": ["prudent", "prudent(rho=inf)"],
     "bernoulli-thompson": ["bernoulli-thompson"],
     "cvar-ucb": ["cvar-ucb(alpha=0.2)", "cvar-ucb(alpha=1, delta=0.1)"],
     "entropic-lcb": ["entropic-lcb(lam=2)", "entropic-lcb(lam=50, low=-1, high=20)"],
@@ -81,6 +92,7 @@ BOUNDED = {
     "quantile-ucb": ["quantile-ucb(alpha=0.25)", "quantile-ucb(alpha=1, delta=0.1)"],
     "rho-mts": ["rho-mts", "rho-mts(values=[0, 0.5, 1])"],
     "u-ucb": ["u-ucb(alpha=0.2)", "u-ucb(alpha=1, range=5)"],
+    "w-ucb": ["w-ucb(risk=proportional-hazard(0.5))"],
 }
 """Policies of rewards in [0, 1]."""
 

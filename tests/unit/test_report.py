@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from prudent.figures import save
 from prudent.paper import EXTRAS, FIGURES, figure, write_report
 from prudent.paper.claims.ledger import SCHEMA, VERDICTS, Ledger
-from prudent.paper.making import Settings
+from prudent.paper.making import Settings, as_markdown
 from prudent.report import Section, render
 from prudent.report.page import typeset
 
@@ -152,3 +152,10 @@ def test_a_browser_opens_it_without_a_complaint(report, tmp_path):
 
 def test_every_figure_has_its_module():
     assert all(figure(name).name == name for name in (*FIGURES, *EXTRAS))
+
+
+def test_a_table_keeps_all_its_rows_and_columns_in_text():
+    table = pl.DataFrame({f"column {i}": [f"{i}-{row}" for row in range(60)] for i in range(30)})
+    text = as_markdown(Section("a", "Title", tables={"Table": table}))
+    assert all(cell in text for cell in ("column 29", "0-0", "29-0", "0-59", "15-30", "29-59"))
+    assert "…" not in text

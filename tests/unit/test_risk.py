@@ -1,6 +1,7 @@
 """Risk measures: known values, identities, and bad samples."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -19,8 +20,11 @@ from prudent.risk.base import RiskMeasure
 from prudent.risk.base import risks as registry
 from prudent.risk.distortion import Distortion, ExponentialSpectrum, ProportionalHazard, Spectral, Wang
 from prudent.risk.entropic import Entropic
+from prudent.risk.evar import EVaR
 from prudent.risk.mean_variance import MeanVariance
+from prudent.risk.prospect import CPT
 from prudent.risk.sharpe import Sharpe
+from prudent.risk.shortfall import Expectile, PowerShortfall, Shortfall
 from prudent.risk.tails import CVaR, MeanCVaR, Mixed, VaR
 from prudent.risk.utility import ExponentialUtility, LossAverse, Semivariance
 from prudent.testing import check_risk
@@ -36,6 +40,10 @@ SPECS = {
     "mixed": ["mixed", "mixed(1, 0, 0)", "mixed(0, 1, 2, 1)"],
     "loss-averse": ["loss-averse", "loss-averse(1.5, 0.3)"],
     "wang": ["wang", "wang(0)", "wang(2)"],
+    "evar": ["evar", "evar(0.4)", "evar(1)"],
+    "expectile": ["expectile", "expectile(0.3)", "expectile(0.5)"],
+    "shortfall": ["shortfall", "shortfall(1, 0.2)", "shortfall(power=3.5)"],
+    "cpt": ["cpt", "cpt(1, 1, 1, 1)", "cpt(reference=0.4)"],
 }
 
 rewards = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=30)
@@ -149,6 +157,7 @@ def test_gaussian_costs(mean: float, deviation: float) -> None:
         (Semivariance(mean), 0.5 * deviation**2),
         (Sharpe(0.5), -mean / math.sqrt(0.5 + deviation**2)),
         (Wang(0.8), -mean + 0.8 * deviation),
+        (EVaR(0.05), -mean + deviation * math.sqrt(-2.0 * math.log(0.05))),
     ):
         assert risk.cost(law) == pytest.approx(cost, rel=1e-10, abs=1e-12), risk
 
@@ -194,6 +203,9 @@ def test_all_families_meet_in_the_mean() -> None:
             ProportionalHazard(1.0),
             LossAverse(1.0),
             Mixed(1, 0, 0),
+            CPT(1, 1, 1, 1),
+            EVaR(1.0),
+            Expectile(0.5),
         ):
             assert risk.cost(law) == pytest.approx(-law.mean, rel=1e-9), risk
         for risk in (ExponentialSpectrum(1e-8), Entropic(1e-6), ExponentialUtility(1e-6)):
@@ -204,7 +216,15 @@ def test_all_families_meet_in_the_mean() -> None:
 
 def test_a_large_aversion_to_risk_minds_the_worst_reward_only() -> None:
     x = [0.3, 2.0, -1.0, 5.0]
-    for risk in (CVaR(1e-9), VaR(1e-9), Entropic(1e6), ExponentialSpectrum(1e6), Wang(60.0)):
+    for risk in (
+        CVaR(1e-9),
+        VaR(1e-9),
+        EVaR(1e-9),
+        Expectile(1e-9),
+        Entropic(1e6),
+        ExponentialSpectrum(1e6),
+        Wang(60.0),
+    ):
         assert risk.sample_cost(x) == pytest.approx(1.0, abs=1e-5), risk
 
 
@@ -217,6 +237,65 @@ def test_entropic_risk_stays_within_floats() -> None:
     assert Entropic(50.0).cost(twins) == pytest.approx(25e4, rel=1e-12)
     narrow = TruncatedGaussian(0.0, 1.0, -1.0, 1.0)
     assert Entropic(500.0).cost(narrow) == pytest.approx(1.0, abs=0.02)
+
+
+def test_the_expectile_by_its_definition() -> None:
+    x, tau = np.array([-2.0, 0.0, 0.5, 0.5, 3.0, 7.0]), 0.2
+    e = -Expectile(tau).sample_cost(x)
+    assert tau * np.maximum(x - e, 0.0).sum() == pytest.approx((1.0 - tau) * np.maximum(e - x, 0.0).sum())
+    assert Expectile(tau).cost(Bernoulli(0.3)) == pytest.approx(-0.3 * tau / (0.3 * tau + 0.7 * (1.0 - tau)))
+
+
+def test_value_at_risk_cvar_and_evar_are_ordered() -> None:
+    for law in (SKEWED, Beta(2.0, 3.0), Exponential(2.0), Bernoulli(0.7), Empirical([0.0, 1.0, 5.0])):
+        for alpha in (0.05, 0.4, 0.9):
+            costs = [risk(alpha).cost(law) for risk in (VaR, CVaR, EVaR)]
+            assert costs[0] - 1e-12 <= costs[1] <= costs[2] + 1e-12
+
+
+def test_evar_has_its_dual_form() -> None:
+    """It is the worst mean of laws within divergence −log α [AhmadiJavid12], here of all coins."""
+    success = np.linspace(1e-9, 1.0 - 1e-9, 200_001)
+    divergence = success * np.log(success / 0.7) + (1.0 - success) * np.log((1.0 - success) / 0.3)
+    assert EVaR(0.6).cost(Bernoulli(0.7)) == pytest.approx(-success[divergence <= -math.log(0.6)].min(), abs=1e-5)
+    assert EVaR(0.3).cost(Bernoulli(0.7)) == 0.0
+
+
+def test_shortfall_of_power_one_and_of_sure_rewards() -> None:
+    """E(c − X)⁺ = threshold for rewards between 0 and 1: c²/2 = 0.08."""
+    assert PowerShortfall(1.0, 0.08).cost(Uniform(0.0, 1.0)) == pytest.approx(-0.4)
+    assert PowerShortfall(2.0, 0.08).cost(Deterministic(3.0)) == pytest.approx(-3.4)
+
+
+@dataclass(frozen=True)
+class Expected(Shortfall):
+    """The exponential loss, by the family's own search."""
+
+    threshold: float = 1.0
+    name = "expected"
+
+    def loss(self, y: np.ndarray) -> np.ndarray:
+        return np.exp(y)
+
+
+def test_the_exponential_loss_makes_shortfall_entropic() -> None:
+    check_risk(Expected())
+    for law in (Uniform(0.0, 1.0), Gaussian(2.0, 0.5), Bernoulli(0.3)):
+        assert Expected().cost(law) == pytest.approx(Entropic(1.0).cost(law), rel=1e-9)
+
+
+def test_prospect_theory_by_hand() -> None:
+    """Gains of 1 with 0.3 and 4 with 0.1, a loss of 2 with 0.2; 100 with nothing."""
+    risk = CPT()
+
+    def w(p: float, eta: float) -> float:
+        return p**eta / (p**eta + (1.0 - p) ** eta) ** (1.0 / eta)
+
+    gain = w(0.4, 0.61) + w(0.1, 0.61) * (4.0**0.88 - 1.0)
+    loss = 2.25 * w(0.2, 0.69) * 2.0**0.88
+    assert risk.sample_cost([-2.0, 0.0, 1.0, 4.0, 100.0], [2, 4, 3, 1, 0]) == pytest.approx(loss - gain)
+    shifted = CPT(reference=7.0).sample_cost([5.0, 7.0, 8.0, 11.0], [2, 4, 3, 1])
+    assert shifted == pytest.approx(loss - gain)
 
 
 # A measure of one's own
@@ -244,7 +323,8 @@ def test_levels_outside_the_unit_interval_are_refused(name: str, alpha: float) -
     [
         *("entropic(0)", "entropic(inf)", "semivariance(nan)", "sharpe(0)", "mean-cvar(0.1, 2)", "mixed(-1)"),
         *("proportional-hazard(0)", "proportional-hazard(1.5)", "exponential-spectrum(0)", "exponential-utility(-1)"),
-        *("loss-averse(0.5)", "loss-averse(reference=inf)", "wang(-1)"),
+        *("loss-averse(0.5)", "loss-averse(reference=inf)", "wang(-1)", "evar(0)", "expectile(0.6)", "shortfall(0.5)"),
+        *("shortfall(2, 0)", "cpt(2)", "cpt(gains=0.1)", "cpt(aversion=0)"),
     ],
 )
 def test_bad_parameters_are_refused(spec: str) -> None:
@@ -262,13 +342,13 @@ def test_an_infinite_quantile_is_refused() -> None:
     ("degrees", "missing"),
     [
         (1.0, set(registry.names()) - {"var"}),
-        (1.5, {"variance", "mean-variance", "mixed", "sharpe", "semivariance", "proportional-hazard"}),
+        (1.5, {"variance", "mean-variance", "mixed", "sharpe", "semivariance", "proportional-hazard", "shortfall"}),
         (2.5, set()),
     ],
 )
 def test_a_law_without_the_moment_a_measure_needs_stops_it(degrees: float, missing: set[str]) -> None:
     law = StudentT(degrees)
-    missing |= {"entropic", "exponential-utility"}  # of no Student law is e^(−λX) integrable
+    missing |= {"entropic", "exponential-utility", "evar"}  # of no Student law is e^(−λX) integrable
     for name in registry.names():
         if name in missing:
             with pytest.raises(PrudentError, match=rf"student-t\({degrees}.*(mean|variance|moment|utility)"):

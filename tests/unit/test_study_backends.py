@@ -9,6 +9,8 @@ import sys
 import time
 from contextlib import nullcontext
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -183,32 +185,53 @@ def start_worker(folder):
     return start("dask_worker", "--scheduler-file", folder / "scheduler.json", *local)
 
 
-@pytest.fixture
-def cluster(tmp_path):
-    """A Dask scheduler and two workers, processes of their own: its address, the workers, itself."""
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """A Dask scheduler and at least so many workers, processes of their own: cluster(2) is a `Cluster`.
+
+    What a test leaves alive serves the next one, because they start slowly.
+    """
     distributed = pytest.importorskip("distributed")
-    contact = tmp_path / "scheduler.json"
-    scheduler = start("dask_scheduler", "--port", 0, "--host", "127.0.0.1", "--scheduler-file", contact)
-    workers = [start_worker(tmp_path) for _ in range(2)]
-    try:
+    folder, schedulers, workers = tmp_path_factory.mktemp("cluster"), [], []
+    contact = folder / "scheduler.json"
+
+    def with_workers(count):
+        if not schedulers or schedulers[-1].poll() is not None:
+            end(*workers)
+            contact.unlink(missing_ok=True)
+            schedulers.append(start("dask_scheduler", "--port", 0, "--host", "127.0.0.1", "--scheduler-file", contact))
+        workers[:] = [worker for worker in workers if worker.poll() is None]
+        workers.extend(start_worker(folder) for _ in range(count - len(workers)))
         until = time.monotonic() + 60.0
         while not (contact.exists() and contact.read_text()):  # it is made empty first
             assert time.monotonic() < until, "the scheduler does not start"
             time.sleep(0.05)
         address = json.loads(contact.read_text())["address"]
         with distributed.Client(address, timeout=60.0, set_as_default=False) as client:
-            client.wait_for_workers(len(workers), timeout=60.0)  # or a test would see none before it kills them
-        yield address, workers, scheduler
-    finally:
-        for process in (*workers, scheduler):
-            process.kill()
-            process.wait()
+            client.wait_for_workers(count, timeout=60.0)  # or a test would see none before it kills them
+        return Cluster(folder, address, workers, schedulers[-1])
+
+    yield with_workers
+    end(*workers, *schedulers)
+
+
+class Cluster(NamedTuple):
+    folder: Path
+    address: str
+    workers: list[subprocess.Popen]
+    scheduler: subprocess.Popen
+
+
+def end(*processes):
+    for process in processes:
+        process.kill()
+        process.wait()
 
 
 @pytest.mark.slow
 def test_a_cluster_gives_the_same_bytes_though_a_worker_is_killed(tmp_path, expected, cluster, monkeypatch):
     monkeypatch.setattr(timing, "TASK", 0.02)
-    address, workers, _ = cluster
+    _, address, workers, _ = cluster(2)
     counted, killed = [], []
 
     def progress(cells):
@@ -226,7 +249,7 @@ def test_a_cluster_gives_the_same_bytes_though_a_worker_is_killed(tmp_path, expe
 def test_a_cluster_without_workers_says_so_and_goes_on_when_one_comes(tmp_path, expected, cluster, monkeypatch):
     monkeypatch.setattr(timing, "TASK", 0.02)
     monkeypatch.setattr(backends, "LONELY", 0.5)
-    address, workers, _ = cluster
+    folder, address, workers, _ = cluster(1)
     counted, complaints = [], []
 
     def progress(cells):
@@ -238,7 +261,7 @@ def test_a_cluster_without_workers_says_so_and_goes_on_when_one_comes(tmp_path, 
     def complain(text):
         complaints.append(text)
         if len(complaints) == 1:
-            workers.append(start_worker(tmp_path))
+            workers.append(start_worker(folder))
 
     store = run(study(), tmp_path / "lonely", backend=address, progress=progress, complain=complain)
     assert [text.partition(f" is connected to {address}")[0] for text in complaints] == ["no worker", "a worker"]
@@ -248,7 +271,7 @@ def test_a_cluster_without_workers_says_so_and_goes_on_when_one_comes(tmp_path, 
 @pytest.mark.slow
 def test_a_scheduler_that_is_gone_is_one_error_without_a_log(tmp_path, cluster, monkeypatch, capfd):
     monkeypatch.setattr(timing, "TASK", 0.02)
-    address, _, scheduler = cluster
+    _, address, _, scheduler = cluster(1)
     counted = []
 
     def progress(cells):
@@ -294,24 +317,28 @@ run(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM", "SIGINT"])
-def test_processes_end_with_their_parent_even_inside_a_long_cell(tmp_path, name):
+def test_processes_end_with_their_parent_even_inside_a_long_cell(tmp_path):
+    """A parent for each signal, all at once, because they start slowly."""
     psutil = pytest.importorskip("psutil")
-    if not hasattr(signal, name):
-        pytest.skip("this system has no such signal")
-    command = [sys.executable, "-c", LONG, tmp_path / "out"]
-    parent = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
-    for _ in range(2):  # nothing is finished yet, then the first short cell is: its process takes a long one
-        assert parent.stdout.readline()
-    children = psutil.Process(parent.pid).children(recursive=True)
-    assert len(children) >= 2
-    parent.send_signal(getattr(signal, name))
-    _, alive = psutil.wait_procs(children, timeout=5.0)
+    names = [name for name in ("SIGKILL", "SIGTERM", "SIGINT") if hasattr(signal, name)]
+    commands = {name: [sys.executable, "-c", LONG, tmp_path / name] for name in names}
+    settings = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "start_new_session": True}
+    parents = {name: subprocess.Popen(command, **settings) for name, command in commands.items()}
+    children = {}
+    for name, parent in parents.items():
+        for _ in range(2):  # nothing is finished yet, then the first short cell is: its process takes a long one
+            assert parent.stdout.readline(), name
+        children[name] = psutil.Process(parent.pid).children(recursive=True)
+        assert len(children[name]) >= 2, name
+    for name, parent in parents.items():
+        parent.send_signal(getattr(signal, name))
+    _, alive = psutil.wait_procs([child for some in children.values() for child in some], timeout=10.0)
     for child in alive:
         child.kill()
-    assert not alive
-    assert parent.wait(5.0) != 0
-    parent.stdout.close()
+    assert not [name for name in names if {*children[name]} & {*alive}]
+    for name, parent in parents.items():
+        assert parent.wait(5.0) != 0, name
+        parent.stdout.close()
 
 
 def test_a_child_knows_its_parent():
@@ -334,3 +361,18 @@ def test_a_simulation_after_a_study_on_one_thread_is_not_stopped(tmp_path):
     cell = Cell(Bandit(["bernoulli(0.5)", "bernoulli(0.4)"]), MeanVariance(1.0), RoundRobin(), 20, runs=2)
     run([cell], tmp_path / "out", workers=1)
     assert len(simulate(**cell._asdict())) == 2
+
+
+def test_a_kind_of_cells_that_was_not_tried_is_taken_to_be_as_fast_as_the_others(monkeypatch):
+    cells = study().cells
+    kinds = {}
+    for each in cells:
+        kinds.setdefault(each.cell.kind(), []).append(each.cell)
+    tried, *rest = kinds.values()
+    others = [cell for alike in rest for cell in alike]
+    assert others
+    monkeypatch.setattr(timing, "_try", lambda *args: None)
+    monkeypatch.setattr(timing, "_seconds", lambda alike, times: 3.0 if alike[0].kind() == tried[0].kind() else 0.0)
+    pulls = [sum(cell.runs * cell.horizon for cell in part) for part in (tried, others)]
+    wanted = 3.0 + 3.0 * pulls[1] / pulls[0] + timing.OVERHEAD * len(cells)
+    assert forecast(cells, workers=1).seconds == pytest.approx(wanted)

@@ -4,12 +4,12 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from prudent.arms import quadrature, sampling
+from prudent.arms import quadrature, sampling, tables
 from prudent.arrays import Array
 from prudent.errors import PrudentError, as_float, check_integer, check_number, shown
 from prudent.parameters import check_parameter, in_other_unit
@@ -38,29 +38,42 @@ class Law(ABC):
     """
 
     name: ClassVar[str]
-    kind: ClassVar[int]
+    kind: ClassVar[int] = sampling.TABLED
     mean: float
     variance: float
     support: tuple[float, float]
+    draw: Callable[[np.random.Generator], float]
+    """One reward, for a law of the kind OWN."""
+
+    has_quantiles: ClassVar[bool] = True
+    """Whether more is known of the law than draws, mean and variance."""
 
     grows: ClassVar[Mapping[str, int] | None] = None
     """By which power of the unit of rewards each parameter grows; None if the kind is bound to its unit."""
 
     @abstractmethod
-    def cdf(self, x: float) -> float:
-        """P(X ≤ x)."""
-
-    @abstractmethod
     def quantile(self, alpha: float) -> float:
         """The smallest x with P(X ≤ x) ≥ α, for α in (0, 1]; the value at risk of the rewards."""
 
-    @abstractmethod
-    def partial_mean(self, x: float) -> float:
-        """E[X; X ≤ x], the part of the mean that comes from rewards up to x."""
+    def cdf(self, x: float) -> float:
+        """P(X ≤ x); by search in the quantiles, unless a law knows better."""
+        return float(self.masses(np.array([self._reward(x)]))[0][0])
 
-    def parameters(self) -> tuple[float, ...]:
-        """The numbers the sampling kernel of this kind expects; the fields, unless a law says otherwise."""
-        return self._fields()
+    def partial_mean(self, x: float) -> float:
+        """E[X; X ≤ x], the part of the mean that comes from rewards up to x; by quadrature, unless a law knows it."""
+        x = self._reward(x)
+        return self.expectation(lambda y: np.where(y <= x, y, 0.0), "mean")
+
+    def parameters(self) -> Sequence[float] | Array:
+        """The numbers the sampling kernel of this kind expects: a table of the quantiles for a law that has no kind of
+        its own; the fields for others, unless a law says otherwise."""
+        return self._table if self.kind == sampling.TABLED else self._fields()
+
+    @cached_property
+    def _table(self) -> Array:
+        if (atoms := self.atoms()) is not None:
+            return tables.of_values(*atoms)
+        return tables.of_quantiles(str(self), self.tail, self.support)
 
     def parts(self) -> tuple["Law", ...]:
         """The laws a reward may come from, for a mixture."""
@@ -109,6 +122,8 @@ class Law(ABC):
             place, sums = np.searchsorted(atoms[0], x, side="right"), np.cumsum(atoms[1])
             below, above = np.append(0.0, sums), np.append(np.cumsum(atoms[1][::-1])[::-1], 0.0)
             return np.minimum(below[place], 1.0), np.minimum(above[place], 1.0)
+        if type(self).cdf is Law.cdf:
+            return tables.search(self.tail, self.support, x)
         below = np.array([self.cdf(float(value)) for value in x])
         return below, 1.0 - below
 
@@ -234,14 +249,16 @@ def reached(level: Array | float, alpha: float) -> Any:
 def encode(laws: Sequence[Law]) -> sampling.Laws:
     """The laws as the table of numbers kernels read; a mixture's components queue up behind the arms."""
     queue = list(laws)
-    start: list[int] = []
-    table: list[float] = []
+    tables: list[Sequence[float] | Array] = []
     for law in queue:
-        start.append(len(table))
-        if parts := law.parts():
-            table += [float(len(parts)), float(len(queue))]
-            queue += parts
-        table += law.parameters()
-    kind = np.array([law.kind for law in queue], dtype=np.int64)
+        head = [float(len(parts)), float(len(queue))] if (parts := law.parts()) else []
+        queue += parts
+        tables.append([*head, *law.parameters()] if parts else law.parameters())
+    start = np.cumsum([0, *map(len, tables)])[:-1]
+    draws = tuple(dict.fromkeys(law.draw for law in queue if law.kind == sampling.OWN))
+    kind = np.array(
+        [law.kind + (draws.index(law.draw) if law.kind == sampling.OWN else 0) for law in queue], dtype=np.int64
+    )
     form = sampling.GaussianLaws if (kind == sampling.GAUSSIAN).all() else sampling.Laws
-    return form(kind, np.array(start, dtype=np.int64), np.array(table))
+    form = sampling.own_laws(draws) if draws else form
+    return form(kind, start.astype(np.int64), np.concatenate(tables, dtype=float))

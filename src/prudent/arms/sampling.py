@@ -4,14 +4,19 @@ The arms of a bandit are laid out as a table of numbers, so that one compiled lo
 has a kind and a place in the table where its parameters start. A mixture's components follow the arms themselves.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.compiled import inlined, kernel, simpler_for
+from prudent.arms.tables import GUIDES, POWERS
+from prudent.compiled import PolicyType, compiled_class, helper, in_kernels, inlined, kernel, simpler_for
 
 GAUSSIAN, BERNOULLI, BETA, UNIFORM, EXPONENTIAL, TRUNCATED, MIXTURE, DETERMINISTIC, EMPIRICAL, STUDENT = range(10)
+TABLED = 10
+OWN = 11
+"""The first of the kinds with a draw of their own, which are numbered within a bandit."""
 
 
 class Laws(NamedTuple):
@@ -37,6 +42,8 @@ def draw(laws: Laws, arm: int, rng: Any) -> float:
         kind, at = laws.kind[arm], laws.start[arm]
     if kind == GAUSSIAN:
         return table[at] + table[at + 1] * rng.standard_normal()
+    if kind == TABLED:
+        return tabled(table, at, rng)
     if kind == DETERMINISTIC:
         return table[at]
     if kind == BERNOULLI:
@@ -51,12 +58,67 @@ def draw(laws: Laws, arm: int, rng: Any) -> float:
         return table[at + 1] + table[at + 2] * rng.standard_t(table[at])
     if kind == TRUNCATED:
         return table[at] + table[at + 1] * _truncated(table[at + 2], table[at + 3], rng)
+    if kind >= OWN:
+        return draw_own(laws, kind, rng)
     return table[at + 2 + rng.integers(0, np.int64(table[at]))]
 
 
 @simpler_for(draw, GaussianLaws)
 def _draw_gaussian(laws: Laws, arm: int, rng: Any) -> float:
     return laws.table[laws.start[arm]] + laws.table[laws.start[arm] + 1] * rng.standard_normal()
+
+
+def draw_own(laws: Any, kind: int, rng: Any) -> float:
+    """A reward of a law with a draw of its own; only `OwnLaws` have such."""
+    reward: float = laws.own(kind, rng)
+    return reward
+
+
+def own_laws(draws: tuple[Callable[[Any], float], ...]) -> Any:
+    """The class of laws of which some have these draws of their own, made anew where their code has changed."""
+
+    def own(self: Any, kind: int, rng: Any) -> float:
+        return np.nan
+
+    for number, drawn in enumerate(draws):
+        own = _or_else(OWN + number, helper(drawn), helper(own))
+    made = type("OwnLaws", (Laws,), {"__slots__": (), "own": own, "draws": draws})
+    return compiled_class(made)
+
+
+def _or_else(number: int, drawn: Any, rest: Any) -> Any:
+    def own(self: Any, kind: int, rng: Any) -> float:
+        return float(drawn(rng)) if kind == number else rest(self, kind, rng)
+
+    return own
+
+
+@in_kernels(draw_own)
+def _draw_own(laws: Any, kind: int, rng: Any) -> Any:
+    if isinstance(laws, PolicyType):
+        return lambda laws, kind, rng: laws.own(kind, rng)
+    return lambda laws, kind, rng: np.nan
+
+
+@inlined
+def tabled(table: NDArray[np.float64], at: int, rng: Any) -> float:
+    """A reward from a table of the quantile function (prudent.arms.tables): the number of segments, whether one is
+    constant, the support, a segment to begin with for each part of (0, 1), the edges, and six powers a segment."""
+    u = rng.random()
+    segments = np.int64(table[at])
+    edges = at + 4 + GUIDES
+    i = np.int64(table[at + 4 + np.int64(u * GUIDES)])
+    while i > 0 and u < table[edges + i]:
+        i -= 1
+    while i < segments - 1 and u >= table[edges + i + 1]:
+        i += 1
+    x = max(u - table[edges + i], 0.0)
+    c = edges + segments + 1 + POWERS * i
+    # Pairs of terms at a time: the next round waits for this number, and so it waits half as long.
+    square = x * x
+    low, high = table[c] + table[c + 1] * x, table[c + 2] + table[c + 3] * x
+    reward = low + square * (high + square * (table[c + 4] + table[c + 5] * x))
+    return min(max(reward, table[at + 2]), table[at + 3])
 
 
 @kernel
@@ -100,12 +162,13 @@ def _truncated(low: float, high: float, rng: Any) -> float:
 @kernel
 def may_tie(laws: Laws, n_arms: int) -> bool:
     """Whether the scores of two arms can be equal with positive probability: it takes two arms that have a value of
-    positive probability. A mixture is taken for one."""
+    positive probability. A mixture is taken for one, and so is a law with a draw of its own."""
     count = 0
     for i in range(n_arms):
         kind = laws.kind[i]
         constant = kind == GAUSSIAN and laws.table[laws.start[i] + 1] == 0.0
-        count += constant or kind in (BERNOULLI, DETERMINISTIC, EMPIRICAL, MIXTURE)
+        constant = constant or (kind == TABLED and laws.table[laws.start[i] + 1] == 1.0)
+        count += constant or kind in (BERNOULLI, DETERMINISTIC, EMPIRICAL, MIXTURE) or kind >= OWN
     return count > 1
 
 

@@ -76,5 +76,7 @@ def sentences(found: dict[str, Any]) -> Iterator[str]:
         yield found["summary"]["sentence"]
     if found["answered"] is not None and found["answered"]["less"] is not None:
         yield found["answered"]["sentence"]
+    for arm in found.get("changed", ()):  # services of older versions do not say it
+        yield f"{arm['sentence']} Nothing that is said of it here takes this into account."
     for rail in found["rails"]:
         yield f"Guardrail {rail['rail'] + 1} has acted on {rail['arm']}."

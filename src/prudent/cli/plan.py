@@ -69,6 +69,7 @@ def plan(out: Path, as_json: bool, **settings: Any) -> None:
     """
     from prudent.engine.threads import count_workers
     from prudent.plan import advise, suitable, write_report
+    from prudent.plan.advise import cells_of
     from prudent.plan.trial import Trial
     from prudent.policies.base import policies as registered
     from prudent.risk.mean_variance import MeanVariance
@@ -194,15 +195,6 @@ def say(lines: Sequence[str]) -> None:
     """Sentences as points."""
     for line in lines:
         print_text(f"- {line}")
-
-
-def cells_of(trial: Any, policies: int, draws: int) -> int:
-    """About how many cells will be simulated."""
-    from prudent.plan.advise import yardsticks
-
-    lengths = len(trial.horizons)
-    own = policies + len(yardsticks(trial.names))
-    return draws * (own if lengths == 1 else 2 * policies + own + 2 * lengths)
 
 
 def seconds_of_trials(trial: Any, fit: Sequence[Any], trials: float, workers: int) -> float:

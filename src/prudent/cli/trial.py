@@ -186,6 +186,19 @@ def export(experiment: str, out: Path | None, kind: Any, as_json: bool, **settin
 
 @trial.command()
 @click.argument("experiment")
+@click.option("--out", type=FILE, help="The file; by default named after the experiment.")
+@where_options
+def report(experiment: str, out: Path | None, as_json: bool, **settings: Any) -> None:
+    """Write the report for whoever decides: one HTML file, which prints on two pages."""
+    path = Path(f"{experiment}.html") if out is None else out
+    check_file("trial", path)
+    with opened(**where(settings), experiment=experiment) as client:
+        client.write_report(path)
+    answer(as_json, {"file": str(path)}, "", []) if as_json else click.echo(str(path))
+
+
+@trial.command()
+@click.argument("experiment")
 @where_options
 def verify(experiment: str, as_json: bool, **settings: Any) -> None:
     """Replay the whole log, and check that every event is the one that was written."""

@@ -68,6 +68,7 @@ class AsyncClient:
     state = _on_a_thread(Client.state)
     events = _on_a_thread(Client.events)
     export = _on_a_thread(Client.export)
+    write_report = _on_a_thread(Client.write_report)
     verify = _on_a_thread(Client.verify)
     pause = _on_a_thread(Client.pause)
     resume = _on_a_thread(Client.resume)

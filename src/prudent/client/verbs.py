@@ -231,10 +231,17 @@ class Client:
 
     def export(self, path: str | os.PathLike[str], format: Literal["csv", "parquet", "ndjson"] = "csv") -> None:
         """Write all decisions with their rewards into a file, which is there only when it is whole."""
+        self._write(path, f"/export?format={format}")
+
+    def write_report(self, path: str | os.PathLike[str]) -> None:
+        """Write the report for whoever decides into a file of HTML, which is there only when it is whole."""
+        self._write(path, "/report")
+
+    def _write(self, path: str | os.PathLike[str], what: str) -> None:
         part = Path(f"{os.fspath(path)}.part")
         try:
             with part.open("wb") as file:
-                self._delivery.call("GET", self._path(f"/export?format={format}"), into=file)
+                self._delivery.call("GET", self._path(what), into=file)
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)

@@ -58,7 +58,7 @@ def mean_bounds(
     length = high - low
 
     def excluded(candidate: Array) -> Any:
-        return _log_capital(n, np.abs(candidate - centre) / length, spread / length**2) >= np.log(2.0 / failure)
+        return log_capital(n, np.abs(candidate - centre) / length, spread / length**2) >= np.log(2.0 / failure)
 
     return _edge(excluded, centre, low), _edge(excluded, centre, high)
 
@@ -75,7 +75,7 @@ def mean_above(pulls: int, mean: float, variance: float, limit: float, failure: 
     if not low <= limit <= high:  # no reward lies there
         return limit < low
     distance, spread = np.array((mean - limit) / (high - low)), np.array(variance / (high - low) ** 2)
-    return mean > limit and bool(_log_capital(np.array(pulls), distance, spread) >= -math.log(failure))
+    return mean > limit and bool(log_capital(np.array(pulls), distance, spread) >= -math.log(failure))
 
 
 def mean_below(pulls: int, mean: float, variance: float, limit: float, failure: float, low: float, high: float) -> bool:
@@ -101,8 +101,8 @@ def joint_bounds(
     most = np.minimum((spread + np.maximum(right - centre, centre - left) ** 2) / reach, 1.0)
     rate = _rate(n, failure / 2.0)
     middle = np.clip(0.5 * (low + high), left, right)
-    smallest = reach * _edge(lambda p: _kl(least, p) >= rate, least, 0.0)
-    largest = reach * _edge(lambda p: _kl(most, p) >= rate, most, 1.0)
+    smallest = reach * _edge(lambda p: kl(least, p) >= rate, least, 0.0)
+    largest = reach * _edge(lambda p: kl(most, p) >= rate, most, 1.0)
     return (left, right), (smallest, np.minimum(largest, (middle - low) * (high - middle)))
 
 
@@ -131,7 +131,7 @@ def share_bounds(pulls: ArrayLike, share: ArrayLike, failure: float) -> tuple[Ar
     if not ((x >= 0.0) & (x <= 1.0)).all():
         raise PrudentError("confidence: share must lie in [0, 1]; it is a number of rounds divided by that of all")
     rate = _rate(n, check_parameter("confidence", "failure", failure))
-    low, high = (_edge(lambda p: _kl(x, p) >= rate, x, end) for end in (0.0, 1.0))
+    low, high = (_edge(lambda p: kl(x, p) >= rate, x, end) for end in (0.0, 1.0))
     return low, high
 
 
@@ -161,18 +161,18 @@ def quantile_ranks(pulls: ArrayLike, quantile: float, failure: float) -> tuple[N
     n = counts(pulls)
     rate = _rate(n, check_parameter("confidence", "failure", failure))
     start = np.full_like(rate, p)
-    fewest, most = (_edge(lambda x: _kl(x, p) >= rate, start, end) for end in (0.0, 1.0))
+    fewest, most = (_edge(lambda x: kl(x, p) >= rate, start, end) for end in (0.0, 1.0))
     return np.ceil(n * fewest).astype(np.int64), np.floor(n * most).astype(np.int64) + 1
 
 
-def _log_capital(pulls: Array, distance: Array, variance: Array) -> Any:
+def log_capital(pulls: Array, distance: Array, variance: Array) -> Any:
     """log ∫₀¹ exp(λs + v(λ + log(1−λ))) dλ = log[e^x Γ(v+1) P(v+1, x) / x^(v+1)] with x = s + v."""
     s, v = pulls * distance, pulls * (variance + distance**2)
     x = np.maximum(s + v, 1e-300)  # the limit at 0 is 0
     return x + special.gammaln(v + 1.0) + np.log(special.gammainc(v + 1.0, x)) - (v + 1.0) * np.log(x)
 
 
-def _kl(x: Any, y: Any) -> Any:
+def kl(x: Any, y: Any) -> Any:
     """The divergence of Bernoulli(x) from Bernoulli(y)."""
     return special.rel_entr(x, y) + special.rel_entr(1.0 - x, 1.0 - y)
 

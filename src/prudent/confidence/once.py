@@ -57,3 +57,24 @@ def distorted_bounds(measure: Any, pulls: int, rewards: Array, failure: float, l
     largest = 0.0 - ((upper[1:] - upper[:-1]) * rewards).sum() - (upper[0] * low if upper[0] > 0.0 else 0.0)
     smallest = 0.0 - ((lower[1:] - lower[:-1]) * rewards).sum() - (above * high if above > 0.0 else 0.0)
     return smallest, largest
+
+
+@helper
+def band_bounds(measure: Any, pulls: int, rewards: Array, failure: float, low: float, high: float) -> Bounds:
+    """Holds any cost that falls as rewards move up, by the same band: its two edges, as the measure's `weigh` prices
+    them; infinite where the end of the support is, to which the band moves rewards.
+    """
+    width = math.sqrt(math.log(2.0 / failure) / (2.0 * pulls))
+    values, weights = np.empty(pulls + 1), np.empty(pulls + 1)
+    smallest, largest = -math.inf, math.inf
+    if low > -math.inf:
+        values[0], weights[0] = low, min(width, 1.0)
+        for i in range(pulls):
+            values[i + 1], weights[i + 1] = rewards[i], max(min(1.0 / pulls, 1.0 - width - i / pulls), 0.0)
+        largest = measure.weigh(values, weights)
+    if high < math.inf:
+        for i in range(pulls):
+            values[i], weights[i] = rewards[i], max(min(1.0 / pulls, (i + 1) / pulls - width), 0.0)
+        values[pulls], weights[pulls] = high, min(width, 1.0)
+        smallest = measure.weigh(values, weights)
+    return smallest, largest

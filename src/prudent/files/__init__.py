@@ -2,4 +2,5 @@
 
 from prudent.files.columns import read_columns as read_columns
 from prudent.files.columns import read_groups as read_groups
+from prudent.files.columns import read_header as read_header
 from prudent.files.writing import write as write

@@ -125,6 +125,11 @@ def read_groups(
     return {label: _present(label, numbers, ignore) for label, numbers in found.items()}
 
 
+def read_header(path: str | os.PathLike[str]) -> list[str]:
+    """The names of the columns of a CSV file, those that have one."""
+    return list(filter(None, _sheet(Path(path), _content(path).decode(), gaps=True).header))
+
+
 def _present(name: str, numbers: list[float], remark: Remark) -> list[float]:
     """The numbers that are there; a remark on how many are not."""
     present = [number for number in numbers if not math.isnan(number)]

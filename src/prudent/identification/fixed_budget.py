@@ -13,7 +13,7 @@ from prudent.arrays import Marks
 from prudent.errors import PrudentError, check_finite, check_positive
 from prudent.identification import BUDGET
 from prudent.policies.base import UNSET, Arms, Setting, strategies
-from prudent.policies.helpers import choose_only, strike_worst
+from prudent.policies.helpers import choose_alive, choose_only, choose_pulled, fewest_pulls_alive, strike_worst
 from prudent.policies.ties import arm_of, below
 from prudent.risk.base import RiskMeasure
 
@@ -34,10 +34,11 @@ class UniformAllocation(NamedTuple):
         # Arms behind the others catch up first: a live experiment may have rewards from elsewhere.
         n_arms, fewest = len(arms.pulls), arms.pulls.min()
         if fewest < self.budget // n_arms:
-            chosen[:] = arms.pulls == fewest
+            choose_pulled(chosen, arms, fewest)
             return int(self.budget // n_arms - fewest)
         left = self.budget - arms.pulls.sum()
-        chosen[:] = np.arange(n_arms) < left
+        for i in range(n_arms):
+            chosen[i] = i < left
         return int(left > 0)
 
 
@@ -60,9 +61,9 @@ class SuccessiveRejects(NamedTuple):
             logbar += 1.0 / i
         while arms.alive.sum() > 1:
             target = math.ceil((self.budget - n_arms) / (logbar * arms.alive.sum()))
-            short = max(target, 1) - arms.pulls[arms.alive].min()
+            short = max(target, 1) - fewest_pulls_alive(arms)
             if short > 0:
-                chosen[:] = arms.alive
+                choose_alive(chosen, arms)
                 return int(short)
             strike_worst(arms)
         return 0
@@ -95,9 +96,9 @@ class SequentialHalving(NamedTuple):
         target, left = 0, n_arms
         while arms.alive.sum() > 1:
             target += self.budget // (left * phases)
-            short = target - arms.pulls[arms.alive].min()
+            short = target - fewest_pulls_alive(arms)
             if short > 0:
-                chosen[:] = arms.alive
+                choose_alive(chosen, arms)
                 return int(short)
             left = (left + 1) // 2
             while arms.alive.sum() > left:
@@ -153,7 +154,7 @@ class _UCBE(NamedTuple):
 
     def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
         if arms.pulls.min() == 0:
-            chosen[:] = arms.pulls == 0
+            choose_pulled(chosen, arms, 0)
             return 1
         best, best_score = 0, math.inf
         for i in range(len(arms.pulls)):

@@ -71,7 +71,8 @@ def search(
                     if math.isnan(arms.cost[i]):
                         return BAD_COST
             rounds += repeats
-        found.pulls[run] = arms.pulls
+        for i in range(n_arms):  # one by one: Numba takes a second to compile an assignment of arrays
+            found.pulls[run, i] = arms.pulls[i]
         found.recommended[run] = cheapest(arms)
         found.decided[run] = total <= most_pulls
     return FINE
@@ -103,5 +104,8 @@ def _with_room(arms: Arms, needed: int) -> Arms:
     """The same arms with more room for rewards, at least twice as much."""
     room = arms.rewards.shape[1]
     larger = np.empty((arms.rewards.shape[0], max(2 * room, needed)))
-    larger[:, :room] = arms.rewards
+    rewards = arms.rewards  # by name, because the tuple would count references in the loop
+    for i in range(len(rewards)):
+        for s in range(room):
+            larger[i, s] = rewards[i, s]
     return Arms(arms.pulls, arms.mean, arms.variance, arms.cost, arms.alive, larger)

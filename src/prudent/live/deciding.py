@@ -87,10 +87,15 @@ def leader(
     risk: RiskMeasure,
     level: float,
     support: tuple[float, float],
+    *,
+    foresee: bool = True,
 ) -> Leader:
     """Compares the arms in play. Retired ones share in the failure, because whoever retired them had looked."""
     share = (1.0 - level) / len(arms)
     playing = [i for i, arm in enumerate(arms) if not arm.retired]
+
+    if not playing:
+        return Leader(None, False, (), (), level, None, None)
 
     def bounds(numbers: list[int], times: float = 1.0) -> dict[int, tuple[float, float]]:
         found = cost_bounds([arms[i] for i in numbers], risk, share, support, times)
@@ -104,7 +109,7 @@ def leader(
     rounds = None
     if decided:
         ahead, rounds = possible[0], 0.0
-    elif risk.by_moments and all(math.isfinite(end) for ends in known.values() for end in ends):
+    elif foresee and risk.by_moments and all(math.isfinite(end) for ends in known.values() for end in ends):
         so_far = sum(arm.pulls for arm in arms)
         rounds = _rounds(lambda times: len(_left(bounds(possible, times))) == 1, so_far)
     excluded = tuple(labels[i] for i in playing if i not in possible)

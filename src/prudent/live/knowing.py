@@ -1,7 +1,8 @@
 """What is known of an arm: estimates, and intervals that hold at all times at once."""
 
+import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -54,7 +55,7 @@ def intervals(
     """Each may miss, ever, with probability `failure`."""
     means = moment_bounds("mean_bounds", arms, failure, support)
     joint = moment_bounds("joint_bounds", arms, failure, support)
-    costs = cost_bounds(arms, risk, failure, support)
+    costs = costs_of(joint, risk.rho) if moments_do(risk) else cost_bounds(arms, risk, failure, support)
     found = []
     for label, arm, mean, both, cost in zip(labels, arms, means, joint, costs, strict=True):
         asked = None
@@ -63,6 +64,17 @@ def intervals(
         known = (mean, both and both[1], cost, asked)
         found.append(Intervals(label, arm.pulls, *(ends and Interval(*map(float, ends)) for ends in known)))
     return found
+
+
+def costs_of(joint: Sequence[Any], rho: float) -> list[tuple[float, float] | None]:
+    """Where σ² − ρ μ lies, from intervals of mean and variance that hold together: what `cost_bounds` would search
+    for once more."""
+    return [both and (both[1][0] - rho * both[0][1], both[1][1] - rho * both[0][0]) for both in joint]
+
+
+def moments_do(risk: RiskMeasure) -> TypeGuard[MeanVariance]:
+    """Whether the cost follows from mean and variance by `costs_of`; with ρ = ∞ the mean alone is sharper."""
+    return isinstance(risk, MeanVariance) and math.isfinite(risk.rho)
 
 
 def cost_bounds(

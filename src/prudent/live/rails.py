@@ -134,9 +134,13 @@ def shares(rails: Sequence[Rail], first_arms: int, number: int, label: Any) -> l
     1/(K+1), to those that are added later: a half, a quarter, an eighth … of it. So whatever comes, all parts sum to
     at most 1.
     """
-    later = max(0, number - first_arms + 1)
-    part = 1.0 / (len(rails) * (first_arms + 1) * 2.0**later) if rails else 0.0
+    part = share_of_arm(first_arms, number) / len(rails) if rails else 0.0
     return [part if rail.arm is None else (rail.arm == label) / len(rails) for rail in rails]
+
+
+def share_of_arm(first_arms: int, number: int) -> float:
+    """The part of an error that the `number`-th arm has, if there were so many at first; all parts sum to at most 1."""
+    return 1.0 / ((first_arms + 1) * 2.0 ** max(0, number - first_arms + 1))
 
 
 def fires(

@@ -17,7 +17,7 @@ import numpy as np
 
 from prudent.arrays import Array
 from prudent.live.arm import ArmState, ordered
-from prudent.live.knowing import cost_bounds, moment_bounds
+from prudent.live.knowing import cost_bounds, costs_of, moment_bounds, moments_do
 from prudent.live.naming import listed
 from prudent.regret import exploration_risk
 from prudent.risk.base import Interval, RiskMeasure
@@ -80,19 +80,25 @@ def summary(
     moving = float(exploration_risk(pulls, means))
     cost = _cost(arms, risk, mean, within + moving)
     playing = [i for i, arm in enumerate(arms) if not arm.retired]
-    why = _missing(risk, cost, [labels[i] for i in playing if arms[i].pulls == 0], support)
+    why = (
+        "Regret is not known, because no arm is in play"
+        if not playing
+        else _missing(risk, cost, [labels[i] for i in playing if arms[i].pulls == 0], support)
+    )
     known = Summary(total, level, why, mean, within + moving, within, moving, cost)
     if why or cost is None:
         return known
     some, failure = [arms[i] for i in playing], (1.0 - level) / len(arms)
-    costs = [bounds for bounds in cost_bounds(some, risk, failure, support) if bounds is not None]
+    joint = moment_bounds("joint_bounds", some, failure, support) if moments_do(risk) else []
+    known_costs = costs_of(joint, risk.rho) if moments_do(risk) else cost_bounds(some, risk, failure, support)
+    costs = [bounds for bounds in known_costs if bounds is not None]
     if len(costs) < len(some):
         return known._replace(why=f"No confidence interval is known for {risk_name(risk)}")
     least, most = (min(ends) for ends in zip(*costs, strict=True))
     known = known._replace(regret=Interval(cost - float(most), cost - float(least)))
     if not isinstance(risk, MeanVariance):
         return known._replace(why="What an even split costs is known for mean-variance only")
-    even = _even(some, risk.rho, failure, support)
+    even = _even(some, risk.rho, failure, support, joint)
     return known._replace(even=even, saved=Interval(even.low - cost, even.high - cost))
 
 
@@ -118,12 +124,14 @@ def even_cost(means: tuple[Array, Array], variances: tuple[Array, Array], rho: f
     return Interval(float(variances[0].mean() + smallest), float(variances[1].mean() + largest))
 
 
-def _even(arms: Sequence[ArmState], rho: float, failure: float, support: tuple[float, float]) -> Interval:
+def _even(
+    arms: Sequence[ArmState], rho: float, failure: float, support: tuple[float, float], joint: list[Any]
+) -> Interval:
     """What an even split costs, from the same intervals as the costs of arms."""
     if np.isinf(rho):
         left, right = np.mean(moment_bounds("mean_bounds", arms, failure, support), 0).tolist()
         return Interval(-right, -left)
-    means, variances = np.moveaxis(np.array(moment_bounds("joint_bounds", arms, failure, support)), 0, -1)
+    means, variances = np.moveaxis(np.array(joint), 0, -1)
     return even_cost((means[0], means[1]), (variances[0], variances[1]), rho)
 
 

@@ -194,6 +194,13 @@ def advise(
     return Advice(ranked, best, why, left_out, study, trial, length, rest, people, compared, of)
 
 
+def cells_of(trial: Trial, policies: int, draws: int) -> int:
+    """About how many cells will be simulated for so many policies: what `progress` counts up to."""
+    several = len(trial.horizons)
+    own = policies + len(yardsticks(trial.names))
+    return draws * (own if several == 1 else 2 * policies + own + 2 * several)
+
+
 class _Player(NamedTuple):
     """Simulates policies on the bandits of the prior, into one folder."""
 

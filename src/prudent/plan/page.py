@@ -41,18 +41,26 @@ def write_report(advice: Advice, out: Path | str, notes: Sequence[str] = ()) -> 
 
     Beside it `experiment.json` is the same trial for the service.
     """
-    trial = check_advice("write_report", advice).trial
+    check_advice("write_report", advice)
     if not isinstance(out, str | os.PathLike) or isinstance(notes, str) or not isinstance(notes, Sequence):
         raise PrudentError(f"write_report: pass a folder and a list of notes, got {shown(out)} and {shown(notes)}")
-    out = Path(out)
-    context = {
-        "title": f"A plan for the trial of {_listed(trial.names)}",
+    return write_page(advice, Path(out), contents(advice, Path(out), notes))
+
+
+def contents(advice: Advice, out: Path, notes: Sequence[str]) -> dict[str, Any]:
+    """All that the page says; its pictures are saved in `out/figures`."""
+    return {
+        "title": f"A plan for the trial of {_listed(advice.trial.names)}",
         "subtitle": "",
         "facts": facts(advice),
         "answer": answer(advice),
         "parts": parts_of(advice, out, notes),
         "again": shlex.join(["prudent", "run", str(out / "study.toml"), "--out", str(out / "study")]),
     }
+
+
+def write_page(advice: Advice, out: Path, context: dict[str, Any]) -> Path:
+    """The page of these contents, and the experiment beside it."""
     files.write(out / FILE, to_json(experiment_of(advice, out.absolute().name), indent=2, ensure_ascii=False) + "\n")
     page = environment("prudent.plan").get_template("plan.html.j2").render(context)
     return files.write(out / "plan.html", page)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from prudent.arrays import Marks
 from prudent.errors import check_number
 from prudent.policies.base import UNSET, Arms, policies
-from prudent.policies.helpers import cheapest, choose_only
+from prudent.policies.helpers import cheapest, choose_only, choose_pulled
 
 
 @policies.add("epsilon-greedy", serves="mean-variance")
@@ -20,7 +20,7 @@ class EpsilonGreedy(NamedTuple):
 
     def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
         if arms.pulls.min() == 0:
-            chosen[:] = arms.pulls == 0
+            choose_pulled(chosen, arms, 0)
         elif rng.random() < self.epsilon:
             choose_only(chosen, rng.integers(0, len(arms.pulls)))
         else:

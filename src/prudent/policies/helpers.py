@@ -55,6 +55,31 @@ def strike_worst(arms: Arms) -> None:
 
 
 @helper
+def choose_pulled(chosen: Marks, arms: Arms, pulls: int) -> None:
+    """Choose the arms that have so many pulls. One by one, like the next: Numba takes two seconds to compile an
+    assignment of arrays, and all that it needs to complain of their shapes."""
+    for i in range(len(chosen)):
+        chosen[i] = arms.pulls[i] == pulls
+
+
+@helper
+def choose_alive(chosen: Marks, arms: Arms) -> None:
+    """Choose the arms that are alive."""
+    for i in range(len(chosen)):
+        chosen[i] = arms.alive[i]
+
+
+@helper
+def fewest_pulls_alive(arms: Arms) -> int:
+    """The pulls of the arm pulled least of those alive."""
+    fewest = -1
+    for i in range(len(arms.pulls)):
+        if arms.alive[i] and (fewest < 0 or arms.pulls[i] < fewest):
+            fewest = arms.pulls[i]
+    return fewest
+
+
+@helper
 def choose_only(chosen: Marks, arm: int) -> None:
     """Leave one arm chosen."""
     chosen[:] = False

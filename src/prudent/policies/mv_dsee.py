@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from prudent.arrays import Marks
 from prudent.errors import PrudentError, check_positive
 from prudent.policies.base import FOREVER, UNSET, Arms, Setting, policies
-from prudent.policies.helpers import cheapest, choose_only
+from prudent.policies.helpers import cheapest, choose_only, choose_pulled
 
 RULES = ("two-thirds", "log")
 
@@ -51,7 +51,7 @@ class _Sequence(NamedTuple):
 
     def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
         if arms.pulls.min() == 0:
-            chosen[:] = arms.pulls == 0
+            choose_pulled(chosen, arms, 0)
             return 1
         n_arms = len(arms.pulls)
         explored = min(t - 1, math.ceil(self.wanted(t - 1.0, n_arms)))

@@ -1,8 +1,9 @@
 """How large rewards are: what policies assume of it, in one place, and the same problem in other units.
 
 A policy that assumes something of rewards has a parameter that says it in the units of the rewards: their `range`, the
-largest standard deviation `sd` of an arm, their ends `low` and `high`, the `best` reward possible, or all `values`.
-One that is left out is filled in when the policy meets a problem, from what is known of its rewards: `Units`.
+largest standard deviation `sd` of an arm, their ends `low` and `high`, the `best` reward possible, the `size` of what
+is far from 0, or all `values`. One that is left out is filled in when the policy meets a problem, from what is known
+of its rewards: `Units`.
 
 If all rewards are multiplied by a, and with them ρ and these parameters, no policy decides otherwise. So a problem may
 be simulated in a unit of its own and its results be multiplied back (`in_its_unit`). That unit is a power of two, which
@@ -25,7 +26,7 @@ from prudent.risk.base import RiskMeasure, risks
 AUTO = "auto"
 """Units from the arms."""
 
-DEGREES = {"range": 1, "sd": 1, "low": 1, "high": 1, "best": 1, "values": 1, "rho": 1, "lam": -1, "limit": 2}
+DEGREES = {"range": 1, "sd": 1, "low": 1, "high": 1, "best": 1, "size": 1, "values": 1, "rho": 1, "lam": -1, "limit": 2}
 """By which power of the unit parameters of policies grow; others are numbers without a unit."""
 
 
@@ -47,6 +48,8 @@ class Units(NamedTuple):
 
     def known(self, parameter: str) -> Any:
         """The value of a policy's parameter; None if it is not known."""
+        if parameter == "size":  # no reward is farther from 0
+            return None if self.low is None or self.high is None else max(abs(self.low), abs(self.high))
         return getattr(self, {"best": "high"}.get(parameter, parameter), None)
 
 
@@ -113,7 +116,7 @@ def fitted(policy: Any, units: Units) -> Any:
     """The policy with what it assumes of rewards filled in where it was left out, also in its parts."""
     if hasattr(policy, "fitted"):
         policy = policy.fitted(units)
-    missing = [name for name in policy._fields if name in Units._fields or name == "best"]
+    missing = [name for name in policy._fields if name in (*Units._fields, "best", "size")]
     found = {name: units.known(name) for name in missing if getattr(policy, name) is UNSET}
     return policy._replace(**{name: value for name, value in found.items() if value is not None}) if found else policy
 

@@ -60,6 +60,9 @@ class RiskMeasure(ABC):
     additive: ClassVar[bool] = False
     """The cost of a sum of independent rewards is the sum of their costs."""
 
+    quasiconcave: ClassVar[bool] = False
+    """Proven: no mixture of laws costs less than the best of them (docs/risks.md). If False, one may."""
+
     grows: ClassVar[Mapping[str, int] | None] = None
     """By which power of the unit of rewards each parameter grows, so that no choice changes; None if nobody knows."""
 
@@ -144,7 +147,7 @@ class RiskMeasure(ABC):
     def compiled(self) -> Any:
         """The measure as kernels take it."""
         made = tuple_form(self, INTERPRETED)
-        type(made).by_moments = self.by_moments
+        type(made).by_moments, type(made).quasiconcave = self.by_moments, self.quasiconcave
         return made
 
     def __str__(self) -> str:

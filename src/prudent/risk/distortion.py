@@ -121,6 +121,8 @@ class Spectral(Distortion):
     A subclass writes, as `distort`, the integrated spectrum g(p) = ∫₀^p φ of a spectrum φ ≥ 0 that does not rise.
     """
 
+    quasiconcave: ClassVar = True
+
 
 @risks.add("exponential-spectrum")
 @dataclass(frozen=True)

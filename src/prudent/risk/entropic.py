@@ -24,6 +24,7 @@ class Entropic(RiskMeasure):
     lam: float = 1.0
 
     additive = True
+    quasiconcave = True
     grows: ClassVar = {"lam": -1}
 
     def cost(self, law: Law | str) -> float:

@@ -32,6 +32,7 @@ class MeanVariance(RiskMeasure):
 
     by_moments = True
     additive = True
+    quasiconcave = True
     grows: ClassVar = {"rho": 1}
 
     @property

@@ -26,6 +26,8 @@ class VaR(Distortion):
 
     alpha: float = 0.05
 
+    quasiconcave = True
+
     def cost(self, law: Law | str) -> float:
         law = arms.make(self.name, law)
         quantile = law.quantile(self.alpha)

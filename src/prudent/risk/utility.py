@@ -23,6 +23,7 @@ class ExpectedUtility(RiskMeasure):
     """
 
     moment: ClassVar[str] = "expected utility"
+    quasiconcave: ClassVar = True
 
     @abstractmethod
     def utility(self, x: Array) -> Array:

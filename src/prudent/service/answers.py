@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from prudent.errors import PrudentError
-from prudent.live.answers import answer_rates
+from prudent.live.answers import Answers, answer_rates
+from prudent.live.changes import Change
 from prudent.service.messages import Answer, Decision, Status
 from prudent.service.routes import NDJSON
 from prudent.service.spec import Spec
@@ -34,6 +35,10 @@ class Shown(Status, kw_only=True):
     spec: Spec
     chain: str
     fell_back: int
+    repeated: int
+    """Requests that came again and were answered as before."""
+    late: int
+    """Rewards that were refused, because their window had closed."""
 
 
 class KnownArm(Answer):
@@ -104,6 +109,14 @@ class Fired(Answer):
     arm: str
 
 
+class ChangedArm(Answer):
+    """An arm whose rewards have surely changed: after how many `rewards` this was certain, and in words how."""
+
+    arm: str
+    rewards: int
+    sentence: str
+
+
 class Estimates(Answer):
     """What is known at this event. Each interval holds at all times with probability `level`."""
 
@@ -117,6 +130,7 @@ class Estimates(Answer):
     summary: SoFar
     answered: AnswerRates | None
     rails: list[Fired]
+    changed: list[ChangedArm]
     why: str | None
     """Why there are no intervals and no leader, if so."""
 
@@ -134,9 +148,10 @@ class Checked(Answer):
 
 def shown(view: Any) -> Shown:
     """The whole of an experiment."""
-    fold = view.fold
+    fold, row = view.fold, view.experiment
     parts = msgspec.structs.asdict(view.status)
-    return Shown(**parts, spec=fold.spec, chain=fold.chain.hex(), fell_back=fold.fell_back)
+    beside = {"fell_back": fold.fell_back, "repeated": row.again, "late": row.late}
+    return Shown(**parts, spec=fold.spec, chain=fold.chain.hex(), **beside)
 
 
 def estimates(view: Any, level: float) -> Estimates:
@@ -160,6 +175,7 @@ def estimates(view: Any, level: float) -> Estimates:
         summary=_so_far(agent.summary(level)),
         answered=_answered(fold) if fold.spec.waits else None,
         rails=[Fired(rail, fold.labels[arm]) for rail, arm in sorted(fold.fired)],
+        changed=changed_arms(fold),
         why=why,
     )
 
@@ -198,14 +214,37 @@ def _so_far(summary: Any) -> SoFar:
     return SoFar(rewards=summary.rewards, **parts, sentence=str(summary))
 
 
-def _answered(fold: Any) -> AnswerRates:
-    """Of decisions whose window has closed, and of batches. Those that are answered but still open do not count, since
-    those that are not answered are known only later."""
+def changed_arms(fold: Any) -> list[ChangedArm]:
+    """Arms whose rewards have surely changed."""
+    return [
+        ChangedArm(fold.labels[arm], details["rewards"], change_in_words(fold.labels[arm], details))
+        for arm, details in sorted(fold.changed.items())
+    ]
+
+
+def change_in_words(arm: str, details: dict[str, Any]) -> str:
+    """That the rewards of an arm have changed, and how, by the details of its event."""
+    change = Change(**{name: details[name] for name in Change._fields})
+    return f"The rewards of {arm} have changed: {change}."
+
+
+def answers_of(fold: Any) -> Answers:
+    """How often decisions of each arm were answered.
+
+    Where rewards wait for their window, of decisions whose window has closed: those that are answered but still open do
+    not count, since those that are not answered are known only later. Otherwise of decisions that were told, expired or
+    withdrawn.
+    """
     counts = {}
     for known, tally in zip(fold.agent.estimates(), fold.tally, strict=True):
         answered = known.pulls - tally.defaulted - tally.outside
-        counts[known.arm] = answered + tally.defaulted + tally.expired, answered
-    found = answer_rates(counts)
+        withdrawn = 0 if fold.spec.waits else tally.withdrawn
+        counts[known.arm] = answered + tally.defaulted + tally.expired + withdrawn, answered
+    return answer_rates(counts)
+
+
+def _answered(fold: Any) -> AnswerRates:
+    found = answers_of(fold)
     rates: dict[str, Ends] = {arm: (ends.low, ends.high) for arm, ends in found.rates.items()}
     return AnswerRates(rates, found.less, found.more, str(found))
 

@@ -148,6 +148,14 @@ async def export(call: Call) -> Reply:
     return Reply(200, parts, answers.MEDIA[kind], [("content-disposition", file)])
 
 
+async def report(call: Call) -> Reply:
+    """The report for whoever decides, as one file of HTML."""
+    from prudent.service.site.report import reply
+
+    view = await call.service.look(call.experiment)
+    return await asyncio.to_thread(reply, call.service, view)  # it may wait for a forecast
+
+
 async def state(call: Call) -> Reply:
     """The state of the agent, which `prudent.Agent.from_json` reads."""
     view = await call.service.look(call.experiment)
@@ -315,6 +323,7 @@ ROUTES = (
     ),
     Route("GET", f"{ONE}/events", "read", events, answer=(NDJSON,), query=Page),
     Route("GET", f"{ONE}/export", "read", export, answer=tuple(answers.MEDIA.values()), query=Export),
+    Route("GET", f"{ONE}/report", "read", report, answer=("text/html",)),
     Route("GET", f"{ONE}/state", "read", state, answer=(JSON,)),
     Route("POST", f"{ONE}/verify", "admin", verify, answer=answers.Checked, problems=("busy",)),
     Route("POST", "/v1/tokens", "admin", create_token, NewToken, MadeToken, (201,), whole=True),

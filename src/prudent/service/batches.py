@@ -69,6 +69,7 @@ def merge(work: Work, command: Command) -> m.Merged:
     if row.state == "done":
         if details.get("merged") != rows:
             raise RequestError("other-reward", "other statistics of this batch are recorded already")
+        work.idle.again += 1
         return _merged(work, row, rows, again=True)
     try_first(work, lambda agent: _try(agent, fold.labels, rows))
     work.record("merged", command.by, {"arms": rows}, decision=row.seq)

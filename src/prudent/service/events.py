@@ -28,6 +28,7 @@ KINDS = {
     "fell-back": "a client used the fallback arm by itself",
     "arm-added": "a new arm",
     "arm-retired": "an arm is never chosen again",
+    "changed": "the rewards of an arm have surely changed; what has, follows",
     "guardrail": "an arm is certainly beyond a limit; what is done about it follows",
     "paused": "decisions are no longer made",
     "frozen": "everybody is given one arm",

@@ -13,6 +13,7 @@ import numpy as np
 
 from prudent.live.agent import Agent
 from prudent.live.arm import ArmState, include_reward
+from prudent.live.changes import Mark, Marks
 from prudent.service.events import START, Event, body_of, chained
 from prudent.service.spec import Spec
 
@@ -34,7 +35,8 @@ class Tally:
 
 
 class Fold:
-    """An experiment after some events. `fired` are the guardrails that have acted, as (rail, arm)."""
+    """An experiment after some events. `fired` are the guardrails that have acted, as (rail, arm); `changed` says of
+    each arm whose rewards have changed what has; `marks` are its statistics at earlier times."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
@@ -48,6 +50,8 @@ class Fold:
         self.seq, self.at, self.chain = 0, 0, START
         self.tally = [Tally() for _ in self.labels]
         self.metrics = [{name: ArmState() for name in spec.metrics} for _ in self.labels]
+        self.marks = [Marks() for _ in self.labels]
+        self.changed: dict[int, dict[str, Any]] = {}
         self.fired: set[tuple[int, int]] = set()
         self.fell_back = 0
 
@@ -80,6 +84,7 @@ class Fold:
 
     def _count(self, event: Any) -> None:
         self.agent.tell(self.labels[event.arm], event.value, asked=event.kind != "outside")
+        self.marks[event.arm].include(self.agent.kept(self.labels[event.arm]))
         if event.body is not None:
             self._measure(event)
 
@@ -115,6 +120,7 @@ class Fold:
         for arm, (unused, count, mean, variance) in enumerate(event.details["arms"]):
             if count > 0:
                 self.agent.merge(self.labels[arm], count, mean, variance)
+                self.marks[arm].include(self.agent.kept(self.labels[arm]))
             if unused > 0:
                 self.agent.withdraw(self.labels[arm], unused)
             self.tally[arm].told += count
@@ -129,11 +135,15 @@ class Fold:
         self.numbers[label] = len(self.labels)
         self.labels.append(label)
         self.tally.append(Tally())
+        self.marks.append(Marks())
         self.metrics.append({name: ArmState() for name in self.spec.metrics})
 
     def _arm_retired(self, event: Any) -> None:
         self.agent.retire(self.labels[event.arm])
         self.retired.add(event.arm)
+
+    def _changed(self, event: Any) -> None:
+        self.changed[event.arm] = event.details
 
     def _guardrail(self, event: Any) -> None:
         self.fired.add((event.details["rail"], event.arm))
@@ -165,6 +175,8 @@ class Fold:
             "retired": sorted(self.retired),
             "tally": [asdict(tally) for tally in self.tally],
             "metrics": [{name: _plain(arm) for name, arm in arms.items()} for arms in self.metrics],
+            "marks": [arm.marks for arm in self.marks],
+            "changed": sorted(self.changed.items()),
             "fired": sorted(self.fired),
             "fell_back": self.fell_back,
             "agent": self.agent.to_json(),
@@ -182,6 +194,8 @@ class Fold:
         fold.retired, fold.fell_back = set(parts["retired"]), parts["fell_back"]
         fold.tally = [Tally(**tally) for tally in parts["tally"]]
         fold.metrics = [{name: _arm(arm) for name, arm in arms.items()} for arms in parts["metrics"]]
+        fold.marks = [Marks(Mark(*mark) for mark in marks) for marks in parts["marks"]]
+        fold.changed = dict(parts["changed"])
         fold.fired = {(rail, arm) for rail, arm in parts["fired"]}
         fold.agent = Agent.from_json(parts["agent"])
         return fold
@@ -191,7 +205,8 @@ class Fold:
         view = copy.copy(self)
         view.agent = self.agent.copy()
         view.labels, view.numbers = list(self.labels), dict(self.numbers)
-        view.retired, view.fired = set(self.retired), set(self.fired)
+        view.retired, view.fired, view.changed = set(self.retired), set(self.fired), dict(self.changed)
+        view.marks = [Marks(arm.marks) for arm in self.marks]
         view.tally, view.metrics = copy.deepcopy((self.tally, self.metrics))
         return view
 
@@ -211,6 +226,7 @@ _APPLY = {
     "fell-back": Fold._fell_back,
     "arm-added": Fold._arm_added,
     "arm-retired": Fold._arm_retired,
+    "changed": Fold._changed,
     "guardrail": Fold._guardrail,
     "paused": Fold._paused,
     "frozen": Fold._frozen,

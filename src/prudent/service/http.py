@@ -17,7 +17,7 @@ from prudent.errors import PrudentError
 from prudent.service.metrics import Metrics
 from prudent.service.problems import RequestError
 from prudent.service.reading import GoneError, Message, Receive, decoded, read_body, read_query
-from prudent.service.routes import BODY, FORM, PROBES, PROBLEM, Call, Reply, Route
+from prudent.service.routes import FORM, FORMS, MULTIPART, PROBES, PROBLEM, Call, Reply, Route
 from prudent.service.store import StoreError
 from prudent.service.tokens import Token
 
@@ -99,8 +99,13 @@ class App:
             headers = self._headers(scope)
             if not scope["path"].startswith("/v1/") and self.site is not None and self.site.takes(scope["path"]):
                 self._check_host(headers)
-                body = await read_body(receive, headers, BODY, FORM) if scope["method"] == "POST" else b""
-                reply = await self.site.answer(scope, headers, body)
+                try:
+                    body = (
+                        await read_body(receive, headers, FORMS, FORM, MULTIPART) if scope["method"] == "POST" else b""
+                    )
+                    reply = await self.site.answer(scope, headers, body)
+                except RequestError as error:
+                    reply = self.site.refused(scope, headers, error)
                 return await _send(send, reply, scope["method"])
             route, name = self._route(scope)
             if route.path not in PROBES:
@@ -129,6 +134,8 @@ class App:
         while True:
             message = await receive()
             if message["type"] == "lifespan.shutdown":
+                if self.site is not None:
+                    await asyncio.to_thread(self.site.planning.close)
                 await asyncio.to_thread(self.service.close)
                 return await send({"type": "lifespan.shutdown.complete"})
             await send({"type": "lifespan.startup.complete"})

@@ -68,10 +68,14 @@ class Experiments(Collector):
         pending = GaugeMetricFamily("prudent_open_decisions", "Decisions without a reward", labels=["experiment"])
         events = CounterMetricFamily("prudent_events", "Events in the log", labels=["experiment"])
         fired = CounterMetricFamily("prudent_guardrail_fired", "Guardrails that acted", labels=["experiment"])
+        changed = GaugeMetricFamily("prudent_changed_arms", "Arms whose rewards have changed", labels=["experiment"])
+        again = CounterMetricFamily("prudent_repeated_requests", "Requests that came again", labels=["experiment"])
+        late = CounterMetricFamily("prudent_late_rewards", "Rewards after their window", labels=["experiment"])
         risk = GaugeMetricFamily("prudent_exploration_risk", "Variance from moving between arms", labels=["experiment"])
         running = GaugeMetricFamily("prudent_running", "1 if decisions are made", labels=["experiment"])
         for row in service.store.experiments():
-            fold = service.view(row.name).fold
+            view = service.view(row.name)
+            fold = view.fold
             for arm, tally in enumerate(fold.tally):
                 decisions.add_metric([row.name, str(arm)], tally.asked)
                 for how in ("told", "defaulted", "expired", "withdrawn", "outside"):
@@ -79,10 +83,13 @@ class Experiments(Collector):
             pending.add_metric([row.name], sum(known.open_asks for known in fold.agent.estimates()))
             events.add_metric([row.name], fold.seq)
             fired.add_metric([row.name], len(fold.fired))
+            changed.add_metric([row.name], len(fold.changed))
+            again.add_metric([row.name], view.experiment.again)
+            late.add_metric([row.name], view.experiment.late)
             pulls, means = np.array([(each.pulls, each.mean or 0.0) for each in fold.agent.estimates()]).T
             risk.add_metric([row.name], float(exploration_risk(pulls, means)) if pulls.any() else 0.0)
             running.add_metric([row.name], fold.status == "running")
-        yield from (decisions, rewards, pending, events, fired, risk, running)
+        yield from (decisions, rewards, pending, events, fired, changed, again, late, risk, running)
         yield CounterMetricFamily("prudent_commits", "Transactions that were written", value=service.commits)
         yield CounterMetricFamily("prudent_commands", "Requests that were written", value=service.carried_out)
         yield GaugeMetricFamily("prudent_queue_length", "Requests that wait to be written", value=service.waiting)

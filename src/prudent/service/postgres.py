@@ -31,6 +31,7 @@ class PostgreSQL:
 
     several_workers = True
     locking = " FOR NO KEY UPDATE"  # lets others read, and insert rows that refer to it
+    by_open = ""  # it has statistics, and chooses the index by itself
 
     def __init__(self, address: str, *, relaxed: bool = False) -> None:
         try:

@@ -1,7 +1,8 @@
-"""Guardrails at work: after each reward of an arm, is a limit certainly passed, and what is done about it?
+"""What is watched after each reward of an arm: have its rewards changed, and is a limit certainly passed?
 
-Firing and its consequence are events of the transaction of the reward that caused it, so that nothing is decided in
-between. A guardrail acts once for an arm, and nothing takes it back but a person.
+A change is written down, and nothing else is done about it. A guardrail acts: firing and its consequence are events of
+the transaction of the reward that caused it, so that nothing is decided in between. It acts once for an arm, and
+nothing takes it back but a person.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from prudent.errors import PrudentError
-from prudent.live.rails import Rail, fires, shares
+from prudent.live import changes
+from prudent.live.rails import Rail, fires, share_of_arm, shares
 
 if TYPE_CHECKING:
     from prudent.live.agent import Agent
@@ -22,8 +24,9 @@ EVERY = 50
 
 
 def after_reward(work: Work, arm: int, count: int = 1) -> None:
-    """Act on every guardrail of the arm that fires now, after so many rewards of it."""
+    """Say if the arm has changed, and act on every guardrail of it that fires now, after so many rewards of it."""
     fold = work.fold
+    _watch(work, arm, count)
     if not fold.rails:
         return
     # Rewards that come one by one are judged by sharper bounds than merged ones. Where both may come, each has half.
@@ -35,12 +38,30 @@ def after_reward(work: Work, arm: int, count: int = 1) -> None:
             _act(work, number, rail, arm)
 
 
+def _watch(work: Work, arm: int, count: int) -> None:
+    """An event if the rewards of the arm have surely changed, once for each arm."""
+    fold = work.fold
+    known = fold.agent.kept(fold.labels[arm])
+    if known.pulls % changes.EVERY >= count or arm in fold.changed:
+        return
+    failure = changes.FAILURE * share_of_arm(len(fold.spec.arms), arm)
+    found = fold.marks[arm].change(known, failure, _support(fold.agent))
+    if found is not None:
+        found = found if fold.agent.larger_is_better else found.negative()
+        work.record("changed", 0, {"rewards": known.pulls, **found._asdict()}, arm=arm)
+
+
+def _support(agent: Agent) -> tuple[float, float]:
+    """Where the rewards lie that an agent keeps, which may be the negatives of what is told."""
+    low, high = agent.support
+    return (low, high) if agent.larger_is_better else (-high, -low)
+
+
 def _fires(fold: Fold, rail: Rail, arm: int, failure: float, count: int) -> bool:
     """Whether the limit is certainly passed; looked at only as often as it is cheap."""
     agent = fold.agent
     if rail.metric is None:
-        known, (low, high), larger = agent.kept(fold.labels[arm]), agent.support, agent.larger_is_better
-        support = (low, high) if larger else (-high, -low)
+        known, support, larger = agent.kept(fold.labels[arm]), _support(agent), agent.larger_is_better
     else:
         known, support, larger = fold.metrics[arm][rail.metric], fold.spec.metrics[rail.metric].support, True
     if rail.watch != "mean" and known.pulls % EVERY >= count:

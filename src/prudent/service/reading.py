@@ -36,8 +36,9 @@ def read_query(route: Route, text: bytes) -> Any:
     return None if route.query is None else msgspec.convert(given, route.query, strict=False)
 
 
-async def read_body(receive: Receive, headers: Mapping[bytes, bytes], limit: int, kind: str = JSON) -> bytes:
-    """The whole body, if it is of this kind and not too long. That it comes in time is the server's business."""
+async def read_body(receive: Receive, headers: Mapping[bytes, bytes], limit: int, *kinds: str) -> bytes:
+    """The whole body, if it is of one of these kinds (JSON if none is named) and not too long. That it comes in time is
+    the server's business."""
     length = headers.get(b"content-length", b"0")
     if not length.isdigit():
         raise RequestError("bad-request", "Content-Length: must be a whole number")
@@ -51,8 +52,9 @@ async def read_body(receive: Receive, headers: Mapping[bytes, bytes], limit: int
     if more or len(body) > limit:
         raise RequestError("too-large", f"the body must have at most {limit:,} bytes; send it in parts")
     media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-    if body and media != kind.encode():
-        raise RequestError("not-json-type", f"pass the header Content-Type: {kind}")
+    wanted = kinds or (JSON,)
+    if body and media.decode("latin-1") not in wanted:
+        raise RequestError("not-json-type", f"pass the header Content-Type: {wanted[0]}")
     return bytes(body)
 
 

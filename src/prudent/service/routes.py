@@ -12,10 +12,14 @@ from prudent.service.tokens import Token
 
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
+MULTIPART = "multipart/form-data"
 NDJSON = "application/x-ndjson"
 PROBLEM = "application/problem+json"
 BODY = 2**20
 """Bytes of a body at most, unless a route says less."""
+
+FORMS = 2 * BODY
+"""Bytes of a form with a file."""
 
 PROBES = ("/healthz", "/readyz")
 """Whoever watches the service may call these by any name of its host."""

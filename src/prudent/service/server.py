@@ -229,6 +229,8 @@ def worker() -> App:
 
 def app_of(settings: Settings, service: Service) -> App:
     """The application with these settings."""
+    site = Site(service, exploring=_is_loopback(settings.host))
+    site.planning.start()
     return App(
         service,
         ROUTES,
@@ -237,7 +239,7 @@ def app_of(settings: Settings, service: Service) -> App:
         body_seconds=settings.body_seconds,
         rate=settings.rate,
         access_log=settings.access_log,
-        site=Site(service, exploring=_is_loopback(settings.host)),
+        site=site,
     )
 
 

@@ -18,6 +18,7 @@ from prudent.service import messages as m
 from prudent.service.events import line_of
 from prudent.service.fold import Fold
 from prudent.service.follower import Follower
+from prudent.service.forecasts import Forecasts
 from prudent.service.problems import RequestError
 from prudent.service.spec import Spec
 from prudent.service.store import Experiment, Store, StoreError
@@ -76,6 +77,7 @@ class Service:
             lambda *state: self.write(partial(self.writer.keep_snapshot, *state)),
             lambda *points: self.write(partial(self.writer.keep_series, *points)),
         )
+        self.forecasts = Forecasts()
         self.commits = self.carried_out = 0
         self._queue: deque[tuple[Any, Any]] = deque()
         self._arrived = threading.Condition()
@@ -90,6 +92,8 @@ class Service:
             thread = threading.Thread(target=work, daemon=True)
             thread.start()
             self._threads.append(thread)
+        # It reads and writes nothing that lasts, so nobody waits for its end.
+        threading.Thread(target=self.forecasts.run, args=(self._closing,), daemon=True).start()
         return self
 
     def close(self) -> None:
@@ -97,6 +101,7 @@ class Service:
         with self._arrived:
             self._closing.set()
             self._arrived.notify_all()
+        self.forecasts.stop()
         for thread in self._threads:
             thread.join(timeout=10.0)
         if not any(thread.is_alive() for thread in self._threads):

@@ -23,6 +23,7 @@ class SQLite:
 
     several_workers = False
     locking = ""  # BEGIN IMMEDIATE locks the whole file
+    by_open = " INDEXED BY decision_open"  # which would otherwise read every decision before the first open one
 
     def __init__(self, path: str | os.PathLike[str], *, relaxed: bool = False) -> None:
         self.path = Path(path).absolute()

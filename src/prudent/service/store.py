@@ -1,4 +1,4 @@
-"""What the service keeps: eight tables, the same in both databases, and every statement that reads or writes them.
+"""What the service keeps: its tables, the same in both databases, and the statements that read or write them.
 
 One connection writes, inside a transaction that the writer begins and commits. Readers have connections of their own
 and never lock anything. `sqlite` and `postgres` say how to connect, and where the databases differ.
@@ -10,9 +10,6 @@ from typing import Any, NamedTuple, Protocol
 
 from prudent.errors import PrudentError
 from prudent.service.events import LINK, Event
-
-SCHEMA = 2
-"""The version of the tables. `MIGRATIONS[n]` leads from version n to n + 1."""
 
 MIGRATIONS = [
     [
@@ -38,11 +35,31 @@ MIGRATIONS = [
         " arms TEXT NOT NULL, PRIMARY KEY (experiment, seq)) WITHOUT ROWID",
         "CREATE INDEX decision_open ON decision (experiment, seq) WHERE state IN ('open', 'waiting', 'told')",
     ],
+    [
+        "ALTER TABLE experiment ADD COLUMN again INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE experiment ADD COLUMN late INTEGER NOT NULL DEFAULT 0",
+        "DELETE FROM snapshot",  # older ones lack the marks by which a change of rewards is noticed
+    ],
+    [
+        "CREATE TABLE draft (id TEXT PRIMARY KEY, token INTEGER NOT NULL, changed INTEGER NOT NULL,"
+        " fields TEXT NOT NULL, seen TEXT NOT NULL, file TEXT NOT NULL, state TEXT NOT NULL, attempt INTEGER NOT NULL,"
+        " queued INTEGER NOT NULL, beat INTEGER NOT NULL, done INTEGER NOT NULL, total INTEGER NOT NULL,"
+        " words TEXT NOT NULL, spec TEXT)",
+        "CREATE TABLE draft_file (draft TEXT NOT NULL, name TEXT NOT NULL, data BLOB NOT NULL,"
+        " PRIMARY KEY (draft, name))",
+    ],
 ]
+
+SCHEMA = len(MIGRATIONS)
+"""The version of the tables. `MIGRATIONS[n]` leads from version n to n + 1."""
 
 
 class Experiment(NamedTuple):
-    """A row of its table: what is constant, and how far the log has come. `arms` are their labels, as JSON."""
+    """A row of its table: what is constant, and how far the log has come. `arms` are their labels, as JSON.
+
+    Requests that changed nothing are not in the log, and are counted here: those that came `again`, and rewards that
+    came too `late`. Counts are written with the next events, so that after a power failure the last may be missing.
+    """
 
     id: int
     name: str
@@ -54,6 +71,8 @@ class Experiment(NamedTuple):
     at: int
     chain: bytes
     status: str
+    again: int = 0
+    late: int = 0
 
 
 class Row(NamedTuple):
@@ -83,6 +102,7 @@ class Database(Protocol):
 
     several_workers: bool
     locking: str
+    by_open: str
 
     def begin(self) -> None: ...
     def commit(self) -> None: ...
@@ -198,6 +218,12 @@ class Store:
         """Say how far the log has come."""
         sql = "UPDATE experiment SET arms = ?, seq = ?, at = ?, chain = ?, status = ? WHERE id = ?"
         self.database.execute(sql, arms, seq, at, chain, status, number)
+
+    def count_more(self, number: int, again: int, late: int) -> None:
+        """So many more requests that changed nothing."""
+        self.database.execute(
+            "UPDATE experiment SET again = again + ?, late = late + ? WHERE id = ?", again, late, number
+        )
 
     def change_salt(self, number: int, salt: bytes) -> None:
         """Without the old salt nobody can tell who a unit was."""
@@ -322,9 +348,8 @@ class Store:
     def oldest_open(self, number: int) -> int | None:
         """The time of the oldest decision that waits for its reward."""
         found = self.read(
-            "SELECT at FROM event WHERE experiment = ? AND seq = (SELECT MIN(seq) FROM decision WHERE experiment = ?"
-            " AND state IN ('open', 'waiting', 'told'))",
-            number,
+            f"SELECT at FROM decision{self.database.by_open} WHERE experiment = ?"
+            " AND state IN ('open', 'waiting', 'told') ORDER BY seq LIMIT 1",
             number,
         )
         return found[0][0] if found else None

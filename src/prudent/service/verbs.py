@@ -72,6 +72,7 @@ def again(work: Work, command: Command) -> Known | None:
     known = work.known.get(key_digest(type(command.request).__name__, command.key))
     if known is not None and known.request != _fingerprint(work, command.request):
         raise RequestError("key-reused", "this key was used for another request; make a new key for each request")
+    work.idle.again += known is not None
     return known
 
 
@@ -177,6 +178,7 @@ def _tell(work: Work, decision: str, given: m.Tell | m.Told, by: int) -> m.Recor
     if row.state in ("told", "done"):
         if (row.value, row.body) != (reward, body):
             raise RequestError("other-reward", f"the reward {row.value} is recorded already", stands=row.value)
+        work.idle.again += 1
         return m.Recorded(decision, arm, reward, when, again=True)
     _check_open(work, row)
     details = {"metrics": metrics} if metrics else None
@@ -205,6 +207,7 @@ def _checked(work: Work, given: m.Tell | m.Told) -> tuple[float, dict[str, float
 def _check_open(work: Work, row: Row) -> None:
     """Refuse what comes too late, or before its time."""
     if row.state in ("defaulted", "expired") or work.closed(row):
+        work.idle.late += 1
         raise RequestError("window-closed", "the window of this decision has closed, so that its reward came too late")
     if row.state == "withdrawn":
         conflict("this decision was withdrawn, so that it has no reward")
@@ -240,6 +243,7 @@ def _outside(work: Work, told: m.Told, by: int) -> m.Recorded:
     if known := work.known.get(digest):
         if known.request != _fingerprint(work, told):
             raise RequestError("key-reused", "this key was used for another reward; make a new key for each")
+        work.idle.again += 1
         return m.Recorded(None, told.arm, reward, "now", again=True)
     details = {"metrics": metrics} if metrics else None
     work.record("outside", by, details, arm=arm, value=reward, key=digest + _fingerprint(work, told))

@@ -20,12 +20,20 @@ class BrokenError(Exception):
     """The fold cannot be trusted any more, since an event failed halfway. It is thrown away and built again."""
 
 
+class Idle:
+    """Requests that changed nothing, not yet written: those that came again, and rewards that came too late."""
+
+    def __init__(self) -> None:
+        self.again = self.late = 0
+        self.written = False  # in the open transaction
+
+
 class Work:
     """One experiment within a transaction. `now` is the time of its events. Windows that closed until `grace`, while
     the service was away, are still open for rewards."""
 
-    def __init__(self, experiment: Experiment, fold: Fold, now: int, grace: int = 0) -> None:
-        self.experiment, self.fold = experiment, fold
+    def __init__(self, experiment: Experiment, fold: Fold, now: int, grace: int = 0, idle: Idle | None = None) -> None:
+        self.experiment, self.fold, self.idle = experiment, fold, idle or Idle()
         self.now, self.grace = max(now, fold.at), grace
         self.known: dict[bytes, Known] = {}
         self.decisions: dict[int, Row] = {}
@@ -83,6 +91,9 @@ class Work:
             store.change_salt(number, self._new_salt)
         arms = self.experiment.arms if len(fold.labels) == self._arms else msgspec.json.encode(fold.labels).decode()
         store.move(number, arms, fold.seq, fold.at, fold.chain, fold.status)
+        if self.idle.again or self.idle.late:
+            store.count_more(number, self.idle.again, self.idle.late)
+            self.idle.written = True
 
     # Names
 

@@ -24,7 +24,7 @@ from prudent.service.store import Experiment, Store, StoreError
 from prudent.service.verbs import Command, perform, short, wanted_decisions, wanted_keys
 from prudent.service.verifying import check_next
 from prudent.service.windows import sweep
-from prudent.service.work import BrokenError, Work
+from prudent.service.work import BrokenError, Idle, Work
 
 PAGE = 10_000
 """Events that are read at a time."""
@@ -45,6 +45,7 @@ class Writer:
         self.step = step  # names the steps of the way, for tests that stop the process there
         self.trouble: str | None = None  # why the last attempt to write failed
         self._folds: dict[int, Fold] = {}
+        self._idle: dict[int, Idle] = {}
         self._numbers: dict[str, int] = {}
 
     def carry_out(self, commands: Sequence[Command]) -> list[Any]:
@@ -98,7 +99,8 @@ class Writer:
         """An experiment that is this writer's until the transaction ends."""
         experiment, now = self.store.locked(number), self.now()
         grace = self.since if now < self.since + self.patience else 0
-        return Work(experiment, self._fold(experiment), now, grace)
+        idle = self._idle.setdefault(number, Idle())
+        return Work(experiment, self._fold(experiment), now, grace, idle)
 
     def close_windows(self, name: str) -> bool:
         """Count what is due in an experiment; whether there is more."""
@@ -117,6 +119,8 @@ class Writer:
         row = self.store.experiment(name)
         if row is None:
             raise _unknown(name)
+        idle = self._idle.get(row.id, Idle())
+        row = row._replace(again=row.again + idle.again, late=row.late + idle.late)
         return row, self._fold(row).copy()
 
     def create(self, given: Spec, by: int) -> tuple[Status, bool]:
@@ -153,6 +157,9 @@ class Writer:
         """Keep the present state of every experiment that has gone on, so that the next start is quick."""
         for number, fold in self._folds.items():
             self.keep_snapshot(number, fold.seq, fold.to_json())
+        with self.store.transaction():
+            for number, idle in self._idle.items():
+                self.store.count_more(number, idle.again, idle.late)
 
     def keep_series(self, number: int, points: list[tuple[int, int, str]]) -> None:
         """More points of pictures over time."""
@@ -170,9 +177,16 @@ class Writer:
         with self._transaction():
             self.store.touch()
 
+    def settled(self) -> None:
+        """What was written is on disk."""
+        self.trouble = None
+        self._idle = {number: idle for number, idle in self._idle.items() if not idle.written}
+
     def forget(self) -> None:
         """Throw all folds away, since they may be ahead of the log."""
         self._folds.clear()
+        for idle in self._idle.values():
+            idle.written = False
 
     def _transaction(self) -> "_Transaction":
         return _Transaction(self)
@@ -203,7 +217,7 @@ class _Transaction:
         try:
             if error is None:
                 store.commit()
-                self.writer.trouble = None
+                self.writer.settled()
                 return
         except BaseException:
             self.writer.forget()

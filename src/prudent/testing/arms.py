@@ -32,6 +32,10 @@ def check_arm(law: Law | str, *, printable: bool = True) -> None:
     law = registered.parse(law) if isinstance(law, str) else law
     require(isinstance(law, Law), repr(law), "an arm must be a Law", "subclass prudent.arms.Law")
     check_value(law, registered if printable else None)
+    if not law.has_quantiles:
+        with answers(law, "must draw rewards"):
+            _check_sample(law)
+        return
     with answers(law, "must know its distribution function, quantiles and tail means"):
         quantiles = np.array([law.quantile(float(alpha)) for alpha in LEVELS])
         _check_quantiles(law, quantiles)
@@ -128,6 +132,18 @@ def _check_draws(law: Law, quantiles: Array, size: int = 20_000) -> None:
     shares = np.searchsorted(np.sort(rewards), places, side="right") / size
     off = np.abs(shares - [law.cdf(float(x)) for x in places]).max()
     require(off <= far, law, f"draws must follow cdf, but their shares are off by {off:.3f}", MISFIT)
+
+
+def _check_sample(law: Law, size: int = 100_000) -> None:
+    """Where quantiles are not known: draws have the mean and the variance, by the spread of the draws themselves."""
+    rewards = law.sample(np.random.default_rng(SEED), size)
+    inside = ((rewards >= law.support[0]) & (rewards <= law.support[1])).all()
+    require(inside, law, f"draws must lie in the support {law.support}", "mend `draw` or `support`")
+    squares = (rewards - law.mean) ** 2
+    for what, found, wanted in (("mean", rewards, law.mean), ("variance", squares, law.variance)):
+        told = f"draws must have {what} {wanted:g}, but have {found.mean():g}"
+        error = _error(size, float(found.std()), float(np.ptp(found))) + 1e-9 * abs(wanted)
+        require(abs(found.mean() - wanted) <= error, law, told, f"mend `draw` or `{what}`")
 
 
 def _check_kernels(law: Law, reach: float, fourth: float, size: int = 10, blocks: int = 8_000) -> None:

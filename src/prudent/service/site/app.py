@@ -5,17 +5,16 @@ this service. What people wrote is text everywhere: templates escape it, and no 
 """
 
 import asyncio
-import base64
-import hashlib
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import quote, urlsplit
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from prudent import __version__
 from prudent.errors import PrudentError
@@ -25,12 +24,16 @@ from prudent.service.routes import Reply
 from prudent.service.service import Service, View
 from prudent.service.site import charts, words
 from prudent.service.site.facts import facts, progress
+from prudent.service.site.forecasting import forecast_section
+from prudent.service.site.forms import form_of, read_form
+from prudent.service.site.fresh import PAUSE, Fresh, Kept
 from prudent.service.site.parts import alarms, controls, health, over_time
 from prudent.service.tokens import Token
 from prudent.text import count, minus, number
 
 HTML = "text/html; charset=utf-8"
 STATIC = {"style.css": "text/css; charset=utf-8", "script.js": "text/javascript; charset=utf-8"}
+STATIC["plan.js"] = STATIC["script.js"]
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -60,6 +63,7 @@ class Visit:
     ) -> None:
         self.method, self.path, self.headers, self.query, self.form = method, path, headers, query, form
         self.token: Token | None = None
+        self.files: dict[str, tuple[str, bytes]] = {}
 
     def may(self, scope: str, experiment: str | None = None) -> bool:
         """Whether this visitor may do it."""
@@ -72,10 +76,11 @@ Handler = Callable[..., Awaitable[Reply]]
 
 class Site:
     """Answers for pages. `routes` are methods and patterns of paths, whose groups are handed on. With `exploring`
-    the page to explore needs no token."""
+    the page to explore needs no token. For `pause` seconds pages may show what was computed before."""
 
-    def __init__(self, service: Service, *, exploring: bool = False) -> None:
+    def __init__(self, service: Service, *, exploring: bool = False, pause: float = PAUSE) -> None:
         self.service, self.exploring = service, exploring
+        self.fresh = Fresh(service, self._shown, pause)
         self.routes: list[tuple[str, re.Pattern[str], Handler]] = [
             ("GET", re.compile(r"/"), self.all),
             ("GET", re.compile(r"/login"), self.ask_for_token),
@@ -88,16 +93,26 @@ class Site:
             ("GET", re.compile(r"/explore"), self.explore),
             ("GET", re.compile(r"/static/([a-z.]+)"), self.static),
         ]
+        from prudent.service.site.planning import Planning
+
+        self.planning = Planning(service)
+        self.routes += self.planning.routes
 
     def takes(self, path: str) -> bool:
         """Whether the path is one of a page."""
         return any(pattern.fullmatch(path) for _, pattern, _ in self.routes)
 
+    def refused(self, scope: Mapping[str, Any], headers: Mapping[bytes, bytes], error: RequestError) -> Reply:
+        """A page that says what is wrong with a request that could not be read."""
+        reply = self._trouble(Visit(scope["method"], scope["path"], headers, {}, {}), error)
+        return reply._replace(headers=[*reply.headers, ("connection", "close")])
+
     async def answer(self, scope: Mapping[str, Any], headers: Mapping[bytes, bytes], body: bytes) -> Reply:
         """The reply to a request whose host has been checked."""
         method, path = scope["method"], scope["path"]
-        visit = Visit(method, path, headers, form_of(scope["query_string"]), form_of(body))
+        visit = Visit(method, path, headers, form_of(scope["query_string"]), {})
         try:
+            visit.form, visit.files = read_form(headers, body)
             visit.token = await self._token(headers)
             for known, pattern, handler in self.routes:
                 found = pattern.fullmatch(path)
@@ -146,43 +161,50 @@ class Site:
         if not visit.may("read"):
             raise RequestError("no-token", "sign in first")
         names = [row.name for row in await asyncio.to_thread(self.service.store.experiments)]
-        views = [await self.service.look(name) for name in names if visit.may("read", name)]
-        rows = await asyncio.to_thread(lambda: [facts(view.experiment.name, view.fold, {}) for view in views])
+        rows = [(await self.fresh.of(name)).known for name in names if visit.may("read", name)]
         return page("list.html.j2", 200, visit, rows=rows)
 
     async def experiment(self, visit: Visit, name: str) -> Reply:
         """The page of an experiment."""
-        view = await self._view(visit, name)
-        known = await asyncio.to_thread(self._shown, view, visit)
-        return page("experiment.html.j2", 200, visit, **known)
+        kept = await self._look(visit, name)
+        fragment, tag = self._fragment(kept, visit)
+        return page("experiment.html.j2", 200, visit, name=name, tag=tag, fragment=Markup(fragment.decode()))
 
     async def live(self, visit: Visit, name: str) -> Reply:
         """What changes of it; nothing if there was no event since."""
-        view = await self._view(visit, name)
-        tag = f'"{view.fold.seq}"'
-        headers = [("etag", tag), ("cache-control", "no-cache")]
-        if visit.headers.get(b"if-none-match", b"").decode("latin-1") == tag:
+        fragment, tag = self._fragment(await self._look(visit, name), visit)
+        headers = [("etag", f'"{tag}"'), ("cache-control", "no-cache")]
+        if visit.headers.get(b"if-none-match", b"").decode("latin-1") == f'"{tag}"':
             return Reply(304, headers=headers)
-        known = await asyncio.to_thread(self._shown, view, visit)
-        reply = page("live.html.j2", 200, visit, **known)
-        return reply._replace(headers=[*reply.headers, *headers])
+        return Reply(200, fragment, HTML, [("content-security-policy", POLICY), *headers])
+
+    def _fragment(self, kept: Kept, visit: Visit) -> tuple[bytes, str]:
+        """What changes of a page, for those who may change the experiment or for others, and what tells it apart."""
+        known, broken = kept.known, self.service.follower.alarms
+        may = visit.may("admin", known["facts"].name) and known["facts"].state != "stopped"
+        playing = tuple(arm.label for arm in known["facts"].arms if not arm.retired)
+        made = self.service.forecasts.last(known["number"], playing)  # it comes later than what else is known
+        key = may, len(broken), made.seq if made else 0
+        if key not in kept.parts:
+            more = {"may": may, "alarms": [*known["alarms"], *broken]}
+            if made and made.seq > known["forecast"]["position"]:
+                more["forecast"] = forecast_section(made)
+            kept.parts[key] = templates().get_template("live.html.j2").render(**{**known, **more}).encode()
+        return kept.parts[key], f"{kept.seq}-{key[1]}-{key[2]}"
 
     async def report(self, visit: Visit, name: str) -> Reply:
         """The report, a page of its own that can be kept as a file."""
-        from prudent.service.site.report import report
+        from prudent.service.site.report import reply
 
-        view = await self._view(visit, name)
-        text = await asyncio.to_thread(report, self.service, view)
-        style = base64.b64encode(hashlib.sha256(static_file("style.css")).digest()).decode()
-        policy = f"default-src 'none'; style-src 'sha256-{style}'; frame-ancestors 'none'; base-uri 'none'"
-        return Reply(200, text.encode(), HTML, [("content-security-policy", policy)])
+        check_may_look(visit, name)
+        view = await self.service.look(name)
+        return await asyncio.to_thread(reply, self.service, view)
 
-    async def _view(self, visit: Visit, name: str) -> View:
-        if not visit.may("read", name):
-            raise RequestError("not-allowed", "sign in with a token that may look at this experiment")
-        return await self.service.look(name)
+    async def _look(self, visit: Visit, name: str) -> Kept:
+        check_may_look(visit, name)
+        return await self.fresh.of(name)
 
-    def _shown(self, view: View, visit: Visit) -> dict[str, Any]:
+    def _shown(self, view: View) -> dict[str, Any]:
         """All that the page of an experiment says."""
         fold, number_ = view.fold, view.experiment.id
         recent = self.service.recent(number_, LATELY)
@@ -190,17 +212,18 @@ class Site:
         events = self.service.store.events(number_, max(0, fold.seq - SHOWN), SHOWN)
         return {
             "facts": known,
-            "alarms": [*alarms(fold), *self.service.follower.alarms],
-            "health": health(fold, self.service.store.oldest_open(number_)),
+            "alarms": alarms(fold),
+            "health": health(view, self.service.store.oldest_open(number_)),
             "bar": lambda arm: charts.bar(arm.share, arm.recent, f"Share of {arm.label}"),
             "lately": sum(recent.values()),
             "meter": charts.split_bar(known.within, known.moving, "Variance within arms, and from moving between them"),
             "costs": charts.intervals(
                 [(arm.cost_value, arm.interval, arm.retired or arm.excluded) for arm in known.arms], "Cost of each arm"
             ),
+            "number": number_,
+            "forecast": forecast_section(self.service.forecasts.of(number_, fold)),
             "charts": over_time(fold.labels, self.service.store.series(number_), fold.agent.larger_is_better),
             "events": [(words.moment(event.at), words.told(event, fold.labels)) for event, _ in reversed(events)],
-            "may": visit.may("admin", known.name) and fold.status != "stopped",
             "controls": controls(known),
             "progress": progress(known),
         }
@@ -235,6 +258,7 @@ class Site:
         except msgspec.ValidationError as error:
             raise RequestError("invalid", str(error)) from None
         await self.service.do(name, request, by=visit.token.number if visit.token else 0)
+        self.fresh.outdated(name)
         return Reply(303, headers=[("location", f"/e/{name}")])
 
     async def static(self, visit: Visit, name: str) -> Reply:
@@ -272,13 +296,10 @@ def static_file(name: str) -> bytes:
     return files("prudent.service.site").joinpath("static", name).read_bytes()
 
 
-def form_of(body: bytes) -> dict[str, str]:
-    """The fields of a form, or of an address."""
-    try:
-        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=200)
-    except ValueError:
-        raise RequestError("bad-request", "the form cannot be read") from None
-    return {name: values[-1] for name, values in fields.items()}
+def check_may_look(visit: Visit, name: str) -> None:
+    """Refuse who may not see an experiment."""
+    if not visit.may("read", name):
+        raise RequestError("not-allowed", "sign in with a token that may look at this experiment")
 
 
 def check_from_here(headers: Mapping[bytes, bytes]) -> None:

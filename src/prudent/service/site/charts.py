@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from prudent.text import minus, number
+from prudent.text import count, minus, number
 
 WIDTH = 600.0
 """Units across; a picture is as wide as its place on the page."""
@@ -118,4 +118,36 @@ def lines(series: Sequence[tuple[str, Sequence[tuple[float, float]]]], label: st
     for i, (_, curve) in enumerate(series):
         path = " ".join(place(at, value) for at, value in curve)
         parts.append(f'<polyline class="curve c{i % 6}" points="{path}"/>')
+    return picture(height, label, parts, "axis", NARROW)
+
+
+def fan(points: Sequence[tuple[int, Sequence[float]]], label: str, height: float = 190.0) -> Markup:
+    """Quantiles over the rounds to come, of which there is an odd number in each point: bands between the outer ones,
+    the darker the likelier, and a line in the middle."""
+    if len(points) < 2:
+        return Markup("")
+    first, last = points[0][0], points[-1][0]
+    values = [value for _, quantiles in points for value in quantiles]
+    low, high = min(values), max(values)
+    span = (high - low) or 1.0
+
+    def x(at: float) -> float:
+        return 52.0 + (NARROW - 62.0) * (at - first) / (last - first)
+
+    def y(value: float) -> float:
+        return 8.0 + (height - 34.0) * (1.0 - (value - low) / span)
+
+    parts = []
+    for tick in ticks(low, high):
+        parts.append(f'<line class="grid" x1="52" x2="{NARROW - 10:g}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>')
+        parts.append(f'<text x="48" y="{y(tick) + 4:.1f}" text-anchor="end">{minus(number(tick, 3))}</text>')
+    for at, text, anchor in ((first, "now", "start"), (last, f"round {count(last)}", "end")):
+        parts.append(f'<text x="{x(at):.1f}" y="{height - 6:g}" text-anchor="{anchor}">{text}</text>')
+    middle = len(points[0][1]) // 2
+    for i in range(middle):
+        upper = [f"{x(at):.1f},{y(quantiles[-1 - i]):.1f}" for at, quantiles in points]
+        lower = [f"{x(at):.1f},{y(quantiles[i]):.1f}" for at, quantiles in points]
+        parts.append(f'<polygon class="fan" points="{" ".join([*upper, *reversed(lower)])}"/>')
+    line = " ".join(f"{x(at):.1f},{y(quantiles[middle]):.1f}" for at, quantiles in points)
+    parts.append(f'<polyline class="curve c0" points="{line}"/>')
     return picture(height, label, parts, "axis", NARROW)

@@ -71,7 +71,7 @@ def facts(name: str, fold: Fold, recent: dict[int, int], level: float = 0.95) ->
     summary = agent.summary(level)
     leader, intervals, why = None, None, summary.why
     try:
-        leader, intervals = agent.leader(level), agent.intervals(level)
+        leader, intervals = agent.leader(level, foresee=False), agent.intervals(level)
     except PrudentError as error:
         why = str(error)
     asked, lately = sum(tally.asked for tally in fold.tally), sum(recent.values())
@@ -133,12 +133,16 @@ def sentence(fold: Fold, leader: Leader | None) -> str:
             f"{state}. Which arm is best cannot be said with confidence, since the support of rewards is not bounded."
         )
     sure = f"{100.0 * leader.level:g} % confidence"
+    if not leader.left:
+        return f"{state}. No arm is in play."
     if leader.arm is None:
         return f"{state}. No reward has been counted yet."
     if leader.decided and not leader.excluded:
         return f"{state}. {leader.arm} is the only arm in play."
     if leader.decided:
-        return f"{state}. {leader.arm} is best, with {sure}. You may stop."
+        certain = f"{leader.arm} is best, with {sure}. You may stop."
+        doubtful = f"{leader.arm} would be best, with {sure}, but rewards have changed: find the reason first."
+        return f"{state}. {doubtful if fold.changed else certain}"
     left = f"{len(leader.left)} of {len(leader.left) + len(leader.excluded)} arms may still be best."
     return f"{state}. {leader.arm} is ahead, but nothing is decided: {left}"
 

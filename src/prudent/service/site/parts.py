@@ -1,37 +1,57 @@
 """The parts of an experiment's page that say more than its numbers: alarms, health, pictures over time, and what can be
 done now."""
 
+import math
 from typing import Any
 
 import msgspec
 
-from prudent.live.answers import answer_rates
+from prudent.live.changes import FAILURE
+from prudent.live.rails import Rail
+from prudent.service.answers import answers_of, changed_arms
 from prudent.service.fold import Fold
+from prudent.service.service import View
 from prudent.service.site import charts, words
 from prudent.service.site.facts import Facts
-from prudent.text import count, minus, number
+from prudent.text import count, counted, minus, number
+
+POINTS = 400
+"""Points of all curves of a picture: a page with many arms must not be large."""
+
+ALWAYS = ("Open decisions", "Rewards refused as too late", "Requests that came again")
+"""What health says also if there are none."""
+
+
+AT_ONCE = ", unless outcomes of one kind come sooner than others, since rewards are counted at once"
 
 
 def alarms(fold: Fold) -> list[str]:
     """What somebody should look at."""
-    counts = {
-        label: (tally.told + tally.defaulted + tally.expired + tally.withdrawn, tally.told)
-        for label, tally in zip(fold.labels, fold.tally, strict=True)
-    }
-    answers = answer_rates(counts)
+    answers = answers_of(fold)
     fired = [
-        f"A guardrail acted on {fold.labels[arm]}: its {fold.rails[rail].watch} is beyond the limit"
-        f" {minus(number(fold.rails[rail].limit))}."
-        for rail, arm in sorted(fold.fired)
+        f"A guardrail acted on {fold.labels[arm]}: its {beyond(fold.rails[rail])}." for rail, arm in sorted(fold.fired)
     ]
     at_once = fold.spec.rewards.window is not None and not fold.spec.waits
     warned = ["Rewards are counted at once, so that intervals are wrong if a delay depends on the outcome."] * at_once
-    return [*fired, *([str(answers)] if answers.differ else []), *warned]
+    changed = [
+        f"{each.sentence} What is said of its mean and cost takes its rewards for draws of one law. This alarm is false"
+        f" in at most {100.0 * FAILURE:g} % of experiments{AT_ONCE if at_once else ''}."
+        for each in changed_arms(fold)
+    ]
+    return [*fired, *changed, *([str(answers)] if answers.differ else []), *warned]
+
+
+def beyond(rail: Rail) -> str:
+    """What a guardrail watches and its limit: `mean of latency is above 300`."""
+    what = rail.watch if rail.q is None else f"{number(rail.q)}-quantile"
+    of = "" if rail.metric is None else f" of {rail.metric}"
+    return f"{what}{of} is {'above' if rail.below is None else 'below'} {minus(number(rail.limit))}"
 
 
 def over_time(labels: list[str], series: list[tuple[int, int, str]], larger: bool) -> list[dict[str, Any]]:
     """Three pictures with their numbers: costs, shares, exploration risk, over the number of decisions."""
-    points = [(sum(arm[0] for arm in arms), arms) for _, _, text in series if (arms := msgspec.json.decode(text))]
+    some = thinned(series, max(12, POINTS // len(labels)))
+    points = [(sum(arm[0] for arm in arms), arms) for _, _, text in some if (arms := msgspec.json.decode(text))]
     points = [point for point in points if point[0] > 0]
     if len(points) < 2:
         return []
@@ -47,11 +67,17 @@ def over_time(labels: list[str], series: list[tuple[int, int, str]], larger: boo
         ("Share of decisions", shares),
         ("Variance from moving between arms", [("Exploration risk", moving)]),
     ):
-        rows = [points[i][0] for i in sorted({round(j * (len(points) - 1) / 9) for j in range(10)})]
+        rows = [n for n, _ in thinned(points, 7)]
         table = [[count(n), *(cell(curve, n) for _, curve in curves)] for n in rows]
         svg = charts.lines(curves, f"{title}, over the number of decisions")
         found.append({"title": title, "svg": svg, "names": [name for name, _ in curves], "rows": table})
     return found
+
+
+def thinned(points: list[Any], most: int) -> list[Any]:
+    """So many of them at most, evenly spaced, with the first and the last."""
+    last = len(points) - 1
+    return [points[i] for i in sorted({round(j * last / (most - 1)) for j in range(most)})] if last >= most else points
 
 
 def cell(curve: list[tuple[int, float]], n: int) -> str:
@@ -67,8 +93,9 @@ def exploration(arms: list[list[Any]]) -> float:
     return sum(pulls * (mean - centre) ** 2 for pulls, mean in known) / total if total else 0.0
 
 
-def health(fold: Any, oldest: int | None) -> dict[str, str]:
-    """Whether answers come."""
+def health(view: View, oldest: int | None) -> dict[str, str]:
+    """Whether answers come, and come in time."""
+    fold, row = view.fold, view.experiment
     open_ = sum(known.open_asks for known in fold.agent.estimates())
     tally = fold.tally
     found = {
@@ -77,10 +104,20 @@ def health(fold: Any, oldest: int | None) -> dict[str, str]:
         "Rewards reported": count(sum(arm.told for arm in tally)),
         "Windows that closed without one": count(sum(arm.defaulted + arm.expired for arm in tally)),
         "Withdrawn": count(sum(arm.withdrawn for arm in tally)),
+        "Rewards refused as too late": count(row.late),
+        "Requests that came again": count(row.again),
+        "Have rewards changed?": watched(fold),
         "Fallbacks by clients": count(fold.fell_back),
         "Last event": words.moment(fold.at),
     }
-    return {name: value for name, value in found.items() if value != "0" or name == "Open decisions"}
+    return {name: value for name, value in found.items() if value != "0" or name in ALWAYS}
+
+
+def watched(fold: Fold) -> str:
+    """Whether an arm's rewards have changed, as far as that can be said."""
+    if fold.changed:
+        return f"yes, of {counted(len(fold.changed), 'arm')}"
+    return "not noticed" if all(map(math.isfinite, fold.agent.support)) else "unknown without a support"
 
 
 def controls(known: Facts) -> list[dict[str, Any]]:

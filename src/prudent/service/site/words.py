@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from prudent.service.answers import change_in_words
 from prudent.service.events import Event
 from prudent.text import count, minus, number
 
@@ -17,7 +18,7 @@ def told(event: Event, labels: list[str]) -> str:
     arm = labels[event.arm] if event.arm is not None and event.arm < len(labels) else ""
     value = "" if event.value is None else minus(number(event.value))
     details: dict[str, Any] = event.details
-    because = f": {details['reason']}" if details.get("reason") else ""
+    because = f": {details['reason'].removeprefix('guardrail: ')}" if details.get("reason") else ""
     said = {
         "created": "The experiment was created.",
         "asked": f"{arm} was chosen.",
@@ -33,6 +34,7 @@ def told(event: Event, labels: list[str]) -> str:
         "fell-back": f"A client used the fallback arm by itself, {count(details.get('count', 0))} times.",
         "arm-added": f"{details.get('arm', '')} was added{because}",
         "arm-retired": f"{arm} was retired{because}",
+        "changed": change_in_words(arm, details) if event.kind == "changed" else "",
         "guardrail": f"A guardrail acted on {arm}{because}",
         "paused": f"Paused{because}",
         "frozen": f"Frozen to {arm}{because}",

@@ -1,0 +1,39 @@
+"""CVaR-TS: Thompson sampling for the CVaR of Gaussian arms."""
+
+import math
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+from prudent.policies.base import UNSET, Arm, Setting, policies
+from prudent.policies.mts import sampled_mean
+from prudent.policies.vts import sampled_variance
+
+
+@policies.add("cvar-ts", serves="cvar")
+class CVaRTS(NamedTuple):
+    """The CVaR of a Gaussian law drawn from the posterior [Chang20].
+
+    θ ~ N(μ̂, 1/s) and τ ~ Gamma(½ + s/2, rate ½ + s V̂/2) as in MVTS;  the arm with the largest mean of its worst
+    α-fraction, θ − φ(Φ⁻¹(α)) / (α √τ), is pulled. The paper maximises the mean among the arms whose CVaR keeps a limit,
+    and the CVaR if none does; this is the second case. Assumes Gaussian rewards whose standard deviation is at most
+    `sd`, which the paper has as 1.
+    """
+
+    alpha: float = UNSET
+    sd: float = UNSET
+
+    def tuned(self, setting: Setting) -> "_GaussianTail":
+        normal = NormalDist()
+        tail = normal.pdf(normal.inv_cdf(self.alpha)) / self.alpha if self.alpha < 1.0 else 0.0
+        return _GaussianTail(tail, self.sd)
+
+
+class _GaussianTail(NamedTuple):
+    """Minus the mean of the worst fraction, which lies `tail` standard deviations below the mean."""
+
+    tail: float
+    sd: float
+
+    def score(self, arm: Arm, rng: Any) -> float:
+        deviation = math.sqrt(sampled_variance(arm, self.sd, rng))
+        return self.tail * deviation - sampled_mean(arm, self.sd, rng)

@@ -1,0 +1,241 @@
+"""Plans in the browser: type or upload what is known, let the plan be computed, start the experiment.
+
+Whatever is typed is kept in the database, so that nothing is lost if the tab closes.
+"""
+
+import asyncio
+import re
+from typing import Any
+
+import msgspec
+
+from prudent.errors import PrudentError, shown
+from prudent.service.computing import FOUND
+from prudent.service.drafts import PILOT, Draft, Drafts
+from prudent.service.planner import Planner
+from prudent.service.plans import spec_of_plan
+from prudent.service.problems import RequestError
+from prudent.service.questions import Seen, look, number_of, rows_of
+from prudent.service.routes import Reply
+from prudent.service.service import Service
+from prudent.service.site import words
+from prudent.service.site.app import HTML, Handler, Visit, check_from_here, page
+from prudent.service.spec import Spec, check_text
+
+LARGEST = 2**20
+"""Bytes of an uploaded file."""
+
+LONGEST = 20_000
+"""Characters of all fields together."""
+
+ID = "([0-9a-f]{16})"
+PICTURE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+"""The policy of pictures, and of the page as a file: matplotlib styles its shapes one by one. They cannot act."""
+
+THEN = {"retire": "take the option out", "pause": "pause the experiment", "stop": "stop the experiment"}
+
+
+class Planning:
+    """The pages of plans. Who may create experiments may plan them; a plan is seen with the token that made it."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.drafts = Drafts(service.store, service.write, service.now)
+        self.planner = Planner(self.drafts, alone=not service.store.database.several_workers)
+        self.start, self.close = self.planner.start, self.planner.close
+        self.routes: list[tuple[str, re.Pattern[str], Handler]] = [
+            ("GET", re.compile("/plan"), self.all),
+            ("POST", re.compile("/plan"), self.new),
+            ("GET", re.compile(f"/plan/{ID}"), self.draft),
+            ("POST", re.compile(f"/plan/{ID}"), self.change),
+            ("GET", re.compile(f"/plan/{ID}/live"), self.live),
+            ("POST", re.compile(f"/plan/{ID}/start"), self.begin),
+            ("GET", re.compile(f"/plan/{ID}/([a-z]+[.](?:svg|html))"), self.file),
+        ]
+
+    def _who(self, visit: Visit) -> int:
+        """The token of somebody who may plan."""
+        if visit.token is None:
+            raise RequestError("no-token", "sign in first")
+        if not visit.may("admin"):
+            raise RequestError("not-allowed", "to plan an experiment you need a token of scope admin, as to create one")
+        if visit.method == "POST":
+            check_from_here(visit.headers)
+        return visit.token.number
+
+    async def _found(self, visit: Visit, name: str) -> Draft:
+        return await asyncio.to_thread(self.drafts.find, name, self._who(visit))
+
+    async def all(self, visit: Visit) -> Reply:
+        """All plans of this token."""
+        drafts = await asyncio.to_thread(self.drafts.mine, self._who(visit))
+        rows = [(each, title_of(each), state_of(each), words.moment(each.changed)) for each in drafts]
+        return page("plans.html.j2", 200, visit, rows=rows)
+
+    async def new(self, visit: Visit) -> Reply:
+        """A new plan, with an address of its own from the beginning."""
+        return _to(await asyncio.to_thread(self.drafts.create, self._who(visit)))
+
+    async def draft(self, visit: Visit, name: str) -> Reply:
+        """The form, how far the computation is, or the plan."""
+        return await self._shown(visit, await self._found(visit, name))
+
+    async def live(self, visit: Visit, name: str) -> Reply:
+        """What changes while it is computed; nothing if nothing has."""
+        draft = await self._found(visit, name)
+        headers = [("etag", draft.tag), ("cache-control", "no-cache")]
+        if visit.headers.get(b"if-none-match", b"").decode("latin-1") == draft.tag:
+            return Reply(304, headers=headers)
+        known = await asyncio.to_thread(self._known, draft)
+        template = "draft-form.html.j2" if draft.state == "editing" else "draft-live.html.j2"
+        reply = page(template, 200, visit, **known)
+        return reply._replace(headers=[*reply.headers, *headers])
+
+    async def _shown(self, visit: Visit, draft: Draft, status: int = 200, wrong: str = "", **more: Any) -> Reply:
+        known = await asyncio.to_thread(self._known, draft)
+        return page("draft.html.j2", status, visit, **{**known, "wrong": wrong or known["wrong"], **more})
+
+    def _known(self, draft: Draft) -> dict[str, Any]:
+        """All that the page of a plan says."""
+        from prudent.report.page import typeset
+
+        seen = msgspec.json.decode(draft.seen, type=Seen)
+        found = None
+        if draft.state == "done":
+            found = msgspec.json.decode(self.drafts.file(draft.id, FOUND) or b"{}")
+        percent = 100.0 * draft.done / draft.total if draft.total else None
+        return {
+            "draft": draft, "form": draft.form, "seen": seen, "wrong": draft.words or seen.wrong, "found": found,
+            "title": title_of(draft), "percent": percent, "ahead": self.drafts.ahead(draft), "typeset": typeset,
+            "rows": rows_of(draft.form), "given": {}, "then": THEN, "started": draft.started,
+        }  # fmt: skip
+
+    async def change(self, visit: Visit, name: str) -> Reply:
+        """Save, check, compute, cancel, copy or delete, as the button says."""
+        draft, what = await self._found(visit, name), visit.form.pop("do", "check")
+        if what == "cancel":
+            await asyncio.to_thread(self.drafts.cancel, name)
+        elif what == "copy":
+            return _to(await asyncio.to_thread(self.drafts.create, draft.token, draft))
+        elif what == "delete":
+            await asyncio.to_thread(self.drafts.delete, name)
+            return Reply(303, headers=[("location", "/plan")])
+        else:
+            await self._save(visit, name, more=what == "more")
+            if what == "keep":
+                return Reply(204)
+            seen = await self._look(name)
+            if what == "compute" and not seen.wrong and seen.rho is not None:
+                await asyncio.to_thread(self.drafts.enqueue, name)
+                self.planner.wake()
+            elif what == "compute" and not seen.wrong:
+                ask = "How much risk do you tolerate? Answer the question under “How much risk”, or give ρ."
+                return await self._shown(visit, await self._found(visit, name), 422, ask)
+            elif what == "compute":
+                return await self._shown(visit, await self._found(visit, name), 422)
+        return _to(name)
+
+    async def _save(self, visit: Visit, name: str, more: bool) -> None:
+        names = [name for name in visit.form if name not in ("pilot", "drop", "rows")]
+        fields = {name: visit.form[name].replace("\r\n", "\n") for name in names}
+        if sum(map(len, (*fields, *fields.values()))) > LONGEST:
+            raise RequestError("too-large", f"the fields must have at most {LONGEST:,} characters together")
+        try:
+            check_text("form", "its fields", "".join((*fields, *fields.values())), lines=True)
+        except PrudentError as error:
+            raise RequestError("invalid", str(error)) from None
+        upload = visit.files.get("pilot")
+        if upload is not None and len(upload[1]) > LARGEST:
+            fix = "take a sample of its rows, or use `prudent plan` on the command line"
+            raise RequestError("too-large", f"{upload[0]}: must have at most {LARGEST:,} bytes; {fix}")
+        rows = {"rows": "more"} if more else {}
+        drop = visit.form.get("drop") == "yes"
+        await asyncio.to_thread(self.drafts.save, name, {**fields, **rows}, upload, drop)
+
+    async def _look(self, name: str) -> Seen:
+        """Understand what was typed, and keep that, so that the page need not."""
+
+        def act() -> Seen:
+            draft = self.drafts.find(name)
+            seen = look(draft.form, draft.file, self.drafts.file(name, PILOT) if draft.file else None)
+            self.drafts.keep_seen(name, msgspec.json.encode(seen).decode())
+            return seen
+
+        return await asyncio.to_thread(act)
+
+    async def begin(self, visit: Visit, name: str) -> Reply:
+        """Start the experiment. Pressed twice, it is started once."""
+        draft = await self._found(visit, name)
+        given = await asyncio.to_thread(self.drafts.file, name, FOUND)
+        if draft.state != "done" or given is None:
+            raise RequestError("conflict", "the plan is not computed yet")
+        try:
+            if draft.spec is None:
+                made = started_with(msgspec.json.decode(given)["experiment"], visit.form)
+                spec = spec_of_plan(made)
+                spec.settled()
+                if visit.token is not None and not visit.token.covers(spec.name):
+                    raise RequestError("not-allowed", f"this token may not create an experiment called {spec.name}")
+                text = await asyncio.to_thread(self.drafts.start, name, msgspec.json.encode(spec).decode())
+            else:
+                text = draft.spec
+            spec = msgspec.json.decode(text, type=Spec)
+            await asyncio.to_thread(self._create, name, spec, draft.token)
+        except PrudentError as error:
+            status = error.status if isinstance(error, RequestError) else 422
+            return await self._shown(visit, await self._found(visit, name), status, str(error), given=visit.form)
+        return Reply(303, headers=[("location", f"/e/{spec.name}")])
+
+    def _create(self, name: str, spec: Spec, by: int) -> None:
+        try:
+            self.service.create(spec, by)
+        except RequestError as error:
+            if error.kind in ("name-taken", "invalid"):  # otherwise it may have been created
+                self.drafts.start_failed(name)
+            raise
+
+    async def file(self, visit: Visit, name: str, file: str) -> Reply:
+        """A picture of the plan, or all of it as a file to keep."""
+        draft = await self._found(visit, name)
+        data = await asyncio.to_thread(self.drafts.file, draft.id, file)
+        if data is None:
+            raise RequestError("not-found", "there is nothing at this address")
+        headers = [("content-security-policy", PICTURE), ("etag", f'"{draft.attempt}"')]
+        if file.endswith(".svg"):
+            return Reply(200, data, "image/svg+xml", [*headers, ("cache-control", "private, max-age=3600")])
+        return Reply(200, data, HTML, [*headers, ("content-disposition", 'attachment; filename="plan.html"')])
+
+
+def started_with(experiment: dict[str, Any], form: dict[str, str]) -> dict[str, Any]:
+    """The experiment of a plan with what is said when it is started: its name, and how it is run."""
+    name = form.get("name", "").strip()
+    if not re.fullmatch("[a-z0-9][a-z0-9-]{0,62}", name):
+        raise PrudentError(f"name: must be up to 63 small letters, digits and hyphens, got {shown(name)}")
+    made = {**experiment, "name": name}
+    if fallback := form.get("fallback", ""):
+        made["fallback"] = fallback
+    if window := form.get("window", "").strip():
+        made["rewards"] = {"window": window}
+        if default := form.get("default", "").strip():
+            made["rewards"]["default"] = number_of("what counts without an outcome", default)
+    if limit := form.get("limit", "").strip():
+        side = "below" if experiment.get("larger_is_better", True) else "above"
+        then = form.get("then", "")
+        made["guardrails"] = [{"watch": "mean", side: number_of("limit", limit), "then": then}]
+    return made
+
+
+def title_of(draft: Draft) -> str:
+    """What a plan is called."""
+    return draft.form.get("title", "").strip() or "Plan without a name"
+
+
+def state_of(draft: Draft) -> str:
+    """How far a plan has come."""
+    if draft.spec is not None:
+        return "started"
+    return {"editing": "being written", "waiting": "waits", "computing": "is computed", "done": "ready"}[draft.state]
+
+
+def _to(name: str) -> Reply:
+    return Reply(303, headers=[("location", f"/plan/{name}")])
