@@ -24,6 +24,7 @@ from prudent import (
     simulate,
 )
 from prudent.confidence import divergence
+from prudent.confidence.finite_divergence import finite
 from prudent.theory import asymptotic_bound, bounds, divergences, least_divergence, lower_bound
 
 MEAN = MeanVariance(math.inf)
@@ -124,6 +125,14 @@ def test_a_known_divergence_of_a_continuous_law():
 
     best = max(dual(x) for x in np.linspace(1e-3, 1.0 / (1.0 - m) - 1e-9, 200_001))
     assert least_divergence(Uniform(0.0, 1.0), -m, MEAN, support=(0, 1)) == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.3, 4.0, math.inf])
+def test_the_divergence_that_policies_use_on_finitely_many_values_is_the_same(rho):
+    for counts in ((3, 2, 1, 1), (1, 4, 0, 2), (2, 0, 3, 0)):
+        cost = MeanVariance(rho).cost(law_of(counts)) - 0.05
+        k = least_divergence(law_of(counts), cost, MeanVariance(rho), values=VALUES)
+        assert finite(VALUES, np.array(counts, dtype=float), cost, rho) == pytest.approx(k, rel=1e-7)
 
 
 def test_long_samples_are_taken_in_pieces(monkeypatch):
