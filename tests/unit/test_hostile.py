@@ -173,6 +173,9 @@ def of_statistics() -> Cases:
         "pulls": np.array([2, 3]), "means": np.array([0.5, 0.6]), "variances": np.array([0.1, 0.2]), "best": 0,
         "risk": MeanVariance(1.0),
     }  # fmt: skip
+    yield "regret.mixture_regret", regret.mixture_regret, {
+        "pulls": np.array([2, 3]), "bandit": Bandit(["bernoulli(0.5)", "bernoulli(0.6)"]), "risk": "cvar(0.1)",
+    }  # fmt: skip
     yield "Runs.at", lambda horizon: runs().at(horizon), {"horizon": 5}
     yield "Runs.exploration_risk", lambda form: runs().exploration_risk(form), {"form": "exact"}
     yield "Runs.pseudo_regret", lambda form: runs().pseudo_regret(form), {"form": "exact"}
