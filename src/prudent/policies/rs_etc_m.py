@@ -28,7 +28,7 @@ def _unseen(arms: Arms, chosen: Marks) -> bool:
     """Choose the arms that were never pulled; whether there are any. In a live experiment one may come later."""
     for i in range(len(arms.pulls)):
         chosen[i] = arms.pulls[i] == 0
-    return arms.pulls.min() == 0
+    return bool(arms.pulls.min() == 0)
 
 
 @policies.add("rs-etc-m", serves=ANY)
