@@ -118,7 +118,7 @@ class Discounted(Forgetting):
         self.weight, self.mean, self.spread = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms)
 
     def known(self) -> tuple[list[Arm], float]:
-        rows = zip(self.weight.tolist(), self.mean.tolist(), self.spread.tolist(), strict=True)
+        rows: Any = zip(self.weight.tolist(), self.mean.tolist(), self.spread.tolist(), strict=True)
         arms: list[Any] = [Arm(weight, mean, spread / weight) if weight else NOTHING for weight, mean, spread in rows]
         return arms, float(self.weight.sum())
 
