@@ -41,15 +41,14 @@ class Forgetting:
         raise NotImplementedError
 
     def ask(self, rng: np.random.Generator) -> int:
-        """The arm with the smallest score; one of which nothing is remembered comes first, ties to the lowest."""
+        """The arm with the smallest score, −∞ if nothing is remembered of it; ties to the lowest number."""
         arms, t = self.known()
         best_cost, best, least = math.inf, 0, math.inf
         if compares(type(self.ready)):
             best_cost = min((own_cost(self.ready, arm, None) for arm in arms if arm.pulls > 0), default=math.inf)
         for i, arm in enumerate(arms):
-            if arm.pulls == 0:
-                return i
-            score = score_of(self.ready, arm, best_cost, t, rng, None)  # type: ignore[arg-type]
+            known: Any = (self.ready, arm, best_cost, t, rng, None)
+            score = score_of(*known) if arm.pulls > 0 else -math.inf
             if i == 0 or below(score, arm, least, arms[best]):
                 best, least = i, score
         return best
