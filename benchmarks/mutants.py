@@ -93,6 +93,7 @@ TESTS = {
     "sequence": "unit/test_sequence unit/test_periods figures/test_drawn figures/test_periods_figure",
     "service": "service/test_service_asks service/test_http_* service/test_service_replay service/test_service_troubles"
     " service/test_service_* service/test_site* service/test_cli_trial",
+    "simulating": "unit/test_engine unit/test_batching unit/test_runs",
     "study": "unit/test_study* figures/test_drawn properties/test_study_files unit/test_cli_study "
     "statistical/test_study_compare unit/test_plan",
     "testing": "unit/test_testing_* unit/test_arms unit/test_best_of_both",

@@ -19,7 +19,6 @@ from prudent.arms.tabled import Pareto as Pareto
 from prudent.arms.tabled import Poisson as Poisson
 from prudent.arms.truncated import TruncatedGaussian as TruncatedGaussian
 from prudent.bandit import Bandit as Bandit
-from prudent.engine.simulation import simulate as simulate
 from prudent.errors import PrudentError as PrudentError
 from prudent.identification.fixed_budget import UCBE as UCBE
 from prudent.identification.fixed_budget import SequentialHalving as SequentialHalving
@@ -107,6 +106,7 @@ from prudent.sequence.best import sequence_cost as sequence_cost
 from prudent.sequence.learning import SequenceRegret as SequenceRegret
 from prudent.sequence.learning import explore_then_sequence as explore_then_sequence
 from prudent.sequence.learning import sequence_regret as sequence_regret
+from prudent.simulating import simulate as simulate
 
 from . import confidence as confidence
 from . import figures as figures
