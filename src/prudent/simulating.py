@@ -1,19 +1,49 @@
 """simulate() as users call it: it finds the road for what is given."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Required, TypedDict, Unpack, overload
 
 from prudent.bandit import Bandit
+from prudent.comparison import Comparison, are_several, compare
 from prudent.engine.simulation import simulate as engine_simulate
-from prudent.policies.base import Policy
+from prudent.policies.base import Policy, policies
 from prudent.policies.units import Scale
 from prudent.risk.base import RiskMeasure
 from prudent.runs import Runs
 
 
+class Settings(TypedDict, total=False):
+    """What `simulate` takes by name."""
+
+    risk: Required[RiskMeasure | str]
+    horizon: Required[int]
+    runs: Required[int]
+    seed: int
+    batch: int
+    engine: str
+    scale: Scale
+    workers: int | None
+    snapshots: Sequence[int] | str
+    keep: str | int | None
+    common: bool
+    bound_failure: float
+    progress: Callable[[int], Any] | None
+
+
+Several = list[Any] | Mapping[str, Any]
+"""Several policies or bandits, or the same by their labels."""
+
+
+@overload
+def simulate(bandit: Bandit, policy: Policy | str, **settings: Unpack[Settings]) -> Runs: ...
+@overload
+def simulate(bandit: Bandit, policy: Several, **settings: Unpack[Settings]) -> Comparison: ...
+@overload
+def simulate(bandit: Several, policy: Policy | str | Several, **settings: Unpack[Settings]) -> Comparison: ...
 def simulate(
-    bandit: Bandit,
-    policy: Policy | str,
+    bandit: Bandit | Several,
+    policy: Policy | str | Several,
     *,
     risk: RiskMeasure | str,
     horizon: int,
@@ -23,18 +53,21 @@ def simulate(
     engine: str = "auto",
     scale: Scale = None,
     workers: int | None = None,
-    snapshots: Sequence[int] = (),
+    snapshots: Sequence[int] | str = (),
+    keep: str | int | None = None,
+    common: bool = False,
     bound_failure: float = 0.0,
     progress: Callable[[int], Any] | None = None,
-) -> Runs:
-    """Run a policy on a bandit for `horizon` rounds, `runs` times.
+) -> Runs | Comparison:
+    """Run a policy on a bandit for `horizon` rounds, `runs` times. Several of them give a `Comparison`.
 
     Parameters
     ----------
     bandit
-        The arms.
+        The arms. A list of bandits, or a mapping from labels to bandits, compares.
     policy
-        A policy, its spec such as `"mv-lcb(c=1)"`, or a `NamedTuple` of your own (prudent/policies/base.py).
+        A policy, its spec such as `"mv-lcb(c=1)"`, or a `NamedTuple` of your own (prudent/policies/base.py). A list
+        of policies, or a mapping from labels to policies, compares them.
     risk
         The risk measure by which the rewards are judged, or its spec.
     horizon, runs
@@ -54,7 +87,15 @@ def simulate(
     workers
         Threads; all cores by default.
     snapshots
-        Earlier rounds at which to write the statistics down too, see `Runs.at`.
+        Earlier rounds at which to write the statistics down too, see `Runs.at` and `Runs.curve`; "log" takes ten to a
+        decade, from round 10 on.
+    keep
+        "trajectory" keeps the arm and the reward of every round (`Runs.trajectory`), with which `Runs.cost` knows what
+        the rewards received cost under any risk measure; a number does so for the first so many runs. This is stepping.
+    common
+        With True the s-th pull of an arm gives the same reward under every policy, so that differences of policies have
+        smaller standard errors (docs/results.md). This is stepping too, and it draws as many rewards of every arm as
+        there are rounds.
     bound_failure
         With a value such as 1e-15 leaping uses tighter bounds on Gaussian blocks. Of a million blocks in a run one may
         then be wrong with that probability.
@@ -69,9 +110,7 @@ def simulate(
     >>> runs.regret().shape
     (100,)
     """
-    return engine_simulate(
-        bandit,
-        policy,
+    settings = Settings(
         risk=risk,
         horizon=horizon,
         runs=runs,
@@ -81,6 +120,12 @@ def simulate(
         scale=scale,
         workers=workers,
         snapshots=snapshots,
+        keep=keep,
+        common=common,
         bound_failure=bound_failure,
         progress=progress,
     )
+    if are_several(bandit) or are_several(policy):
+        return compare(partial(engine_simulate, **settings), bandit, policy, partial(policies.make, "simulate"))
+    one: Any = bandit, policy
+    return engine_simulate(*one, **settings)
