@@ -13,11 +13,13 @@ from prudent.live import forecast as forecasting
 from prudent.live.arm import ArmState
 from prudent.policies.base import Arm, Setting
 from prudent.policies.binding import bind
+from prudent.policies.mv_imed import MVIMED
 from prudent.risk.mean_variance import MeanVariance
 
 RISK = MeanVariance(1.0)
 CALM = {"leaping": False, "seed": 0}
 POLICIES = {"mv-lcb": MVLCB(rho=1.0, c=1.0, unbiased=True, range=1.0), "anytime": AnytimeMVLCB(rho=1.0, range=1.0)}
+POLICIES["mv-imed"] = MVIMED(rho=1.0)
 
 
 def ready(name, horizon=2000):
@@ -47,7 +49,8 @@ def test_going_on_is_what_the_policy_does_from_these_statistics(name):
     fixed, more = [0.3, 0.6], np.array([1, 7, 200])
     found = resume(policy, name, laws(1, fixed, [0.0, 0.0]), at(1, pulls, means, variances), elapsed, more, **CALM)
     for t in range(elapsed + 1, elapsed + 201):
-        given = (t,) if name == "anytime" else ()
+        best_cost = min(RISK.stats_cost(np.array(means), np.array(variances)))
+        given = {"anytime": (t,), "mv-imed": (best_cost,)}.get(name, ())
         scores = [policy.score(Arm(*arm), *given) for arm in zip(pulls, means, variances, strict=True)]
         i = int(np.argmin(scores))
         pulls[i] += 1

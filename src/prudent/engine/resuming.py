@@ -11,14 +11,14 @@ import numpy as np
 
 from prudent.arms.sampling import include
 from prudent.arrays import Counts, Marks
-from prudent.compiled import helper, kernel
+from prudent.compiled import helper, in_kernels, kernel
 from prudent.engine.blocks import Sources
 from prudent.engine.levels import any_nan, play_out, raise_level, smallest
 from prudent.engine.passage import MOST_ROOM, ROOM, enlarged, make_stacks
 from prudent.engine.record import BAD_SCORE, FINE, HALTED, Statistics, no_statistics
 from prudent.engine.scaffold import Job
 from prudent.policies.base import Arm
-from prudent.policies.scoring import needs_no_clock, score_of
+from prudent.policies.scoring import compares, needs_no_clock, own_cost, score_of
 from prudent.policies.ties import lowest
 
 STRIDE = 2
@@ -67,7 +67,8 @@ def resume(
         written = Statistics._make(array[part] for array in record)
         if leaping:
             return leap_on(ready, *rest, written, halt, rng)
-        return step_on(ready, needs_no_clock(type(ready)), elapsed, *rest, written, halt, rng)
+        alone = needs_no_clock(type(ready)) and not compares(type(ready))
+        return step_on(ready, alone, elapsed, *rest, written, halt, rng)
 
     Job(owner, runs, seed, 1, None).run(f"resumed | {owner}", owner, play)
     return record
@@ -104,9 +105,7 @@ def step_on(
                     return HALTED
                 played += 1
                 if not clock_free and played > 1:
-                    for i in range(n_arms):
-                        if pulls[i] > 0:
-                            scores[i] = score_of(policy, Arm(pulls[i], mean[i], variance[i]), elapsed + played, rng, 0)
+                    score_all(policy, arms, scores, elapsed + played, rng)
                 if any_nan(scores):
                     return BAD_SCORE
                 pulled = lowest(scores, arms)
@@ -115,7 +114,7 @@ def step_on(
                 mean[pulled], variance[pulled] = include(pulls[pulled], mean[pulled], variance[pulled], reward)
                 if clock_free:
                     arm = Arm(pulls[pulled], mean[pulled], variance[pulled])
-                    scores[pulled] = score_of(policy, arm, elapsed + played, rng, 0)
+                    scores[pulled] = score_of(policy, arm, 0.0, elapsed + played, rng, 0)
             note(arms, record, run, snapshot)
     return FINE
 
@@ -143,7 +142,7 @@ def leap_on(
                 reward, count = one_of(laws, run, first, rng), arms.pulls[first] + 1
                 arms.mean[first], arms.variance[first] = include(count, arms.mean[first], arms.variance[first], reward)
                 arms.pulls[first] = count
-                scores[first] = score_of(policy, Arm(count, arms.mean[first], arms.variance[first]), 0, rng, 0)
+                scores[first] = score_of(policy, Arm(count, arms.mean[first], arms.variance[first]), 0.0, 0, rng, 0)
             if any_nan(scores):
                 return BAD_SCORE
             while arms.pulls.sum() < horizon:
@@ -169,9 +168,40 @@ def leap_on(
 def begin(policy: Any, start: Statistics, run: int, arms: Statistics, scores: Any, t: int, rng: Any) -> None:
     """The arms as they are at the start of a run, with their scores in round t; −∞ without a reward."""
     for i in range(len(scores)):
-        pulls, mean, variance = start.pulls[run, i], start.mean[run, i], start.variance[run, i]
-        arms.pulls[i], arms.mean[i], arms.variance[i] = pulls, mean, variance
-        scores[i] = score_of(policy, Arm(pulls, mean, variance), t, rng, 0) if pulls > 0 else -math.inf
+        arms.pulls[i], arms.mean[i], arms.variance[i] = start.pulls[run, i], start.mean[run, i], start.variance[run, i]
+        scores[i] = -math.inf
+    score_all(policy, arms, scores, t, rng)
+
+
+@helper
+def score_all(policy: Any, arms: Statistics, scores: Any, t: int, rng: Any) -> None:
+    """The scores of all arms that have a reward, in round t."""
+    best_cost = smallest_cost(policy, arms)
+    for i in range(len(scores)):
+        if arms.pulls[i] > 0:
+            scores[i] = score_of(policy, Arm(arms.pulls[i], arms.mean[i], arms.variance[i]), best_cost, t, rng, 0)
+
+
+def smallest_cost(policy: Any, arms: Statistics) -> float:
+    """The smallest cost of all arms with a reward, for a score that asks for it."""
+    return _smallest_cost(policy, arms) if compares(type(policy)) else 0.0
+
+
+@in_kernels(smallest_cost)
+def _choose_smallest_cost(policy: Any, arms: Any) -> Any:
+    if compares(policy.instance_class):
+        return _smallest_cost
+    return lambda policy, arms: 0.0
+
+
+@helper
+def _smallest_cost(policy: Any, arms: Statistics) -> float:
+    smallest_one = math.inf
+    for i in range(len(arms.pulls)):
+        if arms.pulls[i] > 0:
+            cost = own_cost(policy, Arm(arms.pulls[i], arms.mean[i], arms.variance[i]), 0)
+            smallest_one = min(smallest_one, cost)
+    return smallest_one
 
 
 @helper
