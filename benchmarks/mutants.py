@@ -72,6 +72,7 @@ TESTS = {
     "json_text": "unit/test_json_text unit/test_cli_trouble",
     "identification": "unit/test_threads unit/test_identification* unit/test_registered unit/test_testing_strategies "
     "statistical/test_enumeration statistical/test_identification_laws",
+    "learners": "unit/test_worlds",
     "live": "unit/test_agent* unit/test_live_* unit/test_ties statistical/test_live_*",
     "paper": "figures/test_definitions figures/test_drawn unit/test_claims figures/test_* unit/test_report",
     "parameters": "unit/test_errors unit/test_hostile unit/test_registry unit/test_policies unit/test_study",
@@ -94,13 +95,14 @@ TESTS = {
     "sequence": "unit/test_sequence unit/test_periods figures/test_drawn figures/test_periods_figure",
     "service": "service/test_service_asks service/test_http_* service/test_service_replay service/test_service_troubles"
     " service/test_service_* service/test_site* service/test_cli_trial",
-    "simulating": "unit/test_engine unit/test_batching unit/test_runs",
+    "simulating": "unit/test_engine unit/test_batching unit/test_runs unit/test_worlds",
     "study": "unit/test_study* figures/test_drawn properties/test_study_files unit/test_cli_study "
     "statistical/test_study_compare unit/test_plan",
     "testing": "unit/test_testing_* unit/test_arms unit/test_best_of_both",
     "text": "unit/test_text unit/test_cli unit/test_report",
     "theory": "unit/test_theory unit/test_lower_bounds unit/test_horizons "
     "figures/test_configuration_figures statistical/test_theorems",
+    "worlds": "unit/test_worlds",
 }
 """The tests of each room, the cheap ones first: those that mirror it, and for kernels those of laws."""
 

@@ -27,6 +27,10 @@ ULPS = 4.0 * 2.0**-52
 LARGEST = 1e150
 """Costs beyond this have no square."""
 
+NO_LAWS = (
+    "the laws of these arms are not known, so they have no gaps and no best arm; pass simulate(…, laws=Bandit([…]))"
+)
+
 
 class Bandit:
     """K independent arms.
@@ -140,6 +144,31 @@ class Bandit:
         gaps = np.delete(self.gaps(risk), self.best(risk))
         with np.errstate(divide="ignore", over="ignore"):
             return float(np.sum(1.0 / gaps**2))
+
+
+class Unknown:
+    """Arms of which only the names are known, such as those of an environment (docs/worlds.md)."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = tuple(names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"Unknown({list(self.names)})"
+
+    @property
+    def means(self) -> Array:
+        raise PrudentError(NO_LAWS)
+
+    def gaps(self, risk: RiskMeasure | str) -> Array:
+        """Of laws, which are not known."""
+        raise PrudentError(NO_LAWS)
+
+    def best(self, risk: RiskMeasure | str) -> int:
+        """Of laws, which are not known."""
+        raise PrudentError(NO_LAWS)
 
 
 def slack_of(risk: RiskMeasure, costs: Array, centres: Array) -> Array:

@@ -19,6 +19,7 @@ from importlib.metadata import entry_points
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from prudent.errors import PrudentError, near, shown
+from prudent.learners import described
 from prudent.parameters import check_type, checked, type_hints
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -165,8 +166,10 @@ class Registry(Generic[T]):
         return made
 
     def spec(self, given: Any) -> str:
-        """A `NamedTuple` as text: its name and the parameters that differ from their defaults."""
+        """A `NamedTuple` as text: its name and the parameters that differ from their defaults; so for a learner."""
         cls, entry = type(given), self.entry_of(given)
+        if not hasattr(cls, "_fields"):
+            return described(given)
         known = cls._field_defaults
         pairs = [
             pair for pair in zip(cls._fields, given, strict=True) if pair[0] not in known or pair[1] != known[pair[0]]

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from prudent import regret as definitions
 from prudent.arrays import Array
-from prudent.bandit import Bandit
+from prudent.bandit import NO_LAWS, Bandit
 from prudent.errors import PrudentError, check_integer, near, shown
+from prudent.learners import Learner
 from prudent.policies.base import Policy, spec
 from prudent.risk.base import RiskMeasure, risks
 from prudent.risk.mean_variance import MeanVariance
@@ -137,8 +138,8 @@ def as_pandas(table: "pl.DataFrame") -> Any:
 class Runs(Rounds):
     """Many runs of one policy on one bandit. Arrays are (run, arm); methods give one value per run."""
 
-    bandit: Bandit
-    policy: Policy
+    bandit: Bandit  # or `Unknown`, of an environment without laws
+    policy: Policy | Learner
     engine: str
     pulls: NDArray[np.int64]
     mean: Array
@@ -185,6 +186,7 @@ class Runs(Rounds):
     def regret(self) -> Array:
         """The true regret (Definition 2): the cost of the rewards received minus that of n samples of the best arm."""
         self._need_moments("regret")
+        self._need_twins("regret")
         twins = definitions.sequence_moments(self.pulls, self.twin_mean, self.twin_variance)
         return self.cost() - self.risk.stats_cost(*twins)
 
@@ -195,10 +197,13 @@ class Runs(Rounds):
     def mixture_regret(self) -> Array:
         """The cost of the arms' true laws, mixed by the shares of their pulls, minus that of the best mixture; for
         every risk measure. It is the regret where the risk is that of all rewards of a run together [Tatli25]."""
+        if not isinstance(self.bandit, Bandit):
+            raise PrudentError(NO_LAWS)
         return definitions.mixture_regret(self.pulls, self.bandit, self.risk)
 
     def regret_parts(self) -> definitions.RegretParts:
         """Gap, exploration and twins, which add up to the regret (eq. regret2)."""
+        self._need_twins("regret_parts")
         arrays = (self.pulls, self.mean, self.variance, self.twin_mean, self.twin_variance)
         return definitions.regret_parts(*arrays, self._mean_variance("regret_parts"))
 
@@ -227,16 +232,21 @@ class Runs(Rounds):
         return share
 
     def measures(self) -> dict[str, Array]:
-        """One value per run of each of `MEASURES` that the risk measure defines."""
+        """One value per run of each of `MEASURES` that the risk measure defines and for which enough is known."""
         values: dict[str, Array] = {}
-        if self.risk.by_moments:
+        known, compared = isinstance(self.bandit, Bandit), self._has_twins()
+        if compared and self.risk.by_moments:
             values["regret"] = self.regret()
-        if isinstance(self.risk, MeanVariance):
+        if compared and isinstance(self.risk, MeanVariance):
             values |= self.regret_parts()._asdict()
+        if known and isinstance(self.risk, MeanVariance):
             values["pseudo_regret"] = self.pseudo_regret()
-        values["gap_regret"], values["exploration_risk"] = self.gap_regret(), self.exploration_risk()
+        if known:
+            values["gap_regret"] = self.gap_regret()
+        values["exploration_risk"] = self.exploration_risk()
         values["reward_mean"], values["reward_variance"] = self.reward_mean(), self.reward_variance()
-        values["best_share"] = self.best_share()
+        if known:
+            values["best_share"] = self.best_share()
         return values
 
     def curve(self, measure: str | None = None, *, cumulative: bool = False) -> Curve:
@@ -286,6 +296,16 @@ class Runs(Rounds):
             raise PrudentError(
                 f"{asked}: runs keep the mean and variance of their rewards, which do not determine {self.risk};"
                 " use gap_regret()"
+            )
+
+    def _has_twins(self) -> bool:
+        return not np.isnan(self.twin_mean).all()
+
+    def _need_twins(self, asked: str) -> None:
+        if not self._has_twins():
+            raise PrudentError(
+                f"{asked}: nothing is known of the best arm to compare with; pass simulate(…, laws=Bandit([…])) if you"
+                " know the laws, or replay=True for the best arm in hindsight"
             )
 
     def _mean_variance(self, asked: str) -> MeanVariance:

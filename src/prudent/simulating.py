@@ -4,13 +4,19 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Required, TypedDict, Unpack, overload
 
+import numpy as np
+
+from prudent.arms.base import Law
 from prudent.bandit import Bandit
 from prudent.comparison import Comparison, are_several, compare
 from prudent.engine.simulation import simulate as engine_simulate
+from prudent.errors import PrudentError
+from prudent.learners import Learner, is_learner
 from prudent.policies.base import Policy, policies
 from prudent.policies.units import Scale
 from prudent.risk.base import RiskMeasure
 from prudent.runs import Runs
+from prudent.worlds.environment import Environment
 
 
 class Settings(TypedDict, total=False):
@@ -29,21 +35,28 @@ class Settings(TypedDict, total=False):
     common: bool
     bound_failure: float
     progress: Callable[[int], Any] | None
+    arms: int | Sequence[str] | None
+    laws: Bandit | None
+    replay: bool
+    delay: "Delay"
 
 
 Several = list[Any] | Mapping[str, Any]
 """Several policies or bandits, or the same by their labels."""
 
+World = Bandit | Environment | Callable[[int, np.random.Generator], float]
+Delay = int | Law | str | Callable[[float, np.random.Generator], float] | None
+
 
 @overload
-def simulate(bandit: Bandit, policy: Policy | str, **settings: Unpack[Settings]) -> Runs: ...
+def simulate(bandit: World, policy: Policy | Learner | str, **settings: Unpack[Settings]) -> Runs: ...
 @overload
-def simulate(bandit: Bandit, policy: Several, **settings: Unpack[Settings]) -> Comparison: ...
+def simulate(bandit: World, policy: Several, **settings: Unpack[Settings]) -> Comparison: ...
 @overload
-def simulate(bandit: Several, policy: Policy | str | Several, **settings: Unpack[Settings]) -> Comparison: ...
+def simulate(bandit: Several, policy: Policy | Learner | str | Several, **settings: Unpack[Settings]) -> Comparison: ...
 def simulate(
-    bandit: Bandit | Several,
-    policy: Policy | str | Several,
+    bandit: World | Several,
+    policy: Policy | Learner | str | Several,
     *,
     risk: RiskMeasure | str,
     horizon: int,
@@ -58,16 +71,23 @@ def simulate(
     common: bool = False,
     bound_failure: float = 0.0,
     progress: Callable[[int], Any] | None = None,
+    arms: int | Sequence[str] | None = None,
+    laws: Bandit | None = None,
+    replay: bool = False,
+    delay: Delay = None,
 ) -> Runs | Comparison:
     """Run a policy on a bandit for `horizon` rounds, `runs` times. Several of them give a `Comparison`.
 
     Parameters
     ----------
     bandit
-        The arms. A list of bandits, or a mapping from labels to bandits, compares.
+        The arms: a `Bandit`, or an environment of your own, which is a function `(arm, rng) -> reward`, an object with
+        `reset(rng)` and `pull(arm)`, or a Gymnasium environment with discrete actions (docs/worlds.md). A list of
+        them, or a mapping from labels to them, compares.
     policy
-        A policy, its spec such as `"mv-lcb(c=1)"`, or a `NamedTuple` of your own (prudent/policies/base.py). A list
-        of policies, or a mapping from labels to policies, compares them.
+        A policy, its spec such as `"mv-lcb(c=1)"`, a `NamedTuple` of your own (prudent/policies/base.py), or a learner,
+        which is an object with `ask(rng)` and `tell(arm, reward)`. A list of them, or a mapping from labels to them,
+        compares.
     risk
         The risk measure by which the rewards are judged, or its spec.
     horizon, runs
@@ -79,13 +99,13 @@ def simulate(
         for a batch at a time (docs/live.md).
     engine
         "leaping" is exact in law and costs hardly more for a longer horizon (docs/leaping.md); "stepping" plays every
-        round; "auto" leaps where it can.
+        round; "interpreted" does so in Python, which environments, learners and delays need; "auto" chooses.
     scale
         How large rewards are. By default a policy runs as published, on the rewards as they are; on arms that it was
         not made for, a warning says so. "auto" takes what the policy leaves open (`range`, `sd`, `low`, `high`, …) from
         the arms, and a number has it run as published on rewards divided by that number. See docs/units.md.
     workers
-        Threads; all cores by default.
+        Threads, or processes where the simulation is interpreted; all cores by default.
     snapshots
         Earlier rounds at which to write the statistics down too, see `Runs.at` and `Runs.curve`; "log" takes ten to a
         decade, from round 10 on.
@@ -101,6 +121,16 @@ def simulate(
         then be wrong with that probability.
     progress
         Called with the number of runs just finished.
+    arms
+        How many arms an environment has, or their names; not needed if it has an attribute `n_arms` or `names`.
+    laws
+        The true laws of an environment's arms, if you know them: regret and gaps are computed from them.
+    replay
+        Compare with the best fixed arm in hindsight instead. Every arm of the environment is also pulled in all rounds,
+        on the same random numbers, which takes as long again for each arm.
+    delay
+        How many rounds late a reward is seen: a number, a law such as `"poisson(3)"`, or a function
+        `(reward, rng) -> rounds`.
 
     Examples
     --------
@@ -120,12 +150,27 @@ def simulate(
         scale=scale,
         workers=workers,
         snapshots=snapshots,
-        keep=keep,
-        common=common,
-        bound_failure=bound_failure,
         progress=progress,
     )
+    compiled: dict[str, Any] = {"keep": keep, "common": common, "bound_failure": bound_failure}
+    own: dict[str, Any] = {"arms": arms, "laws": laws, "delay": delay, "replay": replay or None}
     if are_several(bandit) or are_several(policy):
-        return compare(partial(engine_simulate, **settings), bandit, policy, partial(policies.make, "simulate"))
+        return compare(partial(simulate, **settings, **compiled, **own), bandit, policy, read_policy)
+    if needs_python(bandit, policy, engine) or any(value is not None for value in own.values()):
+        from prudent.worlds.simulation import simulate_world  # only these need joblib
+
+        if keep is not None or common:
+            raise PrudentError("simulate: keep and common are for a Bandit and a compiled policy; leave them out here")
+        return simulate_world(bandit, policy, **settings, **own | {"replay": replay})
     one: Any = bandit, policy
-    return engine_simulate(*one, **settings)
+    return engine_simulate(*one, **settings, **compiled)
+
+
+def needs_python(bandit: Any, policy: Any, engine: Any) -> bool:
+    """Whether there is something that only Python can run: an environment, a learner, or by the user's wish."""
+    return not isinstance(bandit, Bandit) or engine == "interpreted" or is_learner(policy)
+
+
+def read_policy(given: Any) -> Any:
+    """A policy from its spec, or an error; a learner as it is."""
+    return given if is_learner(given) else policies.make("simulate", given)

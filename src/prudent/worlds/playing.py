@@ -1,0 +1,155 @@
+"""One run of a learner on an environment, round by round."""
+
+import inspect
+import math
+import operator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from prudent.arms.sampling import merge
+from prudent.arrays import Array, Counts
+from prudent.bandit import Bandit
+from prudent.engine.streams import stream
+from prudent.errors import PrudentError, shown
+from prudent.learners import described
+from prudent.worlds.acting import fresh
+from prudent.worlds.delays import Delay, checked_rounds
+from prudent.worlds.environment import Environment
+
+_merge = inspect.unwrap(merge)  # interpreted: nothing here waits for the compiler
+
+
+class Question(NamedTuple):
+    """What every run is asked. `twin` is the best arm by its law, None where laws are not known; with `replay` every
+    arm is pulled to the end as well."""
+
+    environment: Environment
+    learner: Any
+    n_arms: int
+    rounds: list[int]
+    batch: int
+    delay: Delay | None
+    laws: Bandit | None
+    twin: int | None
+    replay: bool
+    seed: int
+    cell: str
+
+    def rng(self, purpose: str, run: int) -> np.random.Generator:
+        """A stream of its own for each purpose and run, so that neither workers nor other purposes matter."""
+        return stream(self.seed, f"{self.cell} | {purpose}", run)
+
+
+class Played(NamedTuple):
+    """A run: arrays of (snapshot, arm), and those of every arm pulled throughout, if it was replayed."""
+
+    pulls: Counts
+    mean: Array
+    variance: Array
+    twin_mean: Array
+    twin_variance: Array
+    replayed_mean: Array
+    replayed_variance: Array
+
+
+def play(question: Question, run: int) -> Played:
+    """One run."""
+    arms, rewards = rounds_of(question, run)
+    pulls, mean, variance = statistics(arms, rewards, question.n_arms, question.rounds)
+    none = np.full((2, *mean.shape), math.nan)
+    twins = none if question.twin is None else _twins(question, run, pulls, mean, variance)
+    replayed = replay(question, run) if question.replay else none
+    return Played(pulls, mean, variance, twins[0], twins[1], replayed[0], replayed[1])
+
+
+def rounds_of(question: Question, run: int) -> tuple[Counts, Array]:
+    """The arm and the reward of each round. Rewards that are late beyond the last round are received but not seen."""
+    horizon, batch, delay = question.rounds[-1], question.batch, question.delay
+    environment, learner = fresh(question.environment), fresh(question.learner)
+    environment.reset(question.rng("environment", run))
+    own, late = question.rng("learner", run), question.rng("delay", run)
+    if hasattr(learner, "start"):
+        learner.start(question.n_arms, horizon)
+    arms, rewards = np.empty(horizon, np.int64), np.empty(horizon)
+    waiting: dict[float, list[tuple[int, float]]] = {}
+    for t in range(horizon):
+        for seen in waiting.pop(t, ()):
+            learner.tell(*seen)
+        arms[t] = arm = _arm(question, learner.ask(own))
+        rewards[t] = reward = _reward(question, arm, t, environment.pull(arm))
+        due: float = t + 1
+        if delay is not None:
+            due += checked_rounds(delay(reward, late))
+        if batch > 1 and due < math.inf:
+            due = -(-due // batch) * batch  # the end of a batch
+        waiting.setdefault(due, []).append((arm, reward))
+    return arms, rewards
+
+
+def _arm(question: Question, given: Any) -> int:
+    """What the learner chose, as a number of an arm."""
+    try:
+        arm = operator.index(given)
+    except TypeError:
+        arm = -1
+    if not 0 <= arm < question.n_arms:
+        name, allowed = described(question.learner), f"a number from 0 to {question.n_arms - 1}"
+        raise PrudentError(f"{name}: ask must return the arm's number, {allowed}, got {shown(given)}")
+    return arm
+
+
+def _reward(question: Question, arm: int, t: int, given: Any) -> float:
+    """What the environment gave, as a number."""
+    try:
+        reward = float(given) if not isinstance(given, (str, bytes)) else math.nan
+    except (TypeError, ValueError):
+        reward = math.nan
+    if not math.isfinite(reward):
+        where = f"arm {arm} in round {t + 1}"
+        raise PrudentError(f"environment: a reward must be a finite number, got {shown(given)} from {where}")
+    return reward
+
+
+def statistics(arms: Counts, rewards: Array, n_arms: int, rounds: list[int]) -> tuple[Counts, Array, Array]:
+    """Pulls, mean and variance of each arm after each of the rounds."""
+    pulls, (mean, variance) = np.zeros((len(rounds), n_arms), np.int64), np.zeros((2, len(rounds), n_arms))
+    start = 0
+    for i, end in enumerate(rounds):
+        for arm in range(n_arms):
+            new = rewards[start:end][arms[start:end] == arm]
+            known = (pulls[i - 1, arm], mean[i - 1, arm], variance[i - 1, arm]) if i else (0, 0.0, 0.0)
+            more = (new.mean(), new.var()) if len(new) else (0.0, 0.0)
+            pulls[i, arm] = known[0] + len(new)
+            mean[i, arm], variance[i, arm] = _merge(*known, len(new), *more)
+        start = end
+    return pulls, mean, variance
+
+
+def _twins(question: Question, run: int, pulls: Counts, mean: Array, variance: Array) -> Array:
+    """Mean and variance of the twins: fresh rewards of the best law, as many as an arm was pulled; the best arm's are
+    its own."""
+    best: Any = question.twin
+    laws: Any = question.laws
+    law, rng = laws.arms[best], question.rng("twins", run)
+    drawn = [law.sample(rng, int(count)) for count in pulls[-1]]
+    twins = np.empty((2, *mean.shape))
+    for i, arm in np.ndindex(*pulls.shape):
+        some = drawn[arm][: pulls[i, arm]]
+        twins[:, i, arm] = (some.mean(), some.var()) if len(some) else (0.0, 0.0)
+    twins[:, :, best] = mean[:, best], variance[:, best]
+    return twins
+
+
+def replay(question: Question, run: int) -> Array:
+    """Mean and variance after each of the rounds if a single arm had been pulled throughout, for each arm. The
+    environment draws from the same stream as in the run."""
+    found = np.empty((2, len(question.rounds), question.n_arms))
+    for arm in range(question.n_arms):
+        environment = fresh(question.environment)
+        environment.reset(question.rng("environment", run))
+        rewards = np.array([_reward(question, arm, t, environment.pull(arm)) for t in range(question.rounds[-1])])
+        constant = np.zeros(len(rewards), np.int64)
+        _, mean, variance = statistics(constant, rewards, 1, question.rounds)
+        found[:, :, arm] = mean[:, 0], variance[:, 0]
+    return found
