@@ -132,9 +132,9 @@ class Comparison:
                 self._draw(panel, bandit, measure, cumulative=cumulative)
                 if count > 1:  # one legend, at the end of the first row, and labels on the outside
                     panel.set_title(bandit, fontsize=10, parse_math=False)
-                    panel.legend_.set_visible(i == columns - 1)
-                    panel.legend_.set_in_layout(i == columns - 1)
                     panel.label_outer()
+                    if i != columns - 1 and panel.legend_ is not None:
+                        panel.legend_.remove()
         return cast("Figure", axes[0].figure)
 
     def _draw(self, ax: "Axes", bandit: str, measure: str | None, *, cumulative: bool) -> None:

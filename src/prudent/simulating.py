@@ -140,30 +140,30 @@ def simulate(
     >>> runs.regret().shape
     (100,)
     """
-    settings = Settings(
-        risk=risk,
-        horizon=horizon,
-        runs=runs,
-        seed=seed,
-        batch=batch,
-        engine=engine,
-        scale=scale,
-        workers=workers,
-        snapshots=snapshots,
-        progress=progress,
-    )
+    settings: dict[str, Any] = {
+        "risk": risk,
+        "horizon": horizon,
+        "runs": runs,
+        "seed": seed,
+        "batch": batch,
+        "engine": engine,
+        "scale": scale,
+        "workers": workers,
+        "snapshots": snapshots,
+        "progress": progress,
+    }
     compiled: dict[str, Any] = {"keep": keep, "common": common, "bound_failure": bound_failure}
     own: dict[str, Any] = {"arms": arms, "laws": laws, "delay": delay, "replay": replay or None}
     if are_several(bandit) or are_several(policy):
         return compare(partial(simulate, **settings, **compiled, **own), bandit, policy, read_policy)
+    one: Any = bandit, policy
     if needs_python(bandit, policy, engine) or any(value is not None for value in own.values()):
         from prudent.worlds.simulation import simulate_world  # only these need joblib
 
         if keep is not None or common:
             raise PrudentError("simulate: keep and common are for a Bandit and a compiled policy; leave them out here")
-        return simulate_world(bandit, policy, **settings, **own | {"replay": replay})
-    one: Any = bandit, policy
-    return engine_simulate(*one, **settings, **compiled)
+        return simulate_world(*one, **settings | own | {"replay": replay})
+    return engine_simulate(*one, **settings | compiled)
 
 
 def needs_python(bandit: Any, policy: Any, engine: Any) -> bool:
