@@ -19,6 +19,7 @@ from prudent.arms.tabled import Pareto as Pareto
 from prudent.arms.tabled import Poisson as Poisson
 from prudent.arms.truncated import TruncatedGaussian as TruncatedGaussian
 from prudent.bandit import Bandit as Bandit
+from prudent.comparison import Comparison as Comparison
 from prudent.errors import PrudentError as PrudentError
 from prudent.identification.fixed_budget import UCBE as UCBE
 from prudent.identification.fixed_budget import SequentialHalving as SequentialHalving

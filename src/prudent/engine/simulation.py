@@ -6,12 +6,15 @@ from functools import partial
 from typing import Any
 
 from prudent.arms.base import encode
+from prudent.arms.sampling import Laws
+from prudent.arrays import Counts
 from prudent.bandit import Bandit
 from prudent.engine import batching, comparing, leaping, stepping
 from prudent.engine.blocks import MAX_ATOMS, sources
 from prudent.engine.record import Record
 from prudent.engine.scaffold import LONGEST, Job, check_memory, rounds_of
-from prudent.errors import PrudentError, check_integer, check_number
+from prudent.engine.tapes import Taping, kept_runs
+from prudent.errors import PrudentError, check_flag, check_integer, check_number
 from prudent.policies.base import Policy, Setting, policies, spec
 from prudent.policies.binding import bind, check_rewards
 from prudent.policies.scoring import compares, costs_need_rewards, needs_no_clock, reads_rewards, room_for
@@ -20,6 +23,7 @@ from prudent.risk.base import RiskMeasure, risks
 from prudent.runs import Runs
 
 BLOCKS_IN_A_RUN = 1e6
+EVERY_ROUND = "trajectories (keep) and common random numbers (common) need every round"
 
 
 def simulate(
@@ -34,7 +38,9 @@ def simulate(
     engine: str = "auto",
     scale: Scale = None,
     workers: int | None = None,
-    snapshots: Sequence[int] = (),
+    snapshots: Sequence[int] | str = (),
+    keep: str | int | None = None,
+    common: bool = False,
     bound_failure: float = 0.0,
     progress: Callable[[int], Any] | None = None,
 ) -> Runs:
@@ -49,7 +55,8 @@ def simulate(
     ready = bind(policy, Setting.of(bandit, risk, int(rounds[-1]), units))
     check_rewards(made := fitted(policy, units), bandit.support)
     batch = check_integer("simulate", "batch", batch, low=1, high=LONGEST, hint="1 shows every reward at once")
-    engine = choose_engine(engine, bandit, policy, ready, batch)
+    kept, common = kept_runs(keep, job.runs), check_flag("simulate", "common", common)
+    engine = choose_engine(engine, bandit, policy, ready, batch, every_round=kept > 0 or common)
     if scale is None:
         played = InUnit(1.0, bandit, risk, policy)
         warn_of_size(spec(policy), made, bandit)
@@ -58,25 +65,37 @@ def simulate(
         ready = bind(played.policy, Setting.of(played.bandit, played.risk, int(rounds[-1])))
     failure = check_number("simulate", "bound_failure", bound_failure, low=0.0, high=1e-3, hint="1e-15 is plenty")
     kernel = _kernel(engine, played.bandit, ready, int(rounds[-1]), batch, failure)
+    taping = Taping.of(bandit, played, int(rounds[-1]), job, kept, common=common) if kept or common else None
     best = bandit.best(risk)
     size = len(Record._fields) * job.runs * len(rounds) * len(bandit)
     check_memory("simulate", size, f"{job.runs:,} runs × {len(rounds):,} snapshots × {len(bandit):,} arms")
     record = Record.empty(job.runs, len(rounds), len(bandit))
     cell = f"{played.bandit.unnamed} | {played.risk} | {spec(played.policy)} | {rounds.tolist()} | {engine} {failure:g}"
-    cell += f" | {batch} late" if batch > 1 else ""
-    seconds = job.run(cell, spec(policy), lambda part, *rest: kernel(best, rounds, record.part(part), *rest))
+    cell += (f" | {batch} late" if batch > 1 else "") + (" | common" if common else "")
+    if taping is None:
+        play = _by_chunks(kernel, encode(played.bandit.arms), best, rounds, record)
+    else:
+        play = partial(taping.play, kernel, best, rounds, record)
+    seconds = job.run(cell, spec(policy), play)
     record.multiply(played.unit)
     facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": policy, "seed": job.seed, "engine": engine}
+    facts |= {"common": common, "kept": taping.kept if taping and kept else None}
     return Runs.at_snapshots(rounds.tolist(), record._asdict(), seconds=seconds, **facts)
 
 
-def choose_engine(asked: str, bandit: Bandit, policy: Policy, ready: Any, batch: int = 1) -> str:
+def _by_chunks(kernel: Callable[..., int], laws: Laws, best: int, rounds: Counts, record: Record) -> Callable[..., int]:
+    return lambda part, *rest: kernel(laws, best, rounds, record.part(part), *rest)
+
+
+def choose_engine(
+    asked: str, bandit: Bandit, policy: Policy, ready: Any, batch: int = 1, *, every_round: bool = False
+) -> str:
     """The engine to use; asking for what cannot be done is an error that says why."""
     if asked not in ("auto", "stepping", "leaping"):
         raise PrudentError(f"simulate: engine must be auto, stepping or leaping, got {asked!r}")
     if asked == "stepping":
         return asked
-    reason = _obstacle(bandit, ready, batch)
+    reason = EVERY_ROUND if every_round else _obstacle(bandit, ready, batch)
     if reason and asked == "leaping":
         raise PrudentError(f"simulate: {spec(policy)} cannot leap here: {reason}; use engine='auto' or 'stepping'")
     return "stepping" if reason else "leaping"
@@ -100,21 +119,20 @@ def _obstacle(bandit: Bandit, ready: Any, batch: int) -> str:
 
 
 def _kernel(engine: str, bandit: Bandit, ready: Any, horizon: int, batch: int, failure: float) -> Callable[..., int]:
-    """The compiled loop, waiting for (best, rounds, record, halt, rng)."""
-    laws, blocks = encode(bandit.arms), sources(bandit.arms)
-    scores, room = hasattr(ready, "score"), room_for(ready, horizon)
+    """The compiled loop, waiting for (laws, best, rounds, record, halt, rng)."""
+    blocks, scores, room = sources(bandit.arms), hasattr(ready, "score"), room_for(ready, horizon)
     check_memory("simulate", float(room) * len(bandit), f"all rewards of {len(bandit):,} arms in {horizon:,} rounds")
     if batch > 1:
-        inputs = (batch, room, laws)
+        inputs = (batch, room)
         if scores:
             return partial(batching.batch_scores, ready, needs_no_clock(type(ready)), *inputs)
         return partial(batching.batch_phases, ready, *inputs)
     if not scores and engine == "leaping":
-        return partial(leaping.leap_phases, ready, laws)
+        return partial(leaping.leap_phases, ready)
     if engine == "leaping" and blocks is not None:
         log_failure = math.log(BLOCKS_IN_A_RUN / failure) if failure > 0.0 else 0.0
-        return partial(leaping.leap_scores, ready, blocks, log_failure, laws)
-    return partial(stepper(ready, horizon), laws)
+        return partial(leaping.leap_scores, ready, blocks, log_failure)
+    return stepper(ready, horizon)
 
 
 def stepper(ready: Any, horizon: int, interpreted: bool = False) -> Callable[..., int]:
