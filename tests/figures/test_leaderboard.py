@@ -8,7 +8,7 @@ from prudent.paper import leaderboard
 from prudent.paper.making import Settings, make
 from prudent.policies.base import policies as registry
 
-ELSEWHERE = {"bernoulli-mvts", "bernoulli-thompson", "cvar-ts", "fixed-arm", "rs-etc-m", "srts"}
+ELSEWHERE = {"bernoulli-mvts", "bernoulli-mv-imed", "bernoulli-thompson", "cvar-ts", "fixed-arm", "rs-etc-m", "srts"}
 """Policies of coins, of Gaussian arms for other risks than the mean-variance, the one that knows the best arm, and one
 for mixtures, which is exp-exp for the mean-variance."""
 

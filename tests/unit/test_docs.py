@@ -28,6 +28,7 @@ PAGES = [
     "docs/leaping.md",
     "docs/live.md",
     "docs/lower-bounds.md",
+    "docs/mv-imed.md",
     "docs/plan.md",
     "docs/policies.md",
     "docs/portfolios.md",

@@ -7,14 +7,14 @@ from typing import Any
 
 from prudent.arms.base import encode
 from prudent.bandit import Bandit
-from prudent.engine import batching, leaping, stepping
+from prudent.engine import batching, comparing, leaping, stepping
 from prudent.engine.blocks import MAX_ATOMS, sources
 from prudent.engine.record import Record
 from prudent.engine.scaffold import LONGEST, Job, check_memory, rounds_of
 from prudent.errors import PrudentError, check_integer, check_number
 from prudent.policies.base import Policy, Setting, policies, spec
 from prudent.policies.binding import bind, check_rewards
-from prudent.policies.scoring import costs_need_rewards, needs_no_clock, score_inputs
+from prudent.policies.scoring import compares, costs_need_rewards, needs_no_clock, reads_rewards, room_for
 from prudent.policies.units import InUnit, Scale, check_scale, fitted, in_its_unit, units_of, warn_of_size
 from prudent.risk.base import RiskMeasure, risks
 from prudent.runs import Runs
@@ -129,10 +129,12 @@ def _obstacle(bandit: Bandit, ready: Any, batch: int) -> str:
         return "rewards are seen a batch at a time, and leaping is for those seen at once (batch=1)"
     if hasattr(ready, "score") and not needs_no_clock(type(ready)):
         return "its score depends on the round or draws at random"
-    if costs_need_rewards(ready) or (hasattr(ready, "score") and "rewards" in score_inputs(type(ready))):
+    if costs_need_rewards(ready) or (hasattr(ready, "score") and reads_rewards(type(ready))):
         return "it reads every reward, not only their mean and variance"
-    if hasattr(ready, "score") and not hasattr(ready, "score_bound"):
-        return "it has no score_bound (see prudent.policies.helpers.corner_bound)"
+    if hasattr(ready, "score") and (compares(type(ready)) or not hasattr(ready, "score_bound")):
+        compared = "its score compares every arm with the best one"
+        missing = "it has no score_bound (see prudent.policies.helpers.corner_bound)"
+        return compared if compares(type(ready)) else missing
     if sources(bandit.arms) is None:
         return f"rewards come in blocks only for Gaussian arms and for arms with at most {MAX_ATOMS} different values"
     return ""
@@ -141,9 +143,7 @@ def _obstacle(bandit: Bandit, ready: Any, batch: int) -> str:
 def _kernel(engine: str, bandit: Bandit, ready: Any, horizon: int, batch: int, failure: float) -> Callable[..., int]:
     """The compiled loop, waiting for (best, rounds, record, halt, rng)."""
     laws, blocks = encode(bandit.arms), sources(bandit.arms)
-    scores = hasattr(ready, "score")
-    keeps = "rewards" in score_inputs(type(ready)) if scores else costs_need_rewards(ready)
-    room = horizon if keeps else 0
+    scores, room = hasattr(ready, "score"), room_for(ready, horizon)
     check_memory("simulate", float(room) * len(bandit), f"all rewards of {len(bandit):,} arms in {horizon:,} rounds")
     if batch > 1:
         inputs = (batch, room, laws)
@@ -152,9 +152,18 @@ def _kernel(engine: str, bandit: Bandit, ready: Any, horizon: int, batch: int, f
         return partial(batching.batch_phases, ready, *inputs)
     if not scores and engine == "leaping":
         return partial(leaping.leap_phases, ready, laws)
-    if not scores:
-        return partial(stepping.step_phases, ready, room, laws)
     if engine == "leaping" and blocks is not None:
         log_failure = math.log(BLOCKS_IN_A_RUN / failure) if failure > 0.0 else 0.0
         return partial(leaping.leap_scores, ready, blocks, log_failure, laws)
-    return partial(stepping.step_scores, ready, needs_no_clock(type(ready)), room, laws)
+    return partial(stepper(ready, horizon), laws)
+
+
+def stepper(ready: Any, horizon: int, interpreted: bool = False) -> Callable[..., int]:
+    """The loop that simulates every round of a policy, waiting for (laws, best, rounds, record, halt, rng)."""
+    loop: Any = stepping.step_phases
+    kind: tuple[bool, ...] = ()
+    if hasattr(ready, "score") and compares(type(ready)):
+        loop = comparing.step_compared
+    elif hasattr(ready, "score"):
+        loop, kind = stepping.step_scores, (needs_no_clock(type(ready)),)
+    return partial(loop.py_func if interpreted else loop, ready, *kind, room_for(ready, horizon))

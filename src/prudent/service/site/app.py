@@ -222,7 +222,7 @@ class Site:
             ),
             "number": number_,
             "forecast": forecast_section(self.service.forecasts.of(number_, fold)),
-            "charts": over_time(fold.labels, self.service.store.series(number_), fold.agent.larger_is_better),
+            "charts": over_time(fold.labels, self.service.store.series(number_), known.units),
             "events": [(words.moment(event.at), words.told(event, fold.labels)) for event, _ in reversed(events)],
             "controls": controls(known),
             "progress": progress(known),
