@@ -20,7 +20,6 @@ from prudent import (
     period_cost,
     theory,
 )
-from prudent.arrays import Array
 from prudent.paper.claims.definitions import GAUSSIAN, agreement
 from prudent.paper.claims.experiments import near_the_worst
 from prudent.paper.claims.ledger import (
