@@ -60,6 +60,6 @@ def clock():
 @pytest.fixture
 def service(database, clock):
     """A running service. Windows close only when the test says so: `service.close_windows()`."""
-    service = Service(open_store(database), clock, patience=3600.0).start()
+    service = Service(open_store(database, relaxed=True), clock, patience=3600.0).start()
     yield service
     service.close()

@@ -64,7 +64,7 @@ def certain(monkeypatch):
 def log(tmp_path_factory):
     """A store with the busy experiments and their snapshots, which no service uses any more."""
     path, clock = str(tmp_path_factory.mktemp("log") / "prudent.db"), Clock()
-    service = Service(open_store(path), clock, patience=0.0).start()
+    service = Service(open_store(path, relaxed=True), clock, patience=0.0).start()
     busy(service, clock)
     service.close()
     store = open_store(path, relaxed=True)
