@@ -33,6 +33,7 @@ PAGES = [
     "docs/portfolios.md",
     "docs/risks.md",
     "docs/studies.md",
+    "docs/worlds.md",
 ]
 
 
