@@ -10,16 +10,22 @@ DATA := lifelines linearmodels obp skfolio
 # It carries axe-core, which looks at the pages in a browser. Only that file is used, so Playwright is not needed.
 AXE := axe-playwright-python
 
-.PHONY: paper test quick bench mutants fuzz clean
+.PHONY: paper test types tests quick bench mutants fuzz clean
 
 paper: $(VENV)/ready
 	$(BIN)/prudent paper --out results/paper
 
+# Types are checked while tests run, on what two processes of tests leave of two cores.
 test: $(VENV)/test-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(MAKE) --no-print-directory --jobs=2 types tests
+
+types: $(VENV)/test-ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+tests: $(VENV)/test-ready
 	$(BIN)/pytest
 
 # The first thing to run after a change: what can be told in 90 seconds, once kernels are compiled.

@@ -2,8 +2,9 @@
 
 Many experiments are simulated whole, on laws drawn at random. A forecast is made of each after a third of its rounds,
 and it is seen where the truth at the end lies among the futures: the share of them below it (the probability integral
-transform) must be uniform. The table has the p-value of a Kolmogorov-Smirnov test, and how often the intervals of 50,
-80 and 95 % of all futures held the truth. A forecast fails if p is below 1 in 1,000.
+transform) must be uniform. The table has how often the intervals of 50, 80 and 95 % of all futures held the truth, and
+two p-values: of a Kolmogorov-Smirnov test, which sees where futures are too high or too low, and of the worst of the
+three shares, which sees where they are too narrow or too wide. A forecast fails if one is below 1 in 1,000.
 
 Laws: Gaussian arms with means N(0.5, 0.2²) and standard deviations from 0.05 to 0.5, evenly on a logarithmic scale;
 coins whose rates are uniform; and Beta laws, which are not what the model assumes, with means from 0.2 to 0.8 and as
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import kstest
+from scipy.stats import binomtest, kstest
 
 from prudent import Agent, Bandit, Bernoulli, Beta, Gaussian, simulate
 from prudent.arms.base import Law
@@ -122,6 +123,12 @@ def covered(shares: Array) -> list[float]:
     return [float((abs(shares - 0.5) <= 0.5 * level).mean()) for level in LEVELS]
 
 
+def held_by_chance(shares: Array) -> float:
+    """The probability of shares as far from their levels as the worst of these."""
+    times = [round(share * len(shares)) for share in covered(shares)]
+    return min(float(binomtest(k, len(shares), level).pvalue) for k, level in zip(times, LEVELS, strict=True))
+
+
 def beside(turns: int = 5, seconds: float = 4.0) -> None:
     """Commands a second with and without forecasts, in turns."""
     from service import SPEC, asks_and_tells, serving
@@ -165,13 +172,14 @@ def main() -> None:
         beside()
         return
     print(f"{given.experiments} experiments of {given.horizon} rounds, {given.draws} futures each")
-    print(f"{'':<40}{'':<8}{'p':>9}{'50 %':>9}{'80 %':>9}{'95 %':>9}")
+    print(f"{'':<40}{'':<8}{'50 %':>9}{'80 %':>9}{'95 %':>9}{'p, KS':>11}{'p, shares':>11}")
     for case in (case for case in CASES if given.only in case.name):
         began = time.perf_counter()
         both = transforms(case, given.experiments, given.horizon, given.draws)
         for what, shares in zip(("regret", "cost"), both.T, strict=True):
             held = "".join(f"{100 * share:>7.1f} %" for share in covered(shares))
-            print(f"{case.name:<40}{what:<8}{kstest(shares, 'uniform').pvalue:>9.3g}{held}", flush=True)
+            tests = f"{kstest(shares, 'uniform').pvalue:>11.2g}{held_by_chance(shares):>11.2g}"
+            print(f"{case.name:<40}{what:<8}{held}{tests}", flush=True)
         print(f"{'':<40}{time.perf_counter() - began:.0f} s", flush=True)
 
 

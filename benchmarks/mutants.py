@@ -57,6 +57,7 @@ TESTS = {
     "figures/test_paper service/test_cli_trial fuzz/test_widths",
     "client": "service/test_client",
     "compiled": "unit/test_compiled unit/test_compiling unit/test_engine unit/test_risk unit/test_policies",
+    "comparison": "unit/test_comparison",
     "compiling": "unit/test_compiling unit/test_testing_policies",
     "confidence": "properties/test_confidence_* unit/test_agent_intervals statistical/test_confidence_* "
     "unit/test_risk unit/test_identification",

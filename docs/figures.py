@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib import ticker
@@ -181,7 +182,16 @@ def lower_bound_figure() -> None:
     save(figure, IMAGES / "lower-bounds")
 
 
+def results_figure() -> None:
+    """The picture that the first cell of docs/results.md draws."""
+    cell = (IMAGES.parent / "results.md").read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    names: dict[str, Any] = {}
+    exec(cell.replace('.savefig("regret.pdf")', ""), names)
+    save(names["comparison"].plot(), IMAGES / "results")
+
+
 if __name__ == "__main__":
+    results_figure()
     with style():
         lower_bound_figure()
         periods_figure()

@@ -8,7 +8,7 @@ from prudent import Bernoulli, Beta, FixedArm, Gaussian
 from prudent.arms.base import encode
 from prudent.policies.base import Setting, policies
 from prudent.policies.binding import bind, served_risk
-from prudent.policies.scoring import score_inputs
+from prudent.policies.scoring import reads_rewards as score_reads_rewards
 
 LAWS = encode([Gaussian(0.6, 0.05), Bernoulli(0.5), Beta(2.0, 3.0)])
 N_ARMS, HORIZON = 3, 200
@@ -26,7 +26,7 @@ def reads_rewards(name):
     """Whether a policy's score asks for every reward of an arm."""
     policy = policies.parse(name)
     ready = bind(policy, Setting(N_ARMS, served_risk(policy), HORIZON))
-    return hasattr(ready, "score") and "rewards" in score_inputs(type(ready))
+    return hasattr(ready, "score") and score_reads_rewards(type(ready))
 
 
 KEEPERS = [name for name in OURS if reads_rewards(name)]

@@ -131,6 +131,59 @@ def best_of_both(arms: Exact, state: State, t: int, n: int) -> Choice:
     return {(lowest,) * times: 1.0}
 
 
+def mv_imed(arms: Exact, state: State, t: int, n: int) -> Choice:
+    """The smallest (s − 2)K + log s, K of the Gaussian with the empirical moments; every arm three times first."""
+    pulls = pulls_of(state)
+    if min(pulls) < 3:
+        return {(next(i for i, s in enumerate(pulls) if s < 3),): 1.0}
+    costs, rho = arms.costs(state), number(arms.rho)
+    scores = []
+    for i, counts in enumerate(state):
+        mean = number(sum(c * v for c, v in zip(counts, arms.values[i], strict=True)) / Fraction(pulls[i]))
+        price = gaussian_price(mean, costs[i] + rho * mean, min(costs), rho)
+        scores.append((pulls[i] - 2) * price + Decimal(pulls[i]).ln())
+    return {(first_smallest(scores),): 1.0}
+
+
+def gaussian_price(mean: Decimal, variance: Decimal, cost: Decimal, rho: Decimal) -> Decimal:
+    """K(μ, v; c) as the derivation has it, with the nearest variance v′ and mean m′; 10³⁰ stands for infinity."""
+    if variance - rho * mean - cost < EQUAL:
+        return Decimal(0)
+    if variance < EQUAL or (rho == 0 and cost < EQUAL):
+        return Decimal(10) ** 30
+    if rho == 0:
+        return ((cost / variance).ln() + variance / cost - 1) / 2
+    a = cost + rho * mean
+    q = variance + a * a / rho**2
+    nearest = 2 * q / (1 + (1 + 4 * q / rho**2).sqrt())
+    shift = mean - (nearest - cost) / rho
+    return ((nearest / variance).ln() + (variance + shift * shift) / nearest - 1) / 2
+
+
+def bernoulli_mv_imed(arms: Exact, state: State, t: int, n: int) -> Choice:
+    """The smallest s·kl + log s, kl the smaller one to the two probabilities whose cost is the smallest seen."""
+    pulls = pulls_of(state)
+    if min(pulls) == 0:
+        return {(pulls.index(0),): 1.0}
+    costs, rho = arms.costs(state), number(arms.rho)
+    best, scores = min(costs), []
+    for i, counts in enumerate(state):
+        p, price = number(Fraction(counts[-1], pulls[i])), Decimal(0)
+        if costs[i] - best >= EQUAL:
+            root = ((1 - rho) ** 2 - 4 * best).sqrt()
+            price = min(coin_price(p, (1 - rho - root) / 2), coin_price(p, (1 - rho + root) / 2))
+        scores.append(pulls[i] * price + Decimal(pulls[i]).ln())
+    return {(first_smallest(scores),): 1.0}
+
+
+def coin_price(p: Decimal, q: Decimal) -> Decimal:
+    """kl(p, q) of two coins; 10³⁰ stands for infinity."""
+    if q < -EQUAL or q > 1 + EQUAL or (q < EQUAL and p > 0) or (1 - q < EQUAL and p < 1):
+        return Decimal(10) ** 30
+    ones = p * (p / q).ln() if p > 0 else Decimal(0)
+    return ones + ((1 - p) * ((1 - p) / (1 - q)).ln() if p < 1 else Decimal(0))
+
+
 def ucb_e(arms: Exact, state: State, t: int, n: int) -> Choice:
     """The smallest cost − √(a/s), a = 25(n − K)/(36 · 16 K); after n pulls, the cheapest."""
     pulls, k = pulls_of(state), len(state)
@@ -145,7 +198,10 @@ POLICIES: dict[str, Callable[[Exact, State, int, int], Choice]] = {
     "epsilon-greedy": epsilon_greedy,
     "mv-lcb": mv_lcb,
     "best-of-both": best_of_both,
+    "mv-imed": mv_imed,
 }
+COMPARED = ("mv-imed", "bernoulli-mv-imed")
+"""Those that do not leap."""
 
 
 def fractions(law: Law) -> tuple[tuple[Fraction, ...], tuple[float, ...]]:
@@ -258,14 +314,16 @@ def simulated(policy: str, bandit: Bandit, rho: float, n: int) -> list[Cell]:
         kept, each = commits(bandit, rho, n), exploring(n, len(bandit))
         mean, variance = each + kept * (n - 2 * each), kept * (1.0 - kept) * (n - 2 * each) ** 2
     else:
-        mean, variance = moments(follow(bandit, rho, POLICIES[policy], n))
+        decide = bernoulli_mv_imed if policy == "bernoulli-mv-imed" else POLICIES[policy]
+        mean, variance = moments(follow(bandit, rho, decide, n))
 
     def play(engine: str, runs: int, seed: int) -> np.ndarray:
         found = simulate(bandit, policy, risk=MeanVariance(rho), horizon=n, runs=runs, seed=seed, engine=engine)
         return np.asarray(found.pulls[:, 0])
 
     title = f"{policy}, {bandit}, ρ = {rho:g}, n = {n:,}"
-    return [Cell(f"{title}, {name}", mean, variance, partial(play, name)) for name in ("stepping", "leaping")]
+    engines = ("stepping",) if policy in COMPARED else ("stepping", "leaping")
+    return [Cell(f"{title}, {name}", mean, variance, partial(play, name)) for name in engines]
 
 
 def moments(states: Iterable[tuple[State, float]]) -> tuple[float, float]:

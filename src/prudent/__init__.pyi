@@ -19,6 +19,7 @@ from prudent.arms.tabled import Pareto as Pareto
 from prudent.arms.tabled import Poisson as Poisson
 from prudent.arms.truncated import TruncatedGaussian as TruncatedGaussian
 from prudent.bandit import Bandit as Bandit
+from prudent.comparison import Comparison as Comparison
 from prudent.errors import PrudentError as PrudentError
 from prudent.identification.fixed_budget import UCBE as UCBE
 from prudent.identification.fixed_budget import SequentialHalving as SequentialHalving
@@ -26,11 +27,13 @@ from prudent.identification.fixed_budget import SuccessiveRejects as SuccessiveR
 from prudent.identification.fixed_budget import UniformAllocation as UniformAllocation
 from prudent.identification.fixed_confidence import LUCB as LUCB
 from prudent.identification.fixed_confidence import VALUCB as VALUCB
+from prudent.identification.quantiles import QLUCB as QLUCB
 from prudent.identification.runs import Searches as Searches
 from prudent.identification.simulation import identify as identify
 from prudent.live.agent import Agent as Agent
 from prudent.policies.anytime_mv_lcb import AnytimeMVLCB as AnytimeMVLCB
 from prudent.policies.b_cvts import BCVTS as BCVTS
+from prudent.policies.bernoulli_mv_imed import BernoulliMVIMED as BernoulliMVIMED
 from prudent.policies.bernoulli_mvts import BernoulliMVTS as BernoulliMVTS
 from prudent.policies.bernoulli_thompson import BernoulliThompson as BernoulliThompson
 from prudent.policies.bernstein_mv_lcb import BernsteinMVLCB as BernsteinMVLCB
@@ -40,6 +43,7 @@ from prudent.policies.cvar_ucb import CVaRUCB as CVaRUCB
 from prudent.policies.entropic_lcb import EntropicLCB as EntropicLCB
 from prudent.policies.epsilon_greedy import EpsilonGreedy as EpsilonGreedy
 from prudent.policies.exp_exp import ExpExp as ExpExp
+from prudent.policies.finite_mv_imed import FiniteMVIMED as FiniteMVIMED
 from prudent.policies.fixed_arm import FixedArm as FixedArm
 from prudent.policies.kl_ucb import KLUCB as KLUCB
 from prudent.policies.m_cvts import MCVTS as MCVTS
@@ -47,12 +51,14 @@ from prudent.policies.marab import MaRaB as MaRaB
 from prudent.policies.mean_cvar_lcb import MeanCVaRLCB as MeanCVaRLCB
 from prudent.policies.mts import MTS as MTS
 from prudent.policies.mv_dsee import MVDSEE as MVDSEE
+from prudent.policies.mv_imed import MVIMED as MVIMED
 from prudent.policies.mv_lcb import MVLCB as MVLCB
 from prudent.policies.mv_ucb import MVUCB as MVUCB
 from prudent.policies.mvts import MVTS as MVTS
 from prudent.policies.normal_ucb import NormalUCB as NormalUCB
 from prudent.policies.npts import NPTS as NPTS
 from prudent.policies.npts_sg import NPTSSG as NPTSSG
+from prudent.policies.prudent import Prudent as Prudent
 from prudent.policies.quantile_ucb import QuantileUCB as QuantileUCB
 from prudent.policies.r_ucb import RUCB as RUCB
 from prudent.policies.random_arm import RandomArm as RandomArm
@@ -106,6 +112,8 @@ from prudent.sequence.learning import SequenceRegret as SequenceRegret
 from prudent.sequence.learning import explore_then_sequence as explore_then_sequence
 from prudent.sequence.learning import sequence_regret as sequence_regret
 from prudent.simulating import simulate as simulate
+from prudent.worlds.forgetting import Discounted as Discounted
+from prudent.worlds.forgetting import SlidingWindow as SlidingWindow
 
 from . import confidence as confidence
 from . import figures as figures

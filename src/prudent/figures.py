@@ -32,6 +32,9 @@ LOWER_BOUND: dict[str, Any] = {
 }
 """How a picture shows what no policy that learns can beat, as n grows (docs/lower-bounds.md)."""
 
+BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "alignment": "left"}
+"""A legend on the right of its axes, where it covers no curve."""
+
 STYLE: dict[Any, Any] = {
     "font.size": 10.0,
     "axes.spines.top": False,
@@ -79,6 +82,17 @@ def plot_curves(
     if log:
         ax.set(xscale="log", yscale="log")
     ax.legend(title=note if known else None, alignment="left")
+    return ax
+
+
+def over_rounds(ax: Axes, label: str, rounds: str, *, linear: bool) -> Axes:
+    """Finish a picture of `plot_curves` over rounds on a logarithmic axis: labels, scale, and the legend beside it."""
+    ax.set(xlabel=rounds, ylabel=label, xscale="log")
+    if not linear:
+        ax.set_yscale("log")
+        label_log_axis(ax, "y")
+    drawn = ax.get_legend()
+    ax.legend(title=(drawn.get_title().get_text() or None) if drawn else None, **BESIDE)
     return ax
 
 

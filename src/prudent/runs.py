@@ -1,9 +1,9 @@
 """What a simulation leaves: per run and arm the pulls, mean and variance, and those of the best arm's twins."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from prudent import regret as definitions
 from prudent.arrays import Array
 from prudent.bandit import NO_LAWS, Bandit
-from prudent.errors import PrudentError, check_integer, shown
+from prudent.errors import PrudentError, check_integer, near, shown
 from prudent.learners import Learner
 from prudent.policies.base import Policy, spec
-from prudent.risk.base import RiskMeasure
+from prudent.risk.base import RiskMeasure, risks
 from prudent.risk.mean_variance import MeanVariance
 
 if TYPE_CHECKING:
@@ -25,6 +25,31 @@ MEASURES = (
     "exploration_risk", "reward_mean", "reward_variance", "best_share",
 )  # fmt: skip
 """What is measured of every run: the keys of `Runs.measures()`, and the columns of every table made from it."""
+
+
+PER_ROUND = {"regret": "regret", "gap_regret": "gap regret", "pseudo_regret": "pseudo-regret"}
+"""Measures that are divided by the number of rounds, as pictures name them."""
+
+
+def named(measure: str, *, cumulative: bool = False) -> str:
+    """A measure as pictures name it."""
+    how = "cumulative {}" if cumulative else "{} per round"
+    return how.format(PER_ROUND[measure]) if measure in PER_ROUND else measure.replace("_", " ")
+
+
+class Curve(NamedTuple):
+    """A measure against the number of rounds: its mean over runs and the standard error of that, NaN if unknown."""
+
+    rounds: NDArray[np.int64]
+    mean: Array
+    se: Array
+
+
+class Trajectory(NamedTuple):
+    """The arm and the reward of every round. Arrays are (run, round)."""
+
+    arms: NDArray[np.int32]
+    rewards: Array
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -87,6 +112,19 @@ def averages(values: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     return flat
 
 
+def check_measure(owner: str, measure: str | None, known: Iterable[str], *, cumulative: bool = False) -> str:
+    """A measure that is known of these runs; the most telling one if none is named."""
+    known = list(known)
+    if measure is None:
+        return next(name for name in ("regret", "gap_regret", "reward_mean") if name in known)
+    if not isinstance(measure, str) or measure not in known:
+        raise PrudentError(f"{owner}: unknown measure {shown(measure)}; {near(shown(measure, str), known)}")
+    if cumulative and measure not in PER_ROUND:
+        allowed = ", ".join(PER_ROUND)
+        raise PrudentError(f"{owner}: cumulative is for {allowed}, which are per round, got {measure}; leave it out")
+    return measure
+
+
 def as_pandas(table: "pl.DataFrame") -> Any:
     """A table as a pandas data frame, or an error that says what to install."""
     try:
@@ -108,6 +146,8 @@ class Runs(Rounds):
     variance: Array
     twin_mean: Array
     twin_variance: Array
+    common: bool = False
+    kept: Trajectory | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return f"<Runs: {spec(self.policy)}, {len(self)} × {self.horizon:,} rounds, {self.engine}, seed {self.seed}>"
@@ -124,10 +164,24 @@ class Runs(Rounds):
         """The variance over runs of the mean reward: the other risk, which the paper's discussion sets apart."""
         return float(self.reward_mean().var())
 
-    def cost(self) -> Array:
-        """The cost of the rewards received (MV̂_n(A) for mean-variance), where mean and variance determine it."""
-        self._need_moments("cost")
-        return self.risk.stats_cost(self.reward_mean(), self.reward_variance())
+    def cost(self, risk: RiskMeasure | str | None = None) -> Array:
+        """The cost of the rewards received (MV̂_n(A) for mean-variance), under the risk of these runs or another one.
+
+        Where mean and variance do not determine it, it takes a trajectory and has a value for each run that keeps one.
+        """
+        risk = self.risk if risk is None else risks.make("cost", risk)
+        if risk.by_moments:
+            return risk.stats_cost(self.reward_mean(), self.reward_variance())
+        if self.kept is None:
+            why = f"cost: runs keep the mean and variance of their rewards, which do not determine {risk}"
+            raise PrudentError(f'{why}; pass keep="trajectory" to simulate, or use gap_regret()')
+        return np.array([risk.sample_cost(rewards) for rewards in self.trajectory().rewards])
+
+    def trajectory(self) -> Trajectory:
+        """The arm and the reward of every round up to this one, of the runs that were kept."""
+        if self.kept is None:
+            raise PrudentError('trajectory: these runs keep none; pass keep="trajectory" to simulate')
+        return Trajectory(self.kept.arms[:, : self.horizon], self.kept.rewards[:, : self.horizon])
 
     def regret(self) -> Array:
         """The true regret (Definition 2): the cost of the rewards received minus that of n samples of the best arm."""
@@ -194,6 +248,19 @@ class Runs(Rounds):
         if known:
             values["best_share"] = self.best_share()
         return values
+
+    def curve(self, measure: str | None = None, *, cumulative: bool = False) -> Curve:
+        """A measure at every snapshot; by default the regret, or the gap regret where the risk defines no other.
+
+        `cumulative` multiplies what is measured per round by the number of rounds.
+        """
+        measure = check_measure("curve", measure, self.measures(), cumulative=cumulative)
+        shown = self.history or [self]
+        rounds = np.array([each.horizon for each in shown])
+        times = rounds if cumulative else np.ones(len(shown))
+        found = [averages({measure: each.measures()[measure]}) for each in shown]
+        mean, error = (np.array([each[name] for each in found], dtype=float) for name in (measure, f"{measure}_se"))
+        return Curve(rounds, times * mean, times * error)
 
     def table(self) -> "pl.DataFrame":
         """A row for each run and snapshot: the run, the horizon, its measures, and each arm's pulls under its name."""

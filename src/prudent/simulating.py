@@ -1,24 +1,62 @@
 """simulate() as users call it: it finds the road for what is given."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Required, TypedDict, Unpack, overload
 
 import numpy as np
 
 from prudent.arms.base import Law
 from prudent.bandit import Bandit
+from prudent.comparison import Comparison, are_several, compare
 from prudent.engine.simulation import simulate as engine_simulate
+from prudent.errors import PrudentError
 from prudent.learners import Learner, is_learner
-from prudent.policies.base import Policy
+from prudent.policies.base import Policy, policies
 from prudent.policies.units import Scale
 from prudent.risk.base import RiskMeasure
 from prudent.runs import Runs
 from prudent.worlds.environment import Environment
 
 
+class Settings(TypedDict, total=False):
+    """What `simulate` takes by name."""
+
+    risk: Required[RiskMeasure | str]
+    horizon: Required[int]
+    runs: Required[int]
+    seed: int
+    batch: int
+    engine: str
+    scale: Scale
+    workers: int | None
+    snapshots: Sequence[int] | str
+    keep: str | int | None
+    common: bool
+    bound_failure: float
+    progress: Callable[[int], Any] | None
+    arms: int | Sequence[str] | None
+    laws: Bandit | None
+    replay: bool
+    delay: "Delay"
+
+
+Several = list[Any] | Mapping[str, Any]
+"""Several policies or bandits, or the same by their labels."""
+
+World = Bandit | Environment | Callable[[int, np.random.Generator], float]
+Delay = int | Law | str | Callable[[float, np.random.Generator], float] | None
+
+
+@overload
+def simulate(bandit: World, policy: Policy | Learner | str, **settings: Unpack[Settings]) -> Runs: ...
+@overload
+def simulate(bandit: World, policy: Several, **settings: Unpack[Settings]) -> Comparison: ...
+@overload
+def simulate(bandit: Several, policy: Policy | Learner | str | Several, **settings: Unpack[Settings]) -> Comparison: ...
 def simulate(
-    bandit: Bandit | Environment | Callable[[int, np.random.Generator], float],
-    policy: Policy | Learner | str,
+    bandit: World | Several,
+    policy: Policy | Learner | str | Several,
     *,
     risk: RiskMeasure | str,
     horizon: int,
@@ -28,24 +66,28 @@ def simulate(
     engine: str = "auto",
     scale: Scale = None,
     workers: int | None = None,
-    snapshots: Sequence[int] = (),
+    snapshots: Sequence[int] | str = (),
+    keep: str | int | None = None,
+    common: bool = False,
     bound_failure: float = 0.0,
     progress: Callable[[int], Any] | None = None,
     arms: int | Sequence[str] | None = None,
     laws: Bandit | None = None,
     replay: bool = False,
-    delay: int | Law | str | Callable[[float, np.random.Generator], float] | None = None,
-) -> Runs:
-    """Run a policy on a bandit for `horizon` rounds, `runs` times.
+    delay: Delay = None,
+) -> Runs | Comparison:
+    """Run a policy on a bandit for `horizon` rounds, `runs` times. Several of them give a `Comparison`.
 
     Parameters
     ----------
     bandit
         The arms: a `Bandit`, or an environment of your own, which is a function `(arm, rng) -> reward`, an object with
-        `reset(rng)` and `pull(arm)`, or a Gymnasium environment with discrete actions (docs/worlds.md).
+        `reset(rng)` and `pull(arm)`, or a Gymnasium environment with discrete actions (docs/worlds.md). A list of
+        them, or a mapping from labels to them, compares.
     policy
         A policy, its spec such as `"mv-lcb(c=1)"`, a `NamedTuple` of your own (prudent/policies/base.py), or a learner,
-        which is an object with `ask(rng)` and `tell(arm, reward)`.
+        which is an object with `ask(rng)` and `tell(arm, reward)`. A list of them, or a mapping from labels to them,
+        compares.
     risk
         The risk measure by which the rewards are judged, or its spec.
     horizon, runs
@@ -65,7 +107,15 @@ def simulate(
     workers
         Threads, or processes where the simulation is interpreted; all cores by default.
     snapshots
-        Earlier rounds at which to write the statistics down too, see `Runs.at`.
+        Earlier rounds at which to write the statistics down too, see `Runs.at` and `Runs.curve`; "log" takes ten to a
+        decade, from round 10 on.
+    keep
+        "trajectory" keeps the arm and the reward of every round (`Runs.trajectory`), with which `Runs.cost` knows what
+        the rewards received cost under any risk measure; a number does so for the first so many runs. This is stepping.
+    common
+        With True the s-th pull of an arm gives the same reward under every policy, so that differences of policies have
+        smaller standard errors (docs/results.md). This is stepping too, and it draws as many rewards of every arm as
+        there are rounds.
     bound_failure
         With a value such as 1e-15 leaping uses tighter bounds on Gaussian blocks. Of a million blocks in a run one may
         then be wrong with that probability.
@@ -90,7 +140,7 @@ def simulate(
     >>> runs.regret().shape
     (100,)
     """
-    given: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "risk": risk,
         "horizon": horizon,
         "runs": runs,
@@ -102,15 +152,25 @@ def simulate(
         "snapshots": snapshots,
         "progress": progress,
     }
-    own: dict[str, Any] = {"arms": arms, "laws": laws, "delay": delay}
-    if needs_python(bandit, policy, engine) or replay or any(value is not None for value in own.values()):
+    compiled: dict[str, Any] = {"keep": keep, "common": common, "bound_failure": bound_failure}
+    own: dict[str, Any] = {"arms": arms, "laws": laws, "delay": delay, "replay": replay or None}
+    if are_several(bandit) or are_several(policy):
+        return compare(partial(simulate, **settings, **compiled, **own), bandit, policy, read_policy)
+    one: Any = bandit, policy
+    if needs_python(bandit, policy, engine) or any(value is not None for value in own.values()):
         from prudent.worlds.simulation import simulate_world  # only these need joblib
 
-        return simulate_world(bandit, policy, **given, **own, replay=replay)
-    compiled: Any = bandit, policy
-    return engine_simulate(*compiled, **given, bound_failure=bound_failure)
+        if keep is not None or common:
+            raise PrudentError("simulate: keep and common are for a Bandit and a compiled policy; leave them out here")
+        return simulate_world(*one, **settings | own | {"replay": replay})
+    return engine_simulate(*one, **settings | compiled)
 
 
 def needs_python(bandit: Any, policy: Any, engine: Any) -> bool:
     """Whether there is something that only Python can run: an environment, a learner, or by the user's wish."""
     return not isinstance(bandit, Bandit) or engine == "interpreted" or is_learner(policy)
+
+
+def read_policy(given: Any) -> Any:
+    """A policy from its spec, or an error; a learner as it is."""
+    return given if is_learner(given) else policies.make("simulate", given)

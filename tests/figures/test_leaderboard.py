@@ -8,8 +8,9 @@ from prudent.paper import leaderboard
 from prudent.paper.making import Settings, make
 from prudent.policies.base import policies as registry
 
-ELSEWHERE = {"bernoulli-mvts", "bernoulli-thompson", "fixed-arm", "rs-etc-m"}
-"""Policies of coins, the one that knows the best arm, and one for mixtures, which is exp-exp for the mean-variance."""
+ELSEWHERE = {"bernoulli-mvts", "bernoulli-mv-imed", "bernoulli-thompson", "cvar-ts", "fixed-arm", "rs-etc-m", "srts"}
+"""Policies of coins, of Gaussian arms for other risks than the mean-variance, the one that knows the best arm, and one
+for mixtures, which is exp-exp for the mean-variance."""
 
 
 def test_every_policy_is_somewhere():

@@ -41,7 +41,7 @@ TEXTS = (
     f"simulate {ARMS} --arm \"empirical('table.csv', 'east')\" --policy ucb1 --horizon 30 {FEW}",
     f"identify {BOUNDED} --strategy sequential-halving --budget 60 {FEW}",
     f"identify {BOUNDED} --strategy lucb --delta 0.1 --most-pulls 300 {FEW}",
-    f"bounds {BOUNDED} --rho 1 --horizon 1000 --delta 0.01",
+    f"bounds {BOUNDED} --rho 1 --horizon 1000 --delta 0.01 --support 0 1",
     "paper fig2-left --runs 2 --out paper",
     f"paper fig2-left --runs 2 --rho 0.5 {ARMS} --out paper",
     f"portfolio table.csv --horizon 30 --column east --column west {FEW}",

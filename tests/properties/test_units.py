@@ -26,8 +26,8 @@ from prudent.study.toml import load, to_toml
 
 POLICIES = {entry.name: set(entry.factory._fields) for entry in policies.entries()}
 BOUNDED = {name for name, fields in POLICIES.items() if fields & {"low", "high", "best", "size", "values"}}
-BINARY = {"bernoulli-thompson", "bernoulli-mvts"}
-SLOW = {"npts", "npts-sg", "rho-mts", "m-cvts"}
+BINARY = {"bernoulli-thompson", "bernoulli-mvts", "bernoulli-mv-imed"}
+SLOW = {"npts", "npts-sg", "rho-mts", "m-cvts", "finite-mv-imed"}
 EUROS = [(40.0, 900.0), (55.0, 8100.0), (38.0, 100.0)]
 """Means and variances of three options; at ρ = 55 euros the steady third is best."""
 

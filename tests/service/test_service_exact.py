@@ -9,10 +9,9 @@ from agents import ALL, COINS, KEEPERS, LAWS, N_ARMS, risk_of
 from prudent import Agent, PrudentError
 from prudent.arms.sampling import draw
 from prudent.engine.record import FINE, Record, Statistics, write_down
-from prudent.engine.stepping import step_phases, step_scores
+from prudent.engine.simulation import stepper
 from prudent.policies.base import Setting, policies
 from prudent.policies.binding import bind
-from prudent.policies.scoring import needs_no_clock
 from prudent.service import messages as m
 from prudent.service.problems import RequestError
 from prudent.service.service import Service
@@ -61,11 +60,7 @@ def test_driven_with_a_simulations_rewards_it_chooses_the_same_arms(sqlite, poli
     ready = bind(made, Setting(N_ARMS, risk_of(policy), ROUNDS))
     simulated, live = Record.empty(1, ROUNDS, N_ARMS), Record.empty(1, ROUNDS, N_ARMS)
     rounds, rng = np.arange(1, ROUNDS + 1), np.random.Generator(np.random.PCG64(np.random.SeedSequence(5)))
-    if hasattr(ready, "score"):
-        kind = needs_no_clock(type(ready)), ROUNDS
-        assert step_scores(ready, *kind, laws, 0, rounds, simulated, np.zeros(1, bool), rng) == FINE
-    else:
-        assert step_phases(ready, 0, laws, 0, rounds, simulated, np.zeros(1, bool), rng) == FINE
+    assert stepper(ready, ROUNDS)(laws, 0, rounds, simulated, np.zeros(1, bool), rng) == FINE
 
     name, _ = opened(sqlite, policy)
     (asked,) = given(sqlite, name, m.Ask())

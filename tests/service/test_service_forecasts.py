@@ -55,9 +55,10 @@ def made(monkeypatch):
 
 def test_a_forecast_is_kept_until_the_log_has_grown(made):
     agent = Agent()
-    assert made.position(1) == 0
+    assert made.last(1, ("a", "b")) is None
     first = made.of(1, state(agent, 1000), 10.0)
-    assert (first.seq, made.position(1), agent.made) == (1000, 1000, 1)
+    assert (first.seq, made.last(1, ("a", "b")), agent.made) == (1000, first, 1)
+    assert made.last(1, ("a",)) is None
     assert made.of(1, state(agent, 1049), 10.0) == first
     assert made.of(1, state(agent, 1050), 10.0).seq == 1050
     assert made.of(1, state(agent, 10_000), 10.0).seq == 10_000
@@ -130,15 +131,18 @@ def test_the_page_and_the_report_say_how_it_may_end(site):
     assert kept.seq == view.fold.seq
     again = get(site, "/e/one/live", ("if-none-match", tag))
     assert again.status == (304 if tag == again.headers["etag"] else 200)
-    assert again.headers["etag"] == f'"{view.fold.seq}-{kept.seq}"'
+    assert again.headers["etag"] == f'"{view.fold.seq}-0-{kept.seq}"'
     page = get(site, "/e/one").body.decode()
-    assert f'data-seq="{view.fold.seq}-{kept.seq}"' in page
+    assert f'data-seq="{view.fold.seq}-0-{kept.seq}"' in page
     for text in (page, get(site, "/e/one/report").body.decode()):
         assert "After 1,000 rounds the regret per round will lie between" in text
         assert f"As of event {kept.seq}" in text
         assert 'class="fan"' in text
     assert "No forecast: a and b have fewer than 3 rewards" in get(site, "/e/two").body.decode()
     assert len(page) < 40_000
+    site.service.forecasts.stop()
+    site.service.run("one", m.AddArm("c", "new"))
+    assert 'class="fan"' not in get(site, "/e/one/live").body.decode()
 
 
 def test_names_of_arms_are_only_text():

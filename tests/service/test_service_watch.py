@@ -9,6 +9,7 @@ from prudent.service import messages as m
 from prudent.service.answers import answers_of
 from prudent.service.problems import RequestError
 from prudent.service.service import Service
+from prudent.service.site.facts import sentence
 from prudent.service.site.parts import alarms, health
 from prudent.service.spec import decoded
 from prudent.service.store import MIGRATIONS, Store, open_store
@@ -77,6 +78,8 @@ def test_a_change_is_said_wherever_alarms_are(changed):
     assert alarm.startswith("The rewards of x have changed: their mean lay between")
     assert "at most 1 % of experiments" in alarm
     assert health(view, None)["Have rewards changed?"] == "yes, of 1 arm"
+    best = view.fold.agent.leader()
+    assert sentence(view.fold, best._replace(decided=True, excluded=("y",))).endswith("find the reason first.")
 
 
 def test_smaller_is_better_changes_the_sign_of_nothing_that_is_said(tmp_path):

@@ -16,8 +16,8 @@ from test_site import FORM, HERE, HOSTILE, Tags
 
 from prudent.cli import main
 from prudent.errors import PrudentError
+from prudent.service import computing, planner
 from prudent.service import drafts as drafts_module
-from prudent.service import planner
 from prudent.service.computing import FOUND
 from prudent.service.drafts import LATE, Drafts
 from prudent.service.problems import RequestError
@@ -466,6 +466,33 @@ def test_a_plan_that_fails_says_why_and_can_be_changed(site, person, waiting, pr
     page = person.get(waiting).body.decode()
     assert words in page
     assert 'value="Shop"' in page
+
+
+@needs_shell
+def test_a_database_that_does_not_answer_for_a_moment_ends_no_plan(site, waiting, program, monkeypatch):
+    program('sleep 1; echo "after all" > "$3/wrong.txt"; exit 1')
+    refused = []
+
+    def busy(*given):
+        refused.append(given)
+        raise RequestError("busy", "many requests are waiting")
+
+    monkeypatch.setattr(site.app.site.planning.drafts, "going_on", busy)
+    with planning(site):
+        until(lambda: state_of(site, waiting) == "editing")
+    assert refused
+    assert site.app.site.planning.drafts.find(waiting.rpartition("/")[2]).words == "after all\n"
+
+
+def test_whoever_computes_says_how_far_it_is_and_ends_with_its_parent(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    told = computing._Told(10)
+    told(4)
+    told(5)
+    assert (tmp_path / "progress.txt").read_text() == "9 10"
+    told.parent = -1
+    with pytest.raises(SystemExit):
+        told(1)
 
 
 @needs_shell

@@ -111,6 +111,16 @@ def test_a_cost_has_the_unit_of_its_risk(site):
     assert "There were none." in words
 
 
+def test_the_page_has_the_units_too(site):
+    words = Tags(get(site, "/e/shop").body.decode()).words
+    for what in ("Mean EUR", "Standard deviation EUR", "Cost EUR²", "Cost of each arm, EUR²"):
+        assert what in words
+    assert re.search(r"Regret per round[\d., −to]+EUR²", words)
+    assert re.search(r"Within arms[\d., ]+EUR²", words)
+    assert "EUR²" in Tags(get(site, "/").body.decode()).words
+    assert "EUR²" not in Tags(get(site, "/e/mean").body.decode()).words
+
+
 def test_long_experiments_do_not_make_it_long(site):
     site.service.create(decoded({**SPEC, "name": "long", "guardrails": []}))
     for i in range(20):

@@ -27,6 +27,17 @@ def test_both_engines_follow_the_exact_law(policy, which, order):
 
 
 @pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(
+    ("policy", "which"),
+    [*(("mv-imed", which) for which in range(5)), *(("bernoulli-mv-imed", coins) for coins in range(3))],
+)
+def test_policies_that_compare_arms_follow_the_exact_law(policy, which, order):
+    bandit, rho, n = bandits(order)[which]
+    (cell,) = simulated(policy, bandit, rho, n * 2 // 3)
+    assert abs(cell.z(RUNS, seed=which)[1]) < FALSE_ALARM, cell.title
+
+
+@pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("which", range(5))
 @pytest.mark.parametrize("strategy", ["successive-rejects", "ucb-e"])
 def test_identification_follows_the_exact_law(strategy, which, order):

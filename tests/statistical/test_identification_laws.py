@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from prudent import Bandit, Bernoulli, Beta, Gaussian, MeanVariance, Uniform, identify
+from prudent import Bandit, Bernoulli, Beta, Gaussian, MeanVariance, Uniform, VaR, identify
 from prudent.risk.base import RiskMeasure
 
 FALSE_ALARM = 1e-9
@@ -118,6 +118,7 @@ SURE = [
     ("lucb", SharpMeanVariance(1.0), CLOSE),
     ("lucb", SharpMeanVariance(0.0), [Bernoulli(0.4), Uniform(0.0, 1.0), Uniform(0.0, 0.5)]),
     ("lucb", Median(), [Uniform(0.0, 1.0), Beta(1.0, 3.0), Beta(3.0, 1.5)]),
+    ("qlucb", VaR(0.5), [Uniform(0.0, 1.0), Beta(1.0, 3.0), Beta(3.0, 1.5)]),
     ("va-lucb(limit=0.26)", MEAN, CLOSE),
     ("va-lucb(limit=0.15)", MEAN, [Bernoulli(0.6), Beta(2.0, 2.0), Uniform(0.0, 0.8)]),
     ("va-lucb(limit=0.05)", MEAN, [Bernoulli(0.5), Uniform(0.0, 1.0)]),

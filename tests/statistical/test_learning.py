@@ -85,6 +85,9 @@ LEARNERS = [
     *((name, bandit, 1_000) for name in SEED_POLICIES for bandit in (GAUSSIAN, COINS)),
     *((name, bandit, 1_000) for name in ("mv-dsee(rule=log, a=20)", "mts", "mvts") for bandit in (GAUSSIAN, COINS)),
     *((name, GAUSSIAN, 1_000) for name in ("mv-ucb", "mv-dsee", "thompson")),
+    *((name, GAUSSIAN, 1_000) for name in ("mv-imed", "prudent")),
+    *((name, COINS, 300) for name in ("bernoulli-mv-imed", "prudent")),
+    ("finite-mv-imed(values=[0, 0.5, 1])", STEPS, 300),
     ("vts", GAUSSIAN, 1_000),  # at ρ = 1 it is greedy in the mean, and one coin in ten starts with a 0
     *((name, COINS, 1_000) for name in ("thompson(sd=0.5)", "bernoulli-thompson", "bernoulli-mvts", "kl-ucb")),
     *((name, COINS, 300) for name in ("mv-ucb(b=1)", "mv-dsee", "npts", "rho-mts")),

@@ -11,10 +11,9 @@ from agents import ALL, COINS, HORIZON, KEEPERS, LAWS, N_ARMS, NAMES, Worst, pla
 from prudent import MVLCB, UCB1, Agent, CVaR, Entropic, MeanVariance, PrudentError, VaR
 from prudent.arms.sampling import draw
 from prudent.engine.record import FINE, Record, Statistics, write_down
-from prudent.engine.stepping import step_phases, step_scores
+from prudent.engine.simulation import stepper
 from prudent.policies.base import Setting, policies
 from prudent.policies.binding import bind, served_risk
-from prudent.policies.scoring import needs_no_clock
 from strangers import IdlePolicy
 
 # The agent and the engine
@@ -38,11 +37,7 @@ def test_driven_with_a_simulations_rewards_it_chooses_the_same_arms(policy):
     simulated, live = Record.empty(1, HORIZON, N_ARMS), Record.empty(1, HORIZON, N_ARMS)
     rounds = np.arange(1, HORIZON + 1)
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(5)))
-    if hasattr(ready, "score"):
-        kind = needs_no_clock(type(ready)), HORIZON
-        assert step_scores(ready, *kind, laws, 0, rounds, simulated, np.zeros(1, bool), rng) == FINE
-    else:
-        assert step_phases(ready, 0, laws, 0, rounds, simulated, np.zeros(1, bool), rng) == FINE
+    assert stepper(ready, HORIZON)(laws, 0, rounds, simulated, np.zeros(1, bool), rng) == FINE
 
     agent = Agent(policy, N_ARMS, HORIZON, seed=5, risk=risk, scale=1)
     for t in range(HORIZON):

@@ -15,7 +15,7 @@ from prudent.engine.stepping import step_phases, step_scores
 from prudent.policies.base import Setting, policies
 from prudent.policies.binding import bind
 from prudent.policies.helpers import cheapest, choose_only
-from prudent.policies.scoring import costs_need_rewards, needs_no_clock
+from prudent.policies.scoring import needs_no_clock, room_for
 from strangers import IdlePolicy
 
 BANDIT = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
@@ -41,6 +41,9 @@ INTERPRETED = [
     "epsilon-greedy",
     "best-of-both",
     "mv-dsee",
+    "mv-imed",
+    "finite-mv-imed",
+    "rho-mts",
     Worst(),
     LeastTail(),
 ]
@@ -60,9 +63,8 @@ def kernel_of(policy, batch):
     ready = bind(made, Setting(N_ARMS, risk_of(made), HORIZON))
     if hasattr(ready, "score"):
         kind = (needs_no_clock(type(ready)),)
-        return lambda *rest: scores(ready, *kind, batch, HORIZON, *rest)
-    room = HORIZON if costs_need_rewards(ready) else 0
-    return lambda *rest: phases(ready, batch, room, *rest)
+        return lambda *rest: scores(ready, *kind, batch, room_for(ready, HORIZON), *rest)
+    return lambda *rest: phases(ready, batch, room_for(ready, HORIZON), *rest)
 
 
 @pytest.mark.parametrize("policy", [*COMPILED, *INTERPRETED], ids=str)

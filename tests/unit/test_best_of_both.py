@@ -143,6 +143,7 @@ def test_both_engines_have_one_law(bandit, rho):
         (lambda: BestOfBoth(budget=math.inf), "best-of-both: budget"),
         (lambda: BestOfBoth(delta=5), "best-of-both: delta .* pass 0.05"),
         (lambda: BestOfBoth(range=0), "best-of-both: range"),
+        (lambda: BestOfBoth(search="ucb1"), "best-of-both: search must be one of mv-lcb, mv-imed, got 'ucb1'"),
         (lambda: bound(horizon=2, n_arms=3), "best-of-both: horizon must be at least the number of arms, 3, got 2"),
         (lambda: bound(horizon=None), "best-of-both: needs the horizon"),
     ],

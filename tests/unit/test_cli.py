@@ -138,6 +138,22 @@ def test_bounds_prints_every_result():
     assert json.loads(run("bounds", *ARMS, "--rho", 0, "--horizon", 5000, "--json").stdout)
 
 
+def test_bounds_takes_the_model_of_the_lower_bound():
+    arms = ["--arm", "beta(2, 2)", "--arm", "bernoulli(0.3)", "--horizon", 100, "--json"]
+
+    def lower(*model):
+        rows = json.loads(run("bounds", *arms, *model).stdout)
+        return next(row for row in rows if row["name"] == "Lower bound, these arms")
+
+    assert lower()["corrected"] is None
+    assert lower("--support", 0, 1)["corrected"] == pytest.approx(0.0642, abs=1e-4)
+    coins = ["bounds", "--arm", "bernoulli(0.3)", "--arm", "bernoulli(0.9)", "--horizon", 100]
+    assert "all laws on 3 values" in " ".join(run(*coins, "--values", "0, 0.5, 1").stdout.split())
+    wrong = run(*coins, "--values", "0; 1")
+    assert wrong.exit_code == 2
+    assert "values must be numbers with commas between them, got '0; 1'; write --values 0,0.5,1" in wrong.stderr
+
+
 HEAVY = ("numpy", "numba", "scipy", "polars", "matplotlib", "joblib", "jinja2", "rich", "prudent.engine")
 
 

@@ -28,9 +28,11 @@ PAGES = [
     "docs/leaping.md",
     "docs/live.md",
     "docs/lower-bounds.md",
+    "docs/mv-imed.md",
     "docs/plan.md",
     "docs/policies.md",
     "docs/portfolios.md",
+    "docs/results.md",
     "docs/risks.md",
     "docs/studies.md",
     "docs/worlds.md",
@@ -113,8 +115,8 @@ def test_no_reference_is_written_out_by_hand():
 
 
 ENTRY_POINTS = (
-    "simulate", "identify", "simulate_portfolio", "Bandit", "PortfolioBandit", "Agent", "Law", "RiskMeasure",
-    "best_sequence", "study.Study", "study.run", "plan.advise", "testing.check_policy",
+    "simulate", "Comparison", "identify", "simulate_portfolio", "Bandit", "PortfolioBandit", "Agent", "Law",
+    "RiskMeasure", "best_sequence", "study.Study", "study.run", "plan.advise", "testing.check_policy",
 )  # fmt: skip
 
 

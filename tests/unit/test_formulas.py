@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 from scipy.stats import binom, entropy
 
 from prudent.arms.base import Law
@@ -16,23 +17,27 @@ from prudent.policies.anytime_mv_lcb import AnytimeMVLCB
 from prudent.policies.b_cvts import BCVTS
 from prudent.policies.base import FOREVER, UNSET, Arm, Arms, Setting, spec
 from prudent.policies.base import policies as registry
+from prudent.policies.bernoulli_mv_imed import BernoulliMVIMED
 from prudent.policies.bernoulli_mvts import BernoulliMVTS
 from prudent.policies.bernoulli_thompson import BernoulliThompson
 from prudent.policies.binding import bind, serves
 from prudent.policies.cvar_ucb import CVaRUCB
 from prudent.policies.entropic_lcb import EntropicLCB
+from prudent.policies.finite_mv_imed import FiniteMVIMED
 from prudent.policies.kl_ucb import KLUCB, kl_upper
 from prudent.policies.m_cvts import MCVTS
 from prudent.policies.marab import MaRaB
 from prudent.policies.mean_cvar_lcb import MeanCVaRLCB
 from prudent.policies.mts import MTS
 from prudent.policies.mv_dsee import MVDSEE
+from prudent.policies.mv_imed import MVIMED
 from prudent.policies.mv_lcb import MVLCB
 from prudent.policies.mv_ucb import MVUCB
 from prudent.policies.mvts import MVTS
 from prudent.policies.npts import NPTS
 from prudent.policies.quantile_ucb import QuantileUCB
 from prudent.policies.rho_mts import RhoMTS
+from prudent.policies.scoring import counted
 from prudent.policies.thompson import Thompson
 from prudent.policies.u_ucb import UUCB
 from prudent.policies.vts import VTS
@@ -44,6 +49,7 @@ from prudent.testing import check_policy
 
 INF = math.inf
 RISK = MeanVariance(0.7)
+SUPPORT = (0.0, 0.25, 0.5, 1.0)
 
 
 @dataclass(frozen=True)
@@ -176,6 +182,78 @@ def test_bernoulli_policies(ones: int, zeros: int, rho: float) -> None:
     assert bound(BernoulliMVTS(INF)).score(arm, stream()) == pytest.approx(-theta)
 
 
+def price(mean: float, variance: float, cost: float, rho: float) -> float:
+    """K of a Gaussian law as the derivation has it, with the nearest variance and mean of cost c."""
+    if rho == INF:
+        return 0.5 * math.log(1 + (-cost - mean) ** 2 / variance)
+    if rho == 0.0:
+        return 0.5 * (math.log(cost / variance) + variance / cost - 1) if cost > 0 else INF
+    a = cost + rho * mean
+    q = variance + a * a / rho**2
+    nearest = 2 * q / (1 + math.sqrt(1 + 4 * q / rho**2))
+    shift = mean - (nearest - cost) / rho
+    return 0.5 * (math.log(nearest / variance) + (variance + shift**2) / nearest - 1)
+
+
+@given(st.integers(3, 10_000), st.floats(-3, 3), st.floats(0.1, 3), st.floats(0.1, 3), st.floats(0.2, 5))
+def test_mv_imed(pulls: int, mean: float, variance: float, gap: float, rho: float) -> None:
+    arm = Arm(pulls, mean, variance)
+    for tolerance, own in ((rho, variance - rho * mean), (0.0, variance), (INF, -mean)):
+        score = bound(MVIMED(tolerance)).score(arm, own - gap)
+        wanted = (pulls - 2) * price(mean, variance, own - gap, tolerance) + math.log(pulls)
+        assert score == pytest.approx(wanted, rel=1e-6)
+        assert bound(MVIMED(tolerance)).score(arm, own) == math.log(pulls)
+        assert bound(MVIMED(tolerance)).score(Arm(2, mean, variance), own - gap) == -INF
+
+
+@given(st.integers(0, 20), st.integers(0, 20), st.floats(0, 3), st.floats(0.01, 0.2))
+def test_bernoulli_and_finite_mv_imed(ones: int, zeros: int, rho: float, gap: float) -> None:
+    """Against all probabilities whose cost is small enough, on a grid; in euros it is the same."""
+    arm = seen([1.0] * ones + [0.0] * (zeros + 1))
+    cost = arm.variance - rho * arm.mean - gap
+    q = np.linspace(0, 1, 100_001)[1:-1]
+    around = np.flatnonzero(np.diff(q * (1 - q) - rho * q <= cost))
+    ends = [x for i in around for x in q[[i, i + 1]]]
+    least = min([entropy([1 - arm.mean, arm.mean], [1 - x, x]) for x in ends], default=INF)
+    score = bound(BernoulliMVIMED(rho)).score(arm, cost)
+    if least < 3.0:
+        assert score == pytest.approx(arm.pulls * least + math.log(arm.pulls), rel=1e-3, abs=1e-2)
+    euros = bound(BernoulliMVIMED(50 * rho, 10.0, 60.0))
+    moved = Arm(arm.pulls, 10 + 50 * arm.mean, 2500 * arm.variance)
+    assert euros.score(moved, 2500 * cost - 50 * rho * 10) == pytest.approx(score, rel=1e-6, abs=1e-9)
+    counts = np.array([float(zeros + 1), float(ones)])
+    assert bound(FiniteMVIMED(rho, (0.0, 1.0))).score(arm, cost, counts) == pytest.approx(score, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.3, 1.0, 5.0])
+def test_finite_mv_imed_finds_the_nearest_law(rho: float) -> None:
+    rng, x = stream(), np.array(SUPPORT)
+    for _ in range(3):
+        counts = rng.integers(1, 9, len(x)).astype(float)
+        p = counts / counts.sum()
+        own, lowest = weighed(p, x, rho), -rho
+        cost = own - 0.3 * (own - lowest)
+        found = [
+            minimize(
+                lambda g, p=p: (p * np.log(p / np.maximum(g, 1e-12))).sum(),
+                rng.dirichlet(np.ones(len(x))),
+                bounds=[(1e-9, 1)] * len(x),
+                constraints=[
+                    {"type": "eq", "fun": lambda g: g.sum() - 1},
+                    {"type": "ineq", "fun": lambda g, cost=cost: cost - weighed(g, x, rho)},
+                ],
+            )
+            for _ in range(6)
+        ]
+        least = min(each.fun for each in found if each.success)
+        score = bound(FiniteMVIMED(rho, SUPPORT)).score(Arm(int(counts.sum()), 0.0, 0.0), cost, counts)
+        assert score == pytest.approx(counts.sum() * least + math.log(counts.sum()), rel=1e-4)
+
+
+def weighed(p: Any, x: Any, rho: float) -> float:
+    return float(p @ x**2 - (p @ x) ** 2 - rho * (p @ x))
+
+
 # The mean
 
 
@@ -261,25 +339,23 @@ def test_b_cvts_is_the_cvar_of_randomly_weighted_rewards(rewards: Any, alpha: fl
     assert BCVTS(alpha, high).score(seen(rewards), stream(), rewards) == pytest.approx(-index, abs=1e-9)
 
 
-SUPPORT = (0.0, 0.25, 0.5, 1.0)
-
-
 @given(st.lists(st.sampled_from(SUPPORT), min_size=1).map(sorted).map(np.array), levels, tolerances)
 def test_m_cvts_and_rho_mts_draw_from_the_posterior(rewards: Any, alpha: float, rho: float) -> None:
-    weights = stream().standard_gamma([1 + (rewards == x).sum() for x in SUPPORT])
+    counts = np.array([float((rewards == x).sum()) for x in SUPPORT])
+    weights = stream().standard_gamma(1 + counts)
     weights /= weights.sum()
     arm = seen(rewards)
     index = worst_fraction(SUPPORT, weights, alpha)
-    assert bound(MCVTS(alpha, SUPPORT)).score(arm, stream(), rewards) == pytest.approx(-index)
+    assert bound(MCVTS(alpha, SUPPORT)).score(arm, stream(), counts) == pytest.approx(-index)
     mean = (weights * SUPPORT).sum()
     cost = (weights * (np.array(SUPPORT) - mean) ** 2).sum() - rho * mean
-    assert bound(RhoMTS(SUPPORT), MeanVariance(rho)).score(arm, stream(), rewards) == pytest.approx(cost)
+    assert bound(RhoMTS(SUPPORT), MeanVariance(rho)).score(arm, stream(), counts) == pytest.approx(cost)
 
 
 def test_rewards_off_the_values_count_as_the_next_value() -> None:
-    near, exact = (np.array(x) for x in ([0.1, 0.3, 0.8, 2.0], [0.25, 0.5, 1.0, 1.0]))
-    ready = bound(MCVTS(0.3, SUPPORT))
-    assert ready.score(seen(near), stream(), near) == ready.score(seen(exact), stream(), exact)
+    near, exact = counted(SUPPORT, [0.1, 0.3, 0.8, 2.0, -1.0]), counted(SUPPORT, [0.25, 0.5, 1.0, 1.0, 0.0])
+    assert near.tolist() == exact.tolist() == [1.0, 1.0, 1.0, 2.0]
+    assert counted(SUPPORT, []).tolist() == [0.0, 0.0, 0.0, 0.0]
 
 
 # Any risk

@@ -27,6 +27,7 @@ from prudent.policies.w_ucb import WUCB
 from prudent.risk.base import RiskMeasure
 from prudent.risk.distortion import ProportionalHazard
 from prudent.risk.mean_variance import MeanVariance
+from prudent.risk.prospect import CPT
 from prudent.risk.sharpe import Sharpe
 from prudent.risk.tails import CVaR
 
@@ -196,6 +197,15 @@ def test_w_ucb_is_the_distorted_mean_at_the_edge_of_the_band(rewards: Any, t: in
     # The paper's index, with |p^r − q^r| ≤ |p − q|^r.
     published = ProportionalHazard(r).sample_cost(rewards) - (high - low) * width**r
     assert score >= published - 1e-9
+
+
+@given(samples, clocks)
+def test_w_ucb_takes_the_best_law_of_the_band_for_prospect_theory(rewards: Any, t: int) -> None:
+    """The worst rewards lose the band's width of probability, and the largest possible reward gets it."""
+    s, low, high, risk = len(rewards), -1.0, 3.0, CPT(reference=0.5)
+    edge = np.maximum(np.arange(s + 1) / s - math.sqrt(3 * math.log(t) / (2 * s)), 0.0)
+    cost = risk.sample_cost(np.append(rewards, high), np.diff(np.append(edge, 1.0)))
+    assert bound(WUCB(low=low, high=high), risk).score(seen(rewards), t, rewards) == pytest.approx(cost, abs=1e-9)
 
 
 def test_w_ucb_of_the_cvar_is_cvar_ucb_with_its_own_failure() -> None:

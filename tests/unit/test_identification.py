@@ -32,6 +32,7 @@ from prudent.policies.base import strategies as registry
 from prudent.policies.binding import bind
 from prudent.risk.base import RiskMeasure
 from prudent.risk.base import risks as risk_registry
+from prudent.risk.tails import VaR
 from strangers import IdleStrategy, Spendthrift
 
 MEAN = MeanVariance(math.inf)
@@ -88,8 +89,9 @@ def same(a: Searches, b: Searches) -> bool:
 
 def asked(name: str) -> dict:
     """Small problems of every strategy."""
-    limit = {"most_pulls": 3_000} if name in ("lucb", "va-lucb") else {}
-    return {"risk": OwnMean() if name == "lucb" else MEAN, **({"delta": 0.1} if limit else {"budget": 40}), **limit}
+    limit = {"most_pulls": 3_000} if name in ("lucb", "qlucb", "va-lucb") else {}
+    risk = {"lucb": OwnMean(), "qlucb": VaR(0.5)}.get(name, MEAN)
+    return {"risk": risk, **({"delta": 0.1} if limit else {"budget": 40}), **limit}
 
 
 # Allocations
@@ -322,7 +324,10 @@ def test_one_run_has_a_summary() -> None:
         ({"budget": None, "delta": 5}, r"delta must lie in \(0, 1\), got 5; for a 5 % failure rate pass 0.05"),
         ({"budget": None, "delta": 5.0}, "got 5.0; for a 5 % failure rate pass 0.05"),
         ({"budget": None, "delta": 0.0}, r"delta must lie in \(0, 1\)"),
-        ({"budget": None, "delta": 0.1}, "uniform: needs budget=…, got delta; with a delta take one of lucb, va-lucb"),
+        (
+            {"budget": None, "delta": 0.1},
+            "uniform: needs budget=…, got delta; with a delta take one of lucb, qlucb, va-lucb",
+        ),
         ({"strategy": "lucb"}, "lucb: needs delta=…, got budget; with a budget take one of sequential-halving"),
         ({"strategy": "sequential-halving", "budget": 5}, "sequential-halving: budget must be at least .* = 6, got 5"),
         ({"strategy": "successive-reject"}, "did you mean successive-rejects"),

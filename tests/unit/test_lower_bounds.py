@@ -18,12 +18,14 @@ from prudent import (
     Empirical,
     Gaussian,
     MeanVariance,
+    Mixture,
     PrudentError,
     Uniform,
     simulate,
 )
 from prudent.confidence import divergence
-from prudent.theory import asymptotic_bound, bounds, least_divergence, lower_bound
+from prudent.confidence.finite_divergence import finite
+from prudent.theory import asymptotic_bound, bounds, divergences, least_divergence, lower_bound
 
 MEAN = MeanVariance(math.inf)
 RISKS = (MeanVariance(0.0), MeanVariance(0.3), MeanVariance(4.0), MEAN, CVaR(0.3), CVaR(0.8))
@@ -123,6 +125,30 @@ def test_a_known_divergence_of_a_continuous_law():
 
     best = max(dual(x) for x in np.linspace(1e-3, 1.0 / (1.0 - m) - 1e-9, 200_001))
     assert least_divergence(Uniform(0.0, 1.0), -m, MEAN, support=(0, 1)) == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.3, 4.0, math.inf])
+def test_the_divergence_that_policies_use_on_finitely_many_values_is_the_same(rho):
+    for counts in ((3, 2, 1, 1), (1, 4, 0, 2), (2, 0, 3, 0)):
+        cost = MeanVariance(rho).cost(law_of(counts)) - 0.05
+        k = least_divergence(law_of(counts), cost, MeanVariance(rho), values=VALUES)
+        assert finite(VALUES, np.array(counts, dtype=float), cost, rho) == pytest.approx(k, rel=1e-7)
+
+
+def test_long_samples_are_taken_in_pieces(monkeypatch):
+    law, given = law_of((3, 2, 1, 1)), {"risk": MeanVariance(0.3), "support": (-1, 2)}
+    whole = least_divergence(law, 0.0, **given)
+    monkeypatch.setattr(divergences, "AT_ONCE", 40)
+    assert least_divergence(law, 0.0, **given) == pytest.approx(whole, rel=1e-12)
+
+
+def test_a_mixture_is_taken_part_by_part():
+    """Half of it at 0 or 1: the same as a sample of it that has these values and quantiles of the rest."""
+    mixture = Mixture(["bernoulli(0.3)", "uniform(0, 1)"], [0.5, 0.5])
+    sample = Empirical([*[0.0] * 350, *[1.0] * 150, *((np.arange(500) + 0.5) / 500)])
+    for risk in (MeanVariance(1.0), MEAN):
+        k = [least_divergence(law, risk.cost(mixture) - 0.1, risk, support=(0, 1)) for law in (mixture, sample)]
+        assert k[0] == pytest.approx(k[1], rel=1e-4)
 
 
 def test_cheap_values_far_apart():

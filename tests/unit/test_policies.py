@@ -77,6 +77,10 @@ SPECS = {
 BOUNDED = {
     "b-cvts": ["b-cvts(alpha=0.2)", "b-cvts(alpha=1, high=2)"],
     "bernoulli-mvts": ["bernoulli-mvts", "bernoulli-mvts(rho=inf)"],
+    "mv-imed": ["mv-imed", "mv-imed(rho=0)", "mv-imed(rho=inf)"],
+    "bernoulli-mv-imed": ["bernoulli-mv-imed", "bernoulli-mv-imed(rho=inf)"],
+    "finite-mv-imed": ["finite-mv-imed"],
+    "prudent": ["prudent", "prudent(rho=inf)"],
     "bernoulli-thompson": ["bernoulli-thompson"],
     "cvar-ucb": ["cvar-ucb(alpha=0.2)", "cvar-ucb(alpha=1, delta=0.1)"],
     "entropic-lcb": ["entropic-lcb(lam=2)", "entropic-lcb(lam=50, low=-1, high=20)"],

@@ -12,7 +12,7 @@ import numpy as np
 
 from prudent.arms.sampling import Laws, draw, include
 from prudent.arrays import Array, Counts, Marks
-from prudent.compiled import helper, kernel
+from prudent.compiled import helper, in_kernels, kernel
 from prudent.engine.record import (
     BAD_PHASE,
     BAD_SCORE,
@@ -29,7 +29,7 @@ from prudent.engine.record import (
 )
 from prudent.engine.stepping import next_phase
 from prudent.policies.base import Arm
-from prudent.policies.scoring import cost_of, insert, rewards_of, score_of
+from prudent.policies.scoring import compares, cost_of, insert, keep, kept_of, own_cost, score_of
 from prudent.policies.ties import arm_of, below
 
 
@@ -65,6 +65,37 @@ def show(arms: Statistics, late: Array, seen: Any, kept: Array) -> None:
     copy_statistics(arms, Statistics(seen.pulls, seen.mean, seen.variance))
 
 
+@helper
+def show_scorer(policy: Any, arms: Statistics, late: Array, seen: Statistics, kept: Array) -> None:
+    """A policy that scores arms gets to see a batch: what its score asks for is kept."""
+    for row in range(len(late)):
+        i = int(late[row, 0])
+        keep(policy, kept, i, seen.pulls[i], late[row, 1])
+        seen.pulls[i] += 1
+    copy_statistics(arms, seen)
+
+
+def best_cost_of(policy: Any, seen: Statistics, kept: Array) -> float:
+    """The smallest estimated cost of all arms with rewards, for a score that asks for it; 0 for others."""
+    return _smallest_cost(policy, seen, kept) if compares(type(policy)) else 0.0
+
+
+@in_kernels(best_cost_of)
+def _best_cost_of(policy: Any, seen: Any, kept: Any) -> Any:
+    if compares(policy.instance_class):
+        return _smallest_cost
+    return lambda policy, seen, kept: 0.0
+
+
+@helper
+def _smallest_cost(policy: Any, seen: Statistics, kept: Array) -> float:
+    smallest = math.inf
+    for i in range(len(seen.pulls)):
+        if seen.pulls[i] > 0:
+            smallest = min(smallest, own_cost(policy, arm_of(seen, i), kept_of(policy, kept, i, seen.pulls[i])))
+    return smallest
+
+
 @kernel
 def batch_scores(
     policy: Any,
@@ -81,28 +112,31 @@ def batch_scores(
     """Run a policy that scores arms; arguments as for `step_scores`, and the rounds of a batch."""
     n_runs, _, n_arms = record.pulls.shape
     arms, seen, scores = no_statistics(n_arms), no_statistics(n_arms), np.empty(n_arms)
-    kept, late = np.empty((n_arms, room)), np.empty((min(batch, room), 2))
+    kept, late = np.zeros((n_arms, room)), np.empty((min(batch, rounds[-1]) if room > 0 else 0, 2))
     for run in range(n_runs):
         clear(arms)
         clear(seen)
-        t = 0
+        kept[:] = 0.0
+        t, best_cost = 0, math.inf
         for snapshot in range(len(rounds)):
             while t < rounds[snapshot]:
                 if halt[0]:
                     return HALTED
                 t += 1
+                if (t - 1) % batch == 0:
+                    best_cost = best_cost_of(policy, seen, kept)
                 for i in range(n_arms):
                     if clock_free and (t - 1) % batch > 0:
                         continue  # scored at the start of the batch
                     scores[i] = -math.inf
                     if seen.pulls[i] > 0:
                         arm = Arm(seen.pulls[i], seen.mean[i], seen.variance[i])
-                        scores[i] = score_of(policy, arm, t, rng, rewards_of(policy, kept, i, seen.pulls[i]))
+                        scores[i] = score_of(policy, arm, best_cost, t, rng, kept_of(policy, kept, i, seen.pulls[i]))
                         if math.isnan(scores[i]):
                             return BAD_SCORE
                 pull(laws, least_busy(scores, seen, arms), arms, t, late, rng)
                 if t % batch == 0:
-                    show(arms, late, seen, kept)
+                    show_scorer(policy, arms, late, seen, kept)
             write_down(record, run, snapshot, arms, laws, best, rng)
     return FINE
 

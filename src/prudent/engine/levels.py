@@ -192,15 +192,15 @@ def guess_level(
         mean, variance = arms.mean[i], arms.variance[i]
         if blind:
             s, mean, variance = max(16, int(target) // n_arms), src.mean[i], src.variance[i]
-        here = score_of(policy, Arm(s, mean, variance), 0, 0, 0)
-        there = score_of(policy, Arm(4 * s, mean, variance), 0, 0, 0)
+        here = score_of(policy, Arm(s, mean, variance), 0, 0, 0, 0)
+        there = score_of(policy, Arm(4 * s, mean, variance), 0, 0, 0, 0)
         b[i] = 2.0 * (there - here) * math.sqrt(s)
         a[i] = here + b[i] / math.sqrt(s)
         if not b[i] > 0.0:
             return -math.inf
         deviation = math.sqrt(variance)
-        by_mean = score_of(policy, Arm(s, mean + 0.01 * deviation, variance), 0, 0, 0) - here
-        by_variance = score_of(policy, Arm(s, mean, variance * 1.01), 0, 0, 0) - here
+        by_mean = score_of(policy, Arm(s, mean + 0.01 * deviation, variance), 0, 0, 0, 0) - here
+        by_variance = score_of(policy, Arm(s, mean, variance * 1.01), 0, 0, 0, 0) - here
         noise[i] = 100.0 * math.hypot(by_mean, math.sqrt(2.0) * by_variance)
         guess = min(guess, a[i] - b[i] / math.sqrt(target))
     for i in range(n_arms):

@@ -135,7 +135,7 @@ def advance(
             for j in range(width):
                 behind[trail, j] = ahead[at, j]
             trail += 1
-        score = score_of(policy, Arm(pulls, mean, variance), 0, 0, 0)
+        score = score_of(policy, Arm(pulls, mean, variance), 0, 0, 0, 0)
         if score > level or left == 0 or math.isnan(score) or (remember and trail + top >= room):
             break
     arms.pulls[i], arms.mean[i], arms.variance[i], scores[i] = pulls, mean, variance, score

@@ -1,5 +1,6 @@
 """The scaffold under `simulate`, `identify` and `simulate_portfolio`: checks, chunks, streams, complaints, timing."""
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterable
@@ -16,6 +17,9 @@ from prudent.errors import PrudentError, check_integer, shown
 
 LONGEST = 2**53
 """Rounds of the longest run: beyond it floats cannot count them."""
+
+FIRST = 10
+"""The first of the snapshots "log": before it, hardly a policy has learnt anything."""
 
 
 class Job(NamedTuple):
@@ -57,11 +61,15 @@ class Job(NamedTuple):
         return time.perf_counter() - started
 
 
-def rounds_of(owner: str, horizon: int, snapshots: Iterable[int]) -> Counts:
-    """The rounds at which to write statistics down, ascending; the last is the horizon."""
+def rounds_of(owner: str, horizon: int, snapshots: Iterable[int] | str) -> Counts:
+    """The rounds at which to write statistics down, ascending; the last is the horizon. "log" are ten to a decade."""
     horizon = check_integer(owner, "horizon", horizon, low=1, high=LONGEST)
+    if isinstance(snapshots, str) and snapshots == "log":
+        decades = math.log10(horizon / min(FIRST, horizon))
+        snapshots = np.geomspace(min(FIRST, horizon), horizon, math.ceil(10.0 * decades) + 1).round().astype(np.int64)
     if isinstance(snapshots, str) or not isinstance(snapshots, Iterable):
-        raise PrudentError(f"{owner}: snapshots must be a list of rounds such as [100, 1000], got {snapshots!r}")
+        wanted = 'a list of rounds such as [100, 1000], or "log"'
+        raise PrudentError(f"{owner}: snapshots must be {wanted}, got {shown(snapshots)}")
     early = {check_integer(owner, "snapshots", n, low=1, high=horizon) for n in snapshots}
     return np.array(sorted(early | {horizon}), dtype=np.int64)
 

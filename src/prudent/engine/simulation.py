@@ -6,20 +6,24 @@ from functools import partial
 from typing import Any
 
 from prudent.arms.base import encode
+from prudent.arms.sampling import Laws
+from prudent.arrays import Counts
 from prudent.bandit import Bandit
-from prudent.engine import batching, leaping, stepping
+from prudent.engine import batching, comparing, leaping, stepping
 from prudent.engine.blocks import MAX_ATOMS, sources
 from prudent.engine.record import Record
 from prudent.engine.scaffold import LONGEST, Job, check_memory, rounds_of
-from prudent.errors import PrudentError, check_integer, check_number
+from prudent.engine.tapes import Taping, kept_runs
+from prudent.errors import PrudentError, check_flag, check_integer, check_number
 from prudent.policies.base import Policy, Setting, policies, spec
 from prudent.policies.binding import bind, check_rewards
-from prudent.policies.scoring import costs_need_rewards, needs_no_clock, score_inputs
+from prudent.policies.scoring import compares, costs_need_rewards, needs_no_clock, reads_rewards, room_for
 from prudent.policies.units import InUnit, Scale, check_scale, fitted, in_its_unit, units_of, warn_of_size
 from prudent.risk.base import RiskMeasure, risks
 from prudent.runs import Runs
 
 BLOCKS_IN_A_RUN = 1e6
+EVERY_ROUND = "trajectories (keep) and common random numbers (common) need every round"
 
 
 def simulate(
@@ -34,7 +38,9 @@ def simulate(
     engine: str = "auto",
     scale: Scale = None,
     workers: int | None = None,
-    snapshots: Sequence[int] = (),
+    snapshots: Sequence[int] | str = (),
+    keep: str | int | None = None,
+    common: bool = False,
     bound_failure: float = 0.0,
     progress: Callable[[int], Any] | None = None,
 ) -> Runs:
@@ -49,7 +55,8 @@ def simulate(
     ready = bind(policy, Setting.of(bandit, risk, int(rounds[-1]), units))
     check_rewards(made := fitted(policy, units), bandit.support)
     batch = check_integer("simulate", "batch", batch, low=1, high=LONGEST, hint="1 shows every reward at once")
-    engine = choose_engine(engine, bandit, policy, ready, batch)
+    kept, common = kept_runs(keep, job.runs), check_flag("simulate", "common", common)
+    engine = choose_engine(engine, bandit, policy, ready, batch, every_round=kept > 0 or common)
     if scale is None:
         played = InUnit(1.0, bandit, risk, policy)
         warn_of_size(spec(policy), made, bandit)
@@ -58,25 +65,37 @@ def simulate(
         ready = bind(played.policy, Setting.of(played.bandit, played.risk, int(rounds[-1])))
     failure = check_number("simulate", "bound_failure", bound_failure, low=0.0, high=1e-3, hint="1e-15 is plenty")
     kernel = _kernel(engine, played.bandit, ready, int(rounds[-1]), batch, failure)
+    taping = Taping.of(bandit, played, int(rounds[-1]), job, kept, common=common) if kept or common else None
     best = bandit.best(risk)
     size = len(Record._fields) * job.runs * len(rounds) * len(bandit)
     check_memory("simulate", size, f"{job.runs:,} runs × {len(rounds):,} snapshots × {len(bandit):,} arms")
     record = Record.empty(job.runs, len(rounds), len(bandit))
     cell = f"{played.bandit.unnamed} | {played.risk} | {spec(played.policy)} | {rounds.tolist()} | {engine} {failure:g}"
-    cell += f" | {batch} late" if batch > 1 else ""
-    seconds = job.run(cell, spec(policy), lambda part, *rest: kernel(best, rounds, record.part(part), *rest))
+    cell += (f" | {batch} late" if batch > 1 else "") + (" | common" if common else "")
+    if taping is None:
+        play = _by_chunks(kernel, encode(played.bandit.arms), best, rounds, record)
+    else:
+        play = partial(taping.play, kernel, best, rounds, record)
+    seconds = job.run(cell, spec(policy), play)
     record.multiply(played.unit)
     facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": policy, "seed": job.seed, "engine": engine}
+    facts |= {"common": common, "kept": taping.kept if taping and kept else None}
     return Runs.at_snapshots(rounds.tolist(), record._asdict(), seconds=seconds, **facts)
 
 
-def choose_engine(asked: str, bandit: Bandit, policy: Policy, ready: Any, batch: int = 1) -> str:
+def _by_chunks(kernel: Callable[..., int], laws: Laws, best: int, rounds: Counts, record: Record) -> Callable[..., int]:
+    return lambda part, *rest: kernel(laws, best, rounds, record.part(part), *rest)
+
+
+def choose_engine(
+    asked: str, bandit: Bandit, policy: Policy, ready: Any, batch: int = 1, *, every_round: bool = False
+) -> str:
     """The engine to use; asking for what cannot be done is an error that says why."""
     if asked not in ("auto", "stepping", "leaping"):
         raise PrudentError(f"simulate: engine must be auto, stepping or leaping, got {asked!r}")
     if asked == "stepping":
         return asked
-    reason = _obstacle(bandit, ready, batch)
+    reason = EVERY_ROUND if every_round else _obstacle(bandit, ready, batch)
     if reason and asked == "leaping":
         raise PrudentError(f"simulate: {spec(policy)} cannot leap here: {reason}; use engine='auto' or 'stepping'")
     return "stepping" if reason else "leaping"
@@ -88,32 +107,40 @@ def _obstacle(bandit: Bandit, ready: Any, batch: int) -> str:
         return "rewards are seen a batch at a time, and leaping is for those seen at once (batch=1)"
     if hasattr(ready, "score") and not needs_no_clock(type(ready)):
         return "its score depends on the round or draws at random"
-    if costs_need_rewards(ready) or (hasattr(ready, "score") and "rewards" in score_inputs(type(ready))):
+    if costs_need_rewards(ready) or (hasattr(ready, "score") and reads_rewards(type(ready))):
         return "it reads every reward, not only their mean and variance"
-    if hasattr(ready, "score") and not hasattr(ready, "score_bound"):
-        return "it has no score_bound (see prudent.policies.helpers.corner_bound)"
+    if hasattr(ready, "score") and (compares(type(ready)) or not hasattr(ready, "score_bound")):
+        compared = "its score compares every arm with the best one"
+        missing = "it has no score_bound (see prudent.policies.helpers.corner_bound)"
+        return compared if compares(type(ready)) else missing
     if sources(bandit.arms) is None:
         return f"rewards come in blocks only for Gaussian arms and for arms with at most {MAX_ATOMS} different values"
     return ""
 
 
 def _kernel(engine: str, bandit: Bandit, ready: Any, horizon: int, batch: int, failure: float) -> Callable[..., int]:
-    """The compiled loop, waiting for (best, rounds, record, halt, rng)."""
-    laws, blocks = encode(bandit.arms), sources(bandit.arms)
-    scores = hasattr(ready, "score")
-    keeps = "rewards" in score_inputs(type(ready)) if scores else costs_need_rewards(ready)
-    room = horizon if keeps else 0
+    """The compiled loop, waiting for (laws, best, rounds, record, halt, rng)."""
+    blocks, scores, room = sources(bandit.arms), hasattr(ready, "score"), room_for(ready, horizon)
     check_memory("simulate", float(room) * len(bandit), f"all rewards of {len(bandit):,} arms in {horizon:,} rounds")
     if batch > 1:
-        inputs = (batch, room, laws)
+        inputs = (batch, room)
         if scores:
             return partial(batching.batch_scores, ready, needs_no_clock(type(ready)), *inputs)
         return partial(batching.batch_phases, ready, *inputs)
     if not scores and engine == "leaping":
-        return partial(leaping.leap_phases, ready, laws)
-    if not scores:
-        return partial(stepping.step_phases, ready, room, laws)
+        return partial(leaping.leap_phases, ready)
     if engine == "leaping" and blocks is not None:
         log_failure = math.log(BLOCKS_IN_A_RUN / failure) if failure > 0.0 else 0.0
-        return partial(leaping.leap_scores, ready, blocks, log_failure, laws)
-    return partial(stepping.step_scores, ready, needs_no_clock(type(ready)), room, laws)
+        return partial(leaping.leap_scores, ready, blocks, log_failure)
+    return stepper(ready, horizon)
+
+
+def stepper(ready: Any, horizon: int, interpreted: bool = False) -> Callable[..., int]:
+    """The loop that simulates every round of a policy, waiting for (laws, best, rounds, record, halt, rng)."""
+    loop: Any = stepping.step_phases
+    kind: tuple[bool, ...] = ()
+    if hasattr(ready, "score") and compares(type(ready)):
+        loop = comparing.step_compared
+    elif hasattr(ready, "score"):
+        loop, kind = stepping.step_scores, (needs_no_clock(type(ready)),)
+    return partial(loop.py_func if interpreted else loop, ready, *kind, room_for(ready, horizon))

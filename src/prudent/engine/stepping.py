@@ -26,7 +26,7 @@ from prudent.engine.record import (
 )
 from prudent.policies.base import FOREVER, Arm, Arms
 from prudent.policies.helpers import answer, choose_only
-from prudent.policies.scoring import cost_of, insert, keep, rewards_of, score_of
+from prudent.policies.scoring import cost_of, insert, keep, kept_of, score_of
 from prudent.policies.ties import lowest
 
 
@@ -44,8 +44,8 @@ def step_scores(
 ) -> int:
     """Run a policy that scores arms; `rounds` are the snapshots, the last one the horizon. Returns a status.
 
-    `room` is how many rewards of an arm there may be to keep: the horizon, or 0 for a policy that asks for none.
-    Memory grows with what is kept. Soon after `halt[0]` is set it ends.
+    `room` is how many numbers of an arm there may be to keep (`room_for`), 0 for a policy that asks for none. Memory
+    grows with what is kept. Soon after `halt[0]` is set it ends.
     """
     n_runs, _, n_arms = record.pulls.shape
     # In the loop, arrays go by name and the commonest draws stand in line: passing the tuples on would count
@@ -54,9 +54,10 @@ def step_scores(
     pulls, mean, variance = np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms)
     arms = Statistics(pulls, mean, variance)
     scores, ties = np.empty(n_arms), may_tie(laws, n_arms)
-    kept = np.empty((n_arms, room))
+    kept = np.zeros((n_arms, room))
     for run in range(n_runs):
         clear(arms)
+        kept[:] = 0.0
         scores[:] = -math.inf
         t = 0
         for snapshot in range(len(rounds)):
@@ -67,8 +68,8 @@ def step_scores(
                 if not clock_free:
                     for i in range(n_arms):
                         if pulls[i] > 0:
-                            rewards = rewards_of(policy, kept, i, pulls[i])
-                            scores[i] = score_of(policy, Arm(pulls[i], mean[i], variance[i]), t, rng, rewards)
+                            seen = kept_of(policy, kept, i, pulls[i])
+                            scores[i] = score_of(policy, Arm(pulls[i], mean[i], variance[i]), 0.0, t, rng, seen)
                             if math.isnan(scores[i]):
                                 return BAD_SCORE
                 pulled = 0
@@ -91,7 +92,8 @@ def step_scores(
                 mean[pulled], variance[pulled] = include(pulls[pulled], mean[pulled], variance[pulled], reward)
                 if clock_free:
                     arm = Arm(pulls[pulled], mean[pulled], variance[pulled])
-                    scores[pulled] = score_of(policy, arm, t, rng, rewards_of(policy, kept, pulled, pulls[pulled]))
+                    seen = kept_of(policy, kept, pulled, pulls[pulled])
+                    scores[pulled] = score_of(policy, arm, 0.0, t, rng, seen)
                 if math.isnan(scores[pulled]):
                     return BAD_SCORE
             write_down(record, run, snapshot, arms, laws, best, rng)

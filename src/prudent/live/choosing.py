@@ -16,7 +16,16 @@ from prudent.learners import chosen_arm, is_learner
 from prudent.live.arm import ArmState, ordered
 from prudent.policies.base import FOREVER, Arm, Arms
 from prudent.policies.helpers import answer, choose_only
-from prudent.policies.scoring import SCORE_INPUTS, cost_of, costs_need_rewards, score_inputs
+from prudent.policies.scoring import (
+    SCORE_INPUTS,
+    compares,
+    cost_of,
+    costs_need_rewards,
+    counted,
+    own_cost,
+    reads_rewards,
+    score_inputs,
+)
 from prudent.policies.ties import below
 
 
@@ -46,7 +55,7 @@ class Ready(NamedTuple):
         """Whether it asks for every reward of an arm."""
         if self.learns:
             return True
-        return "rewards" in score_inputs(type(self.policy)) if self.scores else costs_need_rewards(self.policy)
+        return reads_rewards(type(self.policy)) if self.scores else costs_need_rewards(self.policy)
 
 
 def round_of(arms: Sequence[ArmState]) -> int:
@@ -82,16 +91,20 @@ def scored(
 ) -> dict[int, tuple[float, Arm]]:
     """The score of every available arm, −∞ without a reward, and what the policy sees of it."""
     policy, owner, unit, known = ready
-    t, keeps = round_of(arms), ready.needs_rewards
-    places = [SCORE_INPUTS.index(name) for name in score_inputs(type(policy))]
+    t, places = round_of(arms), [SCORE_INPUTS.index(name) for name in score_inputs(type(policy))]
+    shown = {i: Arm(arms[i].pulls, arms[i].mean / unit, arms[i].variance / unit / unit) for i in available}
+    best_cost = math.inf
+    if compares(type(policy)):
+        costs = [own_cost(policy, seen, kept(ready, arms[i])) for i, seen in shown.items() if seen.pulls > 0]
+        best_cost = min(costs, default=math.inf)
     found = {}
-    for i in available:
+    for i, seen in shown.items():
         arm = arms[i]
-        seen = Arm(arm.pulls, arm.mean / unit, arm.variance / unit / unit)
         if i in known and known[i][1] == seen:
             found[i] = known[i]
             continue
-        given = seen, t, rng, ordered(arm) / unit if keeps else None
+        rewards = kept(ready, arm)
+        given = seen, best_cost, t, rng, rewards, rewards
         try:
             score = float(policy.score(*[given[place] for place in places])) if arm.pulls > 0 else -math.inf
         except ArithmeticError:  # where a kernel goes on with infinity, Python stops
@@ -103,6 +116,14 @@ def scored(
     if places == [0]:  # such a score changes only with what is seen of the arm
         known.update(found)
     return found
+
+
+def kept(ready: Ready, arm: ArmState) -> NDArray[np.float64] | None:
+    """What the policy asks for of an arm's rewards, in its unit: they themselves, counts of its values, or nothing."""
+    if not ready.needs_rewards:
+        return None
+    rewards, policy = ordered(arm) / ready.unit, ready.policy
+    return counted(policy.values, rewards) if "counts" in score_inputs(type(policy)) else rewards
 
 
 def by_score(arms: list[ArmState], scores: dict[int, tuple[float, Arm]]) -> int:

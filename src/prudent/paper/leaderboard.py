@@ -21,7 +21,7 @@ from prudent.paper.problems import CONFIGURATIONS
 from prudent.policies.base import ANY, MEAN, Policy, Setting
 from prudent.policies.base import policies as registry
 from prudent.policies.binding import assumed_rewards, bind, served_risk, serves
-from prudent.policies.scoring import score_inputs
+from prudent.policies.scoring import reads_rewards
 from prudent.policies.units import PUBLISHED, fitted, without_warning
 from prudent.risk.base import risks
 from prudent.study import Cell, Labelled
@@ -57,7 +57,7 @@ BOUNDED_RISKS = {
 def simple(policy: Policy) -> bool:
     """Whether a policy takes any rewards and reads only their mean and variance, so that it suits the first part."""
     ready = bind(policy, Setting(2, served_risk(policy), 100))
-    reads = hasattr(ready, "score") and "rewards" in score_inputs(type(ready))
+    reads = hasattr(ready, "score") and reads_rewards(type(ready))
     return assumed_rewards(fitted(policy, PUBLISHED)) == (-math.inf, math.inf, ()) and not reads
 
 

@@ -4,8 +4,11 @@ A policy is a `NamedTuple` of parameters with one of two methods, written as pla
 
 `score(self, arm, …)` gives one arm's score from its statistics; the arm with the smallest score is pulled, ties go to
     the lowest number, an arm never pulled goes first. What else it needs it asks for by name, in this order: `t`,
-    `rng`, and `rewards`, the arm's rewards so far in ascending order (keeping them sorted costs O(pulls) a round).
-    Asking for neither `t` nor `rng` declares that the score needs no clock: then only the pulled arm is rescored.
+    `rng`, and `rewards`, the arm's rewards so far in ascending order (keeping them sorted costs O(pulls) a round), or
+    `counts`, how many of them are each of the policy's `values`. Asking for neither `t` nor `rng` declares that the
+    score needs no clock: then only the pulled arm is rescored. A score that needs no clock may also ask, right after
+    `arm`, for `best_cost`: the smallest cost of all arms, estimated by the policy's own `rho` or `risk`. It must not
+    rise when `best_cost` does, so that most scores need not be computed in a round (prudent.engine.comparing).
 `phase(self, arms, t, chosen, rng)` decides a phase at a time: mark in `chosen` (a boolean per arm, all true at first,
     then as the policy left it) which arms to pull, and return how many times each; they are pulled in turn. 0 means
     that the policy is done: the arm of smallest cost among those `alive` is its answer, and is pulled from then on. A

@@ -1,14 +1,18 @@
-"""Best of both: MV-LCB with an exploration budget, an answer to the paper's open question."""
+"""Best of both: a search with an exploration budget, an answer to the paper's open question."""
 
 import math
 from typing import Any, NamedTuple
 
 from prudent.arrays import Marks
-from prudent.errors import check_positive
+from prudent.errors import PrudentError, check_positive
 from prudent.policies.base import FOREVER, UNSET, Arms, Setting, policies
 from prudent.policies.helpers import choose_only, choose_pulled, exploring_pulls, need_horizon
 from prudent.policies.mv_lcb import MVLCB, lower_bound
+from prudent.policies.prudent import EXPLORED, Budgeted
 from prudent.policies.ties import arm_of, below
+from prudent.policies.units import Units
+
+SEARCHES = ("mv-lcb", "mv-imed")
 
 
 @policies.add("best-of-both", serves="mean-variance")
@@ -27,22 +31,35 @@ class BestOfBoth(NamedTuple):
 
     Pulls of the most pulled arm cost no budget, so it is pulled an eighth of its lead at a time, and runs can leap.
     Unless given, δ = 1/n². Assumes rewards in an interval of length `range`, and a known horizon.
+
+    `search="mv-imed"` is the policy `prudent` with n times β in its budgets: there each arm has a budget of its own,
+    which follows from the rewards, and nothing is assumed of their range.
     """
 
     rho: float = UNSET
+    search: str = "mv-lcb"
     budget: float = 1.0
     delta: float = UNSET
     range: float = UNSET
 
-    def tuned(self, setting: Setting) -> "_BudgetThenMostPulled":
+    def tuned(self, setting: Setting) -> "_BudgetThenMostPulled | Budgeted":
         n_arms = setting.n_arms
         n = need_horizon("best-of-both", setting)
+        if self.search == "mv-imed":
+            return Budgeted(self.rho, self.budget * n / EXPLORED)
         index = MVLCB(self.rho, 1.0, self.delta, self.range, unbiased=True).tuned(setting)
         rounds = min(self.budget * (n_arms - 1) * exploring_pulls(n, n_arms), n)
         return _BudgetThenMostPulled(self.rho, index.width, math.ceil(rounds))
 
+    def fitted(self, units: Units) -> "BestOfBoth":
+        """MV-IMED assumes nothing of the range of rewards, so it need not be known."""
+        unknown = self.search == "mv-imed" and self.range is UNSET and units.range is None
+        return self._replace(range=1.0) if unknown else self
+
     def check(self) -> None:
         check_positive("best-of-both", "budget", self.budget, hint="1 explores as long as ExpExp, 0.5 half as long")
+        if self.search not in SEARCHES:
+            raise PrudentError(f"best-of-both: search must be one of {', '.join(SEARCHES)}, got {self.search!r}")
 
 
 class _BudgetThenMostPulled(NamedTuple):

@@ -9,7 +9,7 @@ from prudent.errors import PrudentError, shown
 from prudent.parameters import UNSET, check_fields, type_hints
 from prudent.policies.base import ANY, Policy, Setting, policies, spec, strategies
 from prudent.policies.helpers import enough_rounds, need_horizon
-from prudent.policies.scoring import SCORE_INPUTS, score_inputs
+from prudent.policies.scoring import WHAT_A_SCORE_TAKES, fits, score_inputs
 from prudent.policies.units import fitted
 from prudent.risk.base import RiskMeasure, risks
 from prudent.risk.mean_variance import MeanVariance
@@ -120,11 +120,20 @@ def bind(given: Policy, setting: Setting) -> Any:
 def _check_score(given: Policy, ready: Any) -> None:
     """What a score needs is read off its own names, so it must be written in the class, with those names."""
     names = score_inputs(type(ready)) if "score" in vars(type(ready)) else ()
-    if names[:1] != SCORE_INPUTS[:1] or names != tuple(name for name in SCORE_INPUTS if name in names):
+    if not fits(names):
         raise PrudentError(
-            f"{spec(given)}: score must take (self, arm), and then those it needs of t, rng, rewards, in this order,"
+            f"{spec(given)}: score must take {WHAT_A_SCORE_TAKES}, in this order,"
             f" and be written in the class itself; got ({', '.join(names)})"
         )
+    if "counts" in names and not hasattr(ready, "values"):
+        raise PrudentError(f"{spec(given)}: its score asks for counts, so it needs a field values, an ascending array")
+    if "best_cost" in names:
+        by_moments = hasattr(ready, "risk") and (ready.risk.by_moments or "rewards" in names)
+        if not (hasattr(ready, "rho") or by_moments):
+            raise PrudentError(
+                f"{spec(given)}: its score asks for best_cost, so it needs a field rho, or a field risk; a risk that"
+                " takes more than mean and variance needs a score that asks for rewards too"
+            )
 
 
 def _informed(owner: str, given: Any, setting: Setting) -> Any:

@@ -24,18 +24,13 @@ def lower_tail_mean(rewards: Array, alpha: float, shift: float, high: float) -> 
 
 
 @helper
-def multinomial_weights(values: Array, rewards: Array, rng: Any) -> Array:
-    """Dirichlet(1 + counts) weights of the values, as normalised gammas.
-
-    A reward between two values counts as the larger, one above all of them as the last. O(values · log pulls).
-    """
-    weights = np.empty(len(values))
-    total, counted = 0.0, 0
-    for j in range(len(values)):
-        seen = len(rewards) if j == len(values) - 1 else np.searchsorted(rewards, values[j], "right")
-        weights[j] = rng.standard_gamma(1.0 + seen - counted)
+def multinomial_weights(counts: Array, rng: Any) -> Array:
+    """Dirichlet(1 + counts) weights, as normalised gammas."""
+    weights = np.empty(len(counts))
+    total = 0.0
+    for j in range(len(counts)):
+        weights[j] = rng.standard_gamma(1.0 + counts[j])
         total += weights[j]
-        counted = seen
-    for j in range(len(values)):
+    for j in range(len(counts)):
         weights[j] /= total
     return weights

@@ -14,8 +14,8 @@ class MCVTS(NamedTuple):
     """The CVaR of a law drawn from the posterior over laws on `values` [Baudry21]: ρ-MTS of the CVaR.
 
     The posterior of the values' probabilities is Dirichlet(1 + counts);  the arm with the largest mean of the worst
-    α-fraction is pulled. Costs a gamma draw and O(log s) per value, arm and round. Assumes that rewards take only the
-    values of `values`; a reward between two of them counts as the larger.
+    α-fraction is pulled. Costs a gamma draw per value, arm and round. Assumes that rewards take only the values of
+    `values`; a reward between two of them counts as the larger.
     """
 
     alpha: float = UNSET

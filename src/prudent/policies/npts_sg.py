@@ -38,4 +38,4 @@ class NPTSSG(NamedTuple):
         return self.risk.weigh(rewards, weights)
 
     def check(self) -> None:
-        check_integer("npts-sg", "first", self.first, low=1, hint="10; fewer may leave the best arm for good")
+        check_integer("npts-sg", "first", self.first, low=1, hint="10 is usual; fewer may leave the best arm for good")

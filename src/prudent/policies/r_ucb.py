@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from prudent.errors import check_finite
+from prudent.errors import check_number
 from prudent.policies.base import MEAN, UNSET, Arm, policies
 
 
@@ -24,4 +24,6 @@ class RUCB(NamedTuple):
         return -arm.mean - self.sd * math.sqrt(math.pow(math.log(t), 1.0 + self.power) / arm.pulls)
 
     def check(self) -> None:
-        check_finite("r-ucb", "power", self.power, low=0.0, hint="2 as published; 0 is UCB1 with √(log t / s)")
+        check_number(
+            "r-ucb", "power", self.power, low=0.0, high=10.0, hint="2 as published; 0 is UCB1 with √(log t / s)"
+        )

@@ -15,7 +15,7 @@ class RhoMTS(NamedTuple):
     """ρ-MTS: the risk of a law drawn from the posterior over laws on `values` [Chang22].
 
     The posterior of the values' probabilities is Dirichlet(1 + counts);  the arm with the smallest cost is pulled.
-    Costs a gamma draw and O(log s) per value, arm and round. Assumes that rewards take only the values of `values`; a
+    Costs a gamma draw per value, arm and round. Assumes that rewards take only the values of `values`; a
     reward between two of them counts as the larger.
     """
 
@@ -32,5 +32,5 @@ class Multinomial(NamedTuple):
     values: Array
     risk: Any
 
-    def score(self, arm: Arm, rng: Any, rewards: Array) -> float:
-        return float(self.risk.weigh(self.values, multinomial_weights(self.values, rewards, rng)))
+    def score(self, arm: Arm, rng: Any, counts: Array) -> float:
+        return float(self.risk.weigh(self.values, multinomial_weights(counts, rng)))

@@ -36,7 +36,7 @@ class RobustUCB(NamedTuple):
         return float(-total / arm.pulls - width)
 
     def check(self) -> None:
-        hint = "2 if the variance is finite, 1.5 for tails as heavy as x^(−2.5)"
+        hint = "2 if the variance is finite, 1.5 if E|X|^1.5 is"
         check_number("robust-ucb", "order", self.order, low=1.0, high=2.0, open_low=True, hint=hint)
         if self.size is not UNSET:
             check_positive("robust-ucb", "size", self.size, hint="the order-th root of the largest E|X|^order")

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from prudent.compiled import helper, in_kernels
-from prudent.policies.base import Arms
+from prudent.policies.base import Arm, Arms
 from prudent.risk.mean_variance import mean_variance
 
-SCORE_INPUTS = ("arm", "t", "rng", "rewards")
-"""What a policy's `score` may ask for, by name and in this order."""
+SCORE_INPUTS = ("arm", "best_cost", "t", "rng", "rewards", "counts")
+"""What a policy's `score` may ask for, by name and in this order; of the last two only one, which is then `kept`."""
+
+WHAT_A_SCORE_TAKES = "(self, arm), and then best_cost, or those it needs of t and rng, and then rewards or counts"
 
 
 def score_inputs(policy: Any) -> tuple[str, ...]:
@@ -24,54 +26,110 @@ def _score_inputs(policy: Any) -> tuple[str, ...]:
     return tuple(inspect.signature(vars(policy)["score"]).parameters)[1:]
 
 
+def fits(names: tuple[str, ...]) -> bool:
+    """Whether a score may ask for these: in order, and nothing that excludes another."""
+    ordered = tuple(name for name in SCORE_INPUTS if name in names)
+    alone = "best_cost" not in names or not {"t", "rng"} & set(names)
+    return names[:1] == SCORE_INPUTS[:1] and names == ordered and alone and not {"rewards", "counts"} <= set(names)
+
+
 def needs_no_clock(policy: Any) -> bool:
-    """A score that reads neither the clock nor chance changes only when its arm is pulled."""
+    """A score that reads neither the clock nor chance changes only with what is known of the arms."""
     return not {"t", "rng"} & set(score_inputs(policy))
 
 
-def score_of(policy: Any, arm: Any, t: int, rng: Any, rewards: Any) -> float:
+def compares(policy: Any) -> bool:
+    """Whether a score takes the smallest cost of all arms, so that one arm's reward may change every score."""
+    return "best_cost" in score_inputs(policy)
+
+
+def reads_rewards(policy: Any) -> bool:
+    """Whether a score takes more of an arm's rewards than their mean and variance."""
+    return bool({"rewards", "counts"} & set(score_inputs(policy)))
+
+
+def room_for(ready: Any, horizon: int) -> int:
+    """How many numbers of an arm must be kept for a policy: every reward, a count for each value, or none."""
+    if not hasattr(ready, "score"):
+        return horizon if costs_need_rewards(ready) else 0
+    if "counts" in score_inputs(type(ready)):
+        return len(ready.values)
+    return horizon if "rewards" in score_inputs(type(ready)) else 0
+
+
+def score_of(policy: Any, arm: Any, best_cost: float, t: int, rng: Any, kept: Any) -> float:
     """The policy's score of an arm, passing only what its `score` asks for."""
-    given = dict(zip(SCORE_INPUTS, (arm, t, rng, rewards), strict=True))
+    given = dict(zip(SCORE_INPUTS, (arm, best_cost, t, rng, kept, kept), strict=True))
     return float(policy.score(*(given[name] for name in score_inputs(type(policy)))))
 
 
 @in_kernels(score_of)
-def _score_of(policy: Any, arm: Any, t: Any, rng: Any, rewards: Any) -> Any:
+def _score_of(policy: Any, arm: Any, best_cost: Any, t: Any, rng: Any, kept: Any) -> Any:
+    names = score_inputs(policy.instance_class)
     return {
-        ("arm",): lambda policy, arm, t, rng, rewards: policy.score(arm),
-        ("arm", "t"): lambda policy, arm, t, rng, rewards: policy.score(arm, t),
-        ("arm", "rng"): lambda policy, arm, t, rng, rewards: policy.score(arm, rng),
-        ("arm", "t", "rng"): lambda policy, arm, t, rng, rewards: policy.score(arm, t, rng),
-        ("arm", "rewards"): lambda policy, arm, t, rng, rewards: policy.score(arm, rewards),
-        ("arm", "t", "rewards"): lambda policy, arm, t, rng, rewards: policy.score(arm, t, rewards),
-        ("arm", "rng", "rewards"): lambda policy, arm, t, rng, rewards: policy.score(arm, rng, rewards),
-        ("arm", "t", "rng", "rewards"): lambda policy, arm, t, rng, rewards: policy.score(arm, t, rng, rewards),
-    }[score_inputs(policy.instance_class)]
+        ("arm",): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm),
+        ("arm", "best_cost"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, best_cost),
+        ("arm", "t"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, t),
+        ("arm", "rng"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, rng),
+        ("arm", "t", "rng"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, t, rng),
+        ("arm", "kept"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, kept),
+        ("arm", "best_cost", "kept"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, best_cost, kept),
+        ("arm", "t", "kept"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, t, kept),
+        ("arm", "rng", "kept"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, rng, kept),
+        ("arm", "t", "rng", "kept"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, t, rng, kept),
+    }[tuple("kept" if name in ("rewards", "counts") else name for name in names)]
 
 
-def rewards_of(policy: Any, kept: Any, i: int, pulls: int) -> Any:
-    """Arm i's rewards, ascending, for a score that asks for them; nothing for others."""
+def kept_of(policy: Any, kept: Any, i: int, pulls: int) -> Any:
+    """Arm i's rewards, ascending, or its counts, for a score that asks for them; nothing for others."""
+    if "counts" in score_inputs(type(policy)):
+        return kept[i]
     return kept[i, :pulls] if "rewards" in score_inputs(type(policy)) else None
 
 
-@in_kernels(rewards_of)
-def _rewards_of(policy: Any, kept: Any, i: Any, pulls: Any) -> Any:
+@in_kernels(kept_of)
+def _kept_of(policy: Any, kept: Any, i: Any, pulls: Any) -> Any:
+    if "counts" in score_inputs(policy.instance_class):
+        return lambda policy, kept, i, pulls: kept[i]
     if "rewards" in score_inputs(policy.instance_class):
         return lambda policy, kept, i, pulls: kept[i, :pulls]
     return lambda policy, kept, i, pulls: None
 
 
 def keep(policy: Any, kept: Any, i: int, pulls: int, reward: float) -> None:
-    """Put a reward in its place among arm i's `pulls` before it, for a score that asks for rewards."""
-    if "rewards" in score_inputs(type(policy)):
+    """Put a reward in its place among arm i's `pulls` before it, or count it, for a score that asks for that."""
+    if "counts" in score_inputs(type(policy)):
+        kept[i, place(policy.values, reward)] += 1.0
+    elif "rewards" in score_inputs(type(policy)):
         insert(kept, i, pulls, reward)
 
 
 @in_kernels(keep)
 def _keep(policy: Any, kept: Any, i: Any, pulls: Any, reward: Any) -> Any:
+    if "counts" in score_inputs(policy.instance_class):
+        return lambda policy, kept, i, pulls, reward: _count(policy.values, kept, i, reward)
     if "rewards" in score_inputs(policy.instance_class):
         return lambda policy, kept, i, pulls, reward: insert(kept, i, pulls, reward)
     return lambda policy, kept, i, pulls, reward: None
+
+
+@helper
+def _count(values: Any, kept: Any, i: int, reward: float) -> None:
+    kept[i, place(values, reward)] += 1.0
+
+
+@helper
+def place(values: Any, reward: float) -> int:
+    """Which of the ascending values a reward is; one between two is the larger, one above all of them the last."""
+    at = 0
+    while at < len(values) - 1 and values[at] < reward:
+        at += 1
+    return at
+
+
+def counted(values: Any, rewards: Any) -> Any:
+    """How many of some rewards are each of the values."""
+    return np.bincount([place(values, reward) for reward in rewards], minlength=len(values)).astype(float)
 
 
 @helper
@@ -82,6 +140,20 @@ def insert(kept: Any, i: int, pulls: int, reward: float) -> None:
     for j in range(pulls, at, -1):
         row[j] = row[j - 1]
     row[at] = reward
+
+
+def own_cost(policy: Any, arm: Arm, kept: Any) -> float:
+    """The estimated cost of an arm by the own `risk` or `rho` of a policy that compares costs."""
+    if hasattr(policy, "risk"):
+        return float(policy.risk.estimate(arm.mean, arm.variance, kept))
+    return mean_variance(arm.mean, arm.variance, policy.rho)
+
+
+@in_kernels(own_cost)
+def _own_cost(policy: Any, arm: Any, kept: Any) -> Any:
+    if "risk" in policy.instance_class._fields:
+        return lambda policy, arm, kept: policy.risk.estimate(arm.mean, arm.variance, kept)
+    return lambda policy, arm, kept: mean_variance(arm.mean, arm.variance, policy.rho)
 
 
 def cost_of(policy: Any, arms: Arms, i: int) -> float:

@@ -26,9 +26,10 @@ def weighted(p: Array, eta: float) -> Array:
 @risks.add("cpt")
 @dataclass(frozen=True)
 class CPT(RiskMeasure):
-    """Minus the value of cumulative prospect theory [Tversky92], a cost: ∫ w⁻(P(v > z)) dz − ∫ w⁺(P(u > z)) dz over z
-    from 0, u = ((X − reference)⁺)^curvature of gains, v = aversion · ((reference − X)⁺)^curvature of losses.
+    """Minus the value of cumulative prospect theory [Tversky92], a cost.
 
+    It is ∫ w⁻(P(v > z)) dz − ∫ w⁺(P(u > z)) dz over z from 0, with u = ((X − reference)⁺)^curvature of gains and
+    v = aversion · ((reference − X)⁺)^curvature of losses.
     Probabilities are weighted by p^η/(p^η + (1 − p)^η)^(1/η), η = `gains` for w⁺ and `losses` for w⁻: rare events count
     more than they should. The defaults are the medians of that paper. Curvature, aversion and η of 1 give minus the
     mean. Intervals: the Dvoretzky–Kiefer–Wolfowitz band, because the cost falls as rewards move up. Assumes

@@ -56,12 +56,12 @@ class Forecasts:
                 self._changed.notify_all()
             if patience > 0.0:
                 self._changed.wait_for(lambda: number not in self._wanted and self._busy != number, patience)
-            kept = self._kept.get(number)
-            return kept if kept is not None and kept.arms == tuple(fold.agent.arms) else None
+            return self.last(number, tuple(fold.agent.arms))
 
-    def last(self, number: int) -> Kept | None:
-        """The last forecast of an experiment, if one was made."""
-        return self._kept.get(number)
+    def last(self, number: int, arms: tuple[str, ...]) -> Kept | None:
+        """The last forecast of an experiment, if one was made with these arms in play."""
+        kept = self._kept.get(number)
+        return kept if kept is not None and kept.arms == arms else None
 
     def _is_old(self, number: int, fold: Fold) -> bool:
         kept = self._kept.get(number)

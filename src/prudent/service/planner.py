@@ -117,14 +117,13 @@ class Planner:
                     f"The computation took more than {self._longest / 60.0:g} minutes, so it was ended. Ask for fewer"
                     " people, fewer lengths or fewer options, or run `prudent plan` on a machine of your own."
                 )
-            if not self.drafts.is_wanted(draft):
-                return None
-            if now - said >= SAY:
-                said = now
-                with contextlib.suppress(OSError, ValueError):
-                    done, total = map(int, (folder / PROGRESS).read_text().split())
-                    draft = draft._replace(done=done, total=total)
-                self.drafts.going_on(draft, draft.done, draft.total)
+            with contextlib.suppress(RequestError, StoreError):  # a database that does not answer now may do so later
+                if not self.drafts.is_wanted(draft):
+                    return None
+                if now - said >= SAY:
+                    said = now
+                    draft = _as_far_as(draft, folder)
+                    self.drafts.going_on(draft, draft.done, draft.total)
         return None
 
     def _keep(self, draft: Draft, status: int, folder: Path) -> None:
@@ -141,3 +140,12 @@ class Planner:
         return self.drafts.end(
             draft, "done", files={FOUND: found, "plan.html": (out / "plan.html").read_bytes(), **pictures}
         )
+
+
+def _as_far_as(draft: Draft, folder: Path) -> Draft:
+    """The draft with how far the process says it has come."""
+    try:
+        done, total = map(int, (folder / PROGRESS).read_text().split())
+    except (OSError, ValueError):
+        return draft
+    return draft._replace(done=done, total=total)

@@ -7,8 +7,8 @@ import polars as pl
 from scipy import stats
 
 from prudent.arrays import Array
-from prudent.errors import PrudentError, check_number, near, shown
-from prudent.runs import MEASURES
+from prudent.errors import PrudentError, check_number, shown
+from prudent.runs import MEASURES, check_measure
 from prudent.study.select import labels_of, matches, ranges_of
 
 COMMON = ("arms", "risk", "horizon", "runs")
@@ -25,7 +25,7 @@ def compare(
     difference where the wider interval still holds 0. Assumes enough runs a cell for means to be nearly normal.
     """
     level = check_number("compare", "level", level, low=0.0, high=1.0, open_low=True, open_high=True)
-    check_measure("compare", measure)
+    check_measure("compare", measure, MEASURES)
     if not isinstance(table, pl.DataFrame) or not {*COMMON, "policy", measure, f"{measure}_se"} <= set(table.columns):
         raise PrudentError(f"compare: table must be that of a study, as Store.table() gives it, got {shown(table)}")
     # Labels in words may name the policy itself; only the bandit's name and numbers must agree.
@@ -51,12 +51,6 @@ def compare(
     verdict = np.where(adjusted > 1.0 - level, "open", np.where(difference < 0.0, "A smaller", "B smaller"))
     found = {"difference": difference, "se": error, "low": difference - margin, "high": difference + margin}
     return pairs.select(same).hstack(pl.DataFrame({**found, "p_holm": adjusted, "verdict": verdict}))
-
-
-def check_measure(owner: str, measure: str) -> None:
-    """A measure that is stored."""
-    if not isinstance(measure, str) or measure not in MEASURES:
-        raise PrudentError(f"{owner}: unknown measure {shown(measure)}; {near(shown(measure, str), MEASURES)}")
 
 
 def _of_policy(table: pl.DataFrame, policy: str) -> pl.DataFrame:

@@ -17,18 +17,12 @@ from prudent.bandit import Bandit
 from prudent.errors import PrudentError, check_number, near
 from prudent.risk.base import risks
 from prudent.risk.mean_variance import MeanVariance
-from prudent.study.compare import check_measure
+from prudent.runs import MEASURES, check_measure, named
 from prudent.study.select import varying
 from prudent.theory import asymptotic_bound
 
 SIZES = (1.0, 50.0)
 """The least and the largest side of a picture, in inches."""
-
-BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "alignment": "left"}
-"""A legend on the right of its axes, where it covers no curve."""
-
-PER_ROUND = {"regret": "regret", "gap_regret": "gap regret", "pseudo_regret": "pseudo-regret"}
-"""Measures that are divided by the number of rounds, as axes name them."""
 
 
 def draw(
@@ -43,7 +37,7 @@ def draw(
 ) -> Path:
     """A picture as a file, PNG, SVG or PDF by its ending; `size` is width and height in inches, and `axes` are the
     ranges of a heat map."""
-    check_measure("plot", measure)
+    check_measure("plot", measure, MEASURES)
     if path.suffix[1:] not in figures.OPTIONS:
         raise PrudentError(f"plot: out must end in {', '.join(f'.{each}' for each in figures.OPTIONS)}, got {path}")
     for side in size or ():
@@ -62,11 +56,6 @@ def draw(
         if title:
             (figure.suptitle if mapped else figure.axes[0].set_title)(title, fontsize=11, parse_math=False)
         return figures.save(figure, path, [path.suffix[1:]], exact=size is not None)[0]
-
-
-def named(measure: str) -> str:
-    """A measure as axes name it."""
-    return f"{PER_ROUND[measure]} per round" if measure in PER_ROUND else measure.replace("_", " ")
 
 
 def plot_horizons(ax: Axes, table: pl.DataFrame, measure: str = "regret") -> Axes:
@@ -98,12 +87,7 @@ def plot_horizons(ax: Axes, table: pl.DataFrame, measure: str = "regret") -> Axe
     figures.plot_curves(ax, x, curves, log=False)
     if problems == 1 and positive:
         plot_lower_bound(ax, x, table["arms"][0], table["risk"][0], measure)
-    ax.set(xlabel="horizon", ylabel=label, xscale="log")
-    if positive:
-        ax.set_yscale("log")
-        figures.label_log_axis(ax, "y")
-    ax.legend(title=figures.ERRORS if (means[f"{measure}_se"] > 0.0).any() else None, **BESIDE)
-    return ax
+    return figures.over_rounds(ax, label, "horizon", linear=not positive)
 
 
 def plot_lower_bound(ax: Axes, horizons: Array, arms: str, risk: str, measure: str) -> Axes:
@@ -172,7 +156,7 @@ def plot_frontier(ax: Axes, table: pl.DataFrame) -> Axes:
         paths.append(np.column_stack([line["reward_variance"].sqrt(), line["reward_mean"]]))
         join = "-" if len(line) > 1 else "none"  # the legend shows a line where there is one
         ax.plot(*paths[-1].T, color=colour, marker=marker, linestyle=join, label=policy)
-    ax.legend(title=f"horizon {cells['horizon'][0]:,}", **BESIDE)
+    ax.legend(title=f"horizon {cells['horizon'][0]:,}", **figures.BESIDE)
     ax.set(xlabel="standard deviation of a run's rewards", ylabel="mean reward")
     if len(single):
         names = [f"arm {i + 1}" for i in range(len(single))]

@@ -14,14 +14,23 @@ from prudent import Bandit, Bernoulli, Deterministic, Gaussian, Law, MeanVarianc
 from prudent.arms.base import encode
 from prudent.arrays import Array
 from prudent.compiled import kernel
-from prudent.engine import stepping
 from prudent.engine.record import COMPLAINTS, FINE, Record, Statistics
+from prudent.engine.simulation import stepper
 from prudent.identification import DELTA
 from prudent.identification.kernel import Found, search
 from prudent.learners import Learner, is_learner
 from prudent.policies.base import Arm, Arms, Policy, Setting, policies, strategies
 from prudent.policies.binding import bind
-from prudent.policies.scoring import costs_need_rewards, needs_no_clock, rewards_of, score_inputs, score_of
+from prudent.policies.scoring import (
+    WHAT_A_SCORE_TAKES,
+    compares,
+    counted,
+    kept_of,
+    own_cost,
+    reads_rewards,
+    score_inputs,
+    score_of,
+)
 from prudent.registry import Registry
 from prudent.risk.base import risks
 from prudent.testing.learners import check_learner
@@ -124,7 +133,7 @@ def _check_signature(name: str, ready: Any) -> None:
     """The engine passes arguments by position; `bind` has read the names of a score's."""
     method, wanted = "phase", "(self, arms, t, chosen, rng)"
     if hasattr(ready, "score"):
-        method, wanted = "score", "(self, arm), and then those it needs of t, rng, rewards, in this order"
+        method, wanted = "score", f"{WHAT_A_SCORE_TAKES}, in this order"
     taken = inspect.signature(getattr(ready, method)).parameters.values()
     plain = all(p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in taken)
     whole = method == "score" or len(taken) == 4
@@ -174,15 +183,18 @@ def _same(one: Any, other: Any) -> bool:
 def _check_scores(name: str, ready: Any, rewards: tuple[float, float]) -> None:
     """No NaN on a grid of statistics, no memory, and the same numbers compiled."""
     points, kept = _grid(rewards), np.empty((0, 0))
-    if "rewards" in score_inputs(type(ready)):
+    if reads_rewards(type(ready)):
         points, kept = _samples(rewards)
+    if "counts" in score_inputs(type(ready)):
+        kept = np.array([counted(ready.values, kept[i, : arm.pulls]) for i, (arm, _) in enumerate(points)])
+    best_costs = _best_costs(ready, points, kept)
     tables: list[list[float]] = []
     for _ in range(2):
         rng = np.random.default_rng(SEED)
         tables.append([])
         for i, (arm, t) in enumerate(points):
             with answers(name, f"score must answer for {arm} at t={t}"):
-                value = score_of(ready, arm, t, rng, rewards_of(ready, kept, i, arm.pulls))
+                value = score_of(ready, arm, best_costs[i], t, rng, kept_of(ready, kept, i, arm.pulls))
             require(not math.isnan(value), name, f"score is NaN for {arm} at t={t}", "0/0, ∞ − ∞ or log 0 inside?")
             tables[-1].append(value)
     require(tables[0] == tables[1], name, "score must depend on its arguments alone", "keep nothing between calls")
@@ -190,10 +202,33 @@ def _check_scores(name: str, ready: Any, rewards: tuple[float, float]) -> None:
     compiled = np.empty(len(points))
     with compiles(name):
         clocks, rng = np.array([t for _, t in points]), np.random.default_rng(SEED)
-        _score_table(ready, statistics, clocks, kept, compiled, rng)
+        _score_table(ready, statistics, best_costs, clocks, kept, compiled, rng)
     for (arm, t), plain, other in zip(points, tables[0], compiled, strict=True):
         rule = f"score of {arm} at t={t} is {plain:g} interpreted, but {other:g} compiled"
         require(close(other, plain), name, rule, "compiled integers wrap around at 2**63: compute in floats")
+    if compares(type(ready)):
+        _check_falling(name, ready, points, kept)
+
+
+def _best_costs(ready: Any, points: list[tuple[Arm, int]], kept: Array) -> Array:
+    """The smallest cost of all arms that an arm may be compared with: its own, or one below it."""
+    if not compares(type(ready)):
+        return np.zeros(len(points))
+    costs = [own_cost(ready, arm, kept_of(ready, kept, i, arm.pulls)) for i, (arm, _) in enumerate(points)]
+    below: Array = np.resize([0.0, 0.1, 3.0], len(points))
+    return np.array(costs) - below
+
+
+def _check_falling(name: str, ready: Any, points: list[tuple[Arm, int]], kept: Array) -> None:
+    """A score must not rise when the smallest cost of all arms does: engines do not compute those that cannot win."""
+    for i, (arm, _) in enumerate(points):
+        seen = kept_of(ready, kept, i, arm.pulls)
+        own = own_cost(ready, arm, seen)
+        bests = [own - 3.0, own - 0.1, own - 1e-3, own]
+        scores = [score_of(ready, arm, best, 1, None, seen) for best in bests]
+        falls = all(after <= before or close(after, before, 1e-9) for before, after in itertools.pairwise(scores))
+        rule = f"score of {arm} is {scores} for best_cost {bests}, but must not rise when best_cost does"
+        require(falls, name, rule, "an arm that is closer to the best is the better candidate")
 
 
 def _check_bound(name: str, ready: Any, points: list[tuple[Arm, int]]) -> None:
@@ -238,31 +273,27 @@ def _samples(rewards: tuple[float, float]) -> tuple[list[tuple[Arm, int]], Array
 
 
 @kernel
-def _score_table(policy: Any, arms: Statistics, t: Any, kept: Array, scores: Array, rng: Any) -> None:
+def _score_table(
+    policy: Any, arms: Statistics, best_costs: Array, t: Any, kept: Array, scores: Array, rng: Any
+) -> None:
     for i in range(len(scores)):
         arm = Arm(arms.pulls[i], arms.mean[i], arms.variance[i])
-        scores[i] = score_of(policy, arm, t[i], rng, rewards_of(policy, kept, i, arms.pulls[i]))
+        scores[i] = score_of(policy, arm, best_costs[i], t[i], rng, kept_of(policy, kept, i, arms.pulls[i]))
 
 
 def _check_play(name: str, ready: Any, bandit: Bandit, best: int, rounds: int) -> None:
     """Play is the same interpreted and compiled, with the same stream."""
-    clock_free = hasattr(ready, "score") and needs_no_clock(type(ready))
     rule = "equal streams must give equal games; draw from `rng` alone, keep no state"
-    _check_thrice(name, "play", rule, partial(_play, name, ready, bandit, best, rounds, clock_free))
+    _check_thrice(name, "play", rule, partial(_play, name, ready, bandit, best, rounds))
 
 
-def _play(name: str, ready: Any, bandit: Bandit, best: int, rounds: int, clock_free: bool, interpreted: bool) -> Record:
+def _play(name: str, ready: Any, bandit: Bandit, best: int, rounds: int, interpreted: bool) -> Record:
     """Three runs, with a snapshot after each arm could be pulled once."""
     snapshots = np.unique([len(bandit), rounds])
     record = Record.empty(3, len(snapshots), len(bandit))
     problem = encode(bandit.arms), best, snapshots, record, np.zeros(1, np.bool_), np.random.default_rng(SEED)
-    scores = hasattr(ready, "score")
-    loop: Any = stepping.step_scores if scores else stepping.step_phases
-    if interpreted:
-        loop = loop.py_func
-        ready = ready if scores else Watched(name, ready)
-    room = rounds if scores or costs_need_rewards(ready) else 0
-    status = loop(ready, clock_free, room, *problem) if scores else loop(ready, room, *problem)
+    watched = Watched(name, ready) if interpreted and not hasattr(ready, "score") else ready
+    status = stepper(watched, rounds, interpreted)(*problem)
     require(status == FINE, name, COMPLAINTS.get(status, ""))
     require((record.pulls.sum(-1) == snapshots).all(), name, "each round must pull one arm")
     return record

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from prudent.bandit import Bandit
+from prudent.errors import PrudentError
 from prudent.risk.mean_variance import MeanVariance
 from prudent.theory.bound import Bound as Bound
 from prudent.theory.bound import Condition as Condition
@@ -16,10 +18,10 @@ from prudent.theory.exp_exp import theorem2 as theorem2
 from prudent.theory.horizons import Horizons as Horizons
 from prudent.theory.horizons import Result
 from prudent.theory.horizons import informative_horizons as informative_horizons
+from prudent.theory.lower_bounds import CITATION, NAME
 from prudent.theory.lower_bounds import AsymptoticBound as AsymptoticBound
 from prudent.theory.lower_bounds import asymptotic_bound as asymptotic_bound
 from prudent.theory.lower_bounds import lower_bound as lower_bound
-from prudent.theory.lower_bounds import lower_bound_if_known
 from prudent.theory.lower_bounds import lower_bound_rates as lower_bound_rates
 from prudent.theory.mv_lcb import corollary as corollary
 from prudent.theory.mv_lcb import lemma1 as lemma1
@@ -47,7 +49,18 @@ def bounds(
     """
     found = [result(bandit, risk, horizon) for result in _results(delta)]
     rates = lower_bound_rates(bandit, risk, horizon)
-    return [*found, lower_bound_if_known(bandit, risk, horizon, support, values), *rates]
+    return [*found, _lower_bound_if_known(bandit, risk, horizon, support, values), *rates]
+
+
+def _lower_bound_if_known(bandit: Bandit, risk: MeanVariance | str, horizon: int, support: Any, values: Any) -> Bound:
+    """The lower bound of these arms; without a value if they have no known family and no model was given."""
+    try:
+        return lower_bound(bandit, risk, horizon, support, values)
+    except PrudentError as error:
+        if support is not None or values is not None:
+            raise
+        reason = str(error).partition(": ")[2]
+    return Bound(NAME, "expected regret of any policy that learns, as n grows", CITATION, None, None, remark=reason)
 
 
 def horizons(

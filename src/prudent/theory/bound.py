@@ -115,9 +115,7 @@ class Instance:
         bandit, risk = check_bandit(owner, bandit), check_risk(owner, risk)
         hint = "the theorems fix ρ; when only the mean counts, UCB1's own regret bound applies"
         rho = check_number(owner, "rho", risk.rho, low=0.0, high=WIDEST, hint=hint)
-        n = check_integer(owner, "horizon", horizon, low=1)
-        if n > LARGEST:  # in fewer digits than `check_integer` would print
-            raise PrudentError(f"{owner}: horizon must be at most {LARGEST:.3g}, got {shown(n)}; take a smaller one")
+        n = check_horizon(owner, horizon)
         given = None if delta is None else check_parameter(owner, "delta", delta)
         level = float(n**-2.0 if given is None else check_number(owner, "delta", given, low=SMALLEST, high=1.0))
         best, gaps, differences = bandit.best(risk), bandit.gaps(risk), bandit.mean_differences
@@ -161,6 +159,14 @@ class Instance:
     @property
     def informative(self) -> Condition:
         return Condition(f"6nKδ < 1, else the probability is 0: {number(self.failure, 3)}", self.failure < 1.0)
+
+
+def check_horizon(owner: str, horizon: int) -> int:
+    """A number of rounds that floats can divide by."""
+    n = check_integer(owner, "horizon", horizon, low=1)
+    if n > LARGEST:  # in fewer digits than `check_integer` would print
+        raise PrudentError(f"{owner}: horizon must be at most {LARGEST:.3g}, got {shown(n)}; take a smaller one")
+    return n
 
 
 def check_risk(owner: str, risk: Any) -> MeanVariance:

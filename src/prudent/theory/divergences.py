@@ -22,6 +22,7 @@ from prudent.arms import quadrature
 from prudent.arms.base import Law, arms
 from prudent.arms.continuous import Gaussian
 from prudent.arms.discrete import Bernoulli, Deterministic
+from prudent.arms.mixture import Mixture
 from prudent.arrays import Array, as_array
 from prudent.confidence import divergence
 from prudent.errors import PrudentError, check_finite, shown
@@ -258,6 +259,9 @@ def _as_points(law: Law) -> tuple[Array, Array]:
     """The atoms of a law; of a continuous one the points and weights of Gauss's rule on each panel of its levels."""
     if (atoms := law.atoms()) is not None:
         return atoms
+    if isinstance(law, Mixture):  # part by part, because its own quantiles may jump
+        parts = [(share, *_as_points(part)) for share, part in law.live()]
+        return np.concatenate([x for _, x, _ in parts]), np.concatenate([share * w for share, _, w in parts])
     found = []
     for upper in (False, True):
         edges = law.panels(upper=upper)

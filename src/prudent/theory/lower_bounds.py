@@ -9,11 +9,10 @@ from numpy.typing import ArrayLike
 
 from prudent.arrays import Array
 from prudent.bandit import Bandit, check_bandit
-from prudent.errors import PrudentError, check_integer
 from prudent.risk.base import RiskMeasure
 from prudent.risk.mean_variance import MeanVariance
 from prudent.text import number
-from prudent.theory.bound import Bound, Condition, Instance, over
+from prudent.theory.bound import Bound, Condition, Instance, check_horizon, over
 from prudent.theory.divergences import Model, check_risk
 
 NAME, CITATION = "Lower bound, these arms", "[Lai85], [Burnetas96]; docs/lower-bounds.md"
@@ -47,8 +46,8 @@ class AsymptoticBound:
 
     def regret(self, horizon: int) -> float:
         """constant · log n/n, what the regret tends to at best; at a finite n a policy may be below it."""
-        n = check_integer("regret", "horizon", horizon, low=1)
-        return self.constant * math.log(n) / n
+        n = check_horizon("regret", horizon)
+        return float(over(self.prices * math.log(n), self.divergences).sum()) / n
 
 
 def asymptotic_bound(
@@ -97,30 +96,16 @@ def lower_bound(
         names = ", ".join(name for name, it_is in zip(bandit.names, unseen, strict=True) if it_is)
         remarks.append(f"it says nothing about {names}, which no better law of the model can be taken for")
     kind = "regret" if isinstance(check_risk(risk), MeanVariance) else "gap regret"
-    unique = np.count_nonzero(bandit.gaps(risk) == 0.0) == 1
+    unique = int(np.count_nonzero(bandit.gaps(risk) == 0.0)) == 1
     return Bound(
         NAME,
         f"expected {kind} of any policy that learns, as n grows",
         CITATION,
         None,
-        found.regret(check_integer("lower_bound", "horizon", horizon, low=1)),
+        found.regret(check_horizon("lower_bound", horizon)),
         needs=(Condition("K ≥ 2", len(bandit) > 1), Condition("the best arm is unique", unique)),
         remark="; ".join(remarks),
     )
-
-
-def lower_bound_if_known(
-    bandit: Bandit, risk: MeanVariance | str, horizon: int, support: Sequence[float] | None, values: ArrayLike | None
-) -> Bound:
-    """The same for a list of results, where arms without a known family have no value but a remark, unless a model is
-    given."""
-    try:
-        return lower_bound(bandit, risk, horizon, support, values)
-    except PrudentError as error:
-        if support is not None or values is not None:
-            raise
-        reason = str(error).partition(": ")[2]
-    return Bound(NAME, "expected regret of any policy that learns, as n grows", CITATION, None, None, remark=reason)
 
 
 def lower_bound_rates(bandit: Bandit, risk: MeanVariance | str, horizon: int) -> tuple[Bound, Bound]:

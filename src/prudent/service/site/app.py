@@ -182,7 +182,8 @@ class Site:
         """What changes of a page, for those who may change the experiment or for others, and what tells it apart."""
         known, broken = kept.known, self.service.follower.alarms
         may = visit.may("admin", known["facts"].name) and known["facts"].state != "stopped"
-        made = self.service.forecasts.last(known["number"])  # it comes later than what else is known
+        playing = tuple(arm.label for arm in known["facts"].arms if not arm.retired)
+        made = self.service.forecasts.last(known["number"], playing)  # it comes later than what else is known
         key = may, len(broken), made.seq if made else 0
         if key not in kept.parts:
             more = {"may": may, "alarms": [*known["alarms"], *broken]}
@@ -221,7 +222,7 @@ class Site:
             ),
             "number": number_,
             "forecast": forecast_section(self.service.forecasts.of(number_, fold)),
-            "charts": over_time(fold.labels, self.service.store.series(number_), fold.agent.larger_is_better),
+            "charts": over_time(fold.labels, self.service.store.series(number_), known.units),
             "events": [(words.moment(event.at), words.told(event, fold.labels)) for event, _ in reversed(events)],
             "controls": controls(known),
             "progress": progress(known),

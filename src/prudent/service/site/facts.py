@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from prudent.errors import PrudentError
 from prudent.live.deciding import Leader
 from prudent.live.summary import Summary
+from prudent.risk.mean_variance import MeanVariance
 from prudent.service.fold import Fold
 from prudent.text import count, counted, minus, number, risk_name
 
@@ -40,6 +41,15 @@ class ArmFacts(NamedTuple):
     excluded: bool
 
 
+class Units(NamedTuple):
+    """What stands behind outcomes, behind costs, which have the unit of a variance if the risk has, and behind
+    variances: a space and the unit, or nothing if nobody said what it is."""
+
+    outcome: str = ""
+    cost: str = ""
+    variance: str = ""
+
+
 class Facts(NamedTuple):
     """Everything that a page shows of an experiment."""
 
@@ -50,6 +60,7 @@ class Facts(NamedTuple):
     policy: str
     risk: str
     unit: str
+    units: Units
     horizon: int | None
     rewards: int
     decisions: int
@@ -107,6 +118,7 @@ def facts(name: str, fold: Fold, recent: dict[int, int], level: float = 0.95) ->
         policy=spec.policy,
         risk=risk_name(agent.risk),
         unit=spec.unit,
+        units=units(fold),
         horizon=spec.horizon,
         rewards=summary.rewards,
         decisions=asked,
@@ -114,13 +126,22 @@ def facts(name: str, fold: Fold, recent: dict[int, int], level: float = 0.95) ->
         arms=arms,
         summary=summary,
         regret=between(summary.regret),
-        saved=saved(summary),
+        saved=saved(summary, units(fold).cost),
         within=summary.within or 0.0,
         moving=summary.moving or 0.0,
         seq=fold.seq,
         at=fold.at,
         chain=fold.chain.hex(),
     )
+
+
+def units(fold: Fold) -> Units:
+    """Those of an experiment."""
+    unit, risk = fold.spec.unit, fold.agent.risk
+    if not unit:
+        return Units()
+    squared = isinstance(risk, MeanVariance) and math.isfinite(risk.rho)
+    return Units(f" {unit}", f" {unit}²" if squared else f" {unit}", f" {unit}²")
 
 
 def sentence(fold: Fold, leader: Leader | None) -> str:
@@ -140,7 +161,9 @@ def sentence(fold: Fold, leader: Leader | None) -> str:
     if leader.decided and not leader.excluded:
         return f"{state}. {leader.arm} is the only arm in play."
     if leader.decided:
-        return f"{state}. {leader.arm} is best, with {sure}. You may stop."
+        certain = f"{leader.arm} is best, with {sure}. You may stop."
+        doubtful = f"{leader.arm} would be best, with {sure}, but rewards have changed: find the reason first."
+        return f"{state}. {doubtful if fold.changed else certain}"
     left = f"{len(leader.left)} of {len(leader.left) + len(leader.excluded)} arms may still be best."
     return f"{state}. {leader.arm} is ahead, but nothing is decided: {left}"
 
@@ -155,16 +178,16 @@ def between(ends: Any) -> str:
     return "–" if ends is None else f"{minus(number(ends.low, 3))} to {minus(number(ends.high, 3))}"
 
 
-def saved(summary: Summary) -> str:
+def saved(summary: Summary, unit: str) -> str:
     """What learning has saved against an even split, in words."""
     if summary.saved is None:
         return "–"
     low, high = summary.saved
     if low >= 0.0:
-        return f"{minus(number(low, 3))} to {minus(number(high, 3))} saved"
+        return f"{minus(number(low, 3))} to {minus(number(high, 3))}{unit} saved"
     if high <= 0.0:
-        return f"{minus(number(-high, 3))} to {minus(number(-low, 3))} lost"
-    return f"from {minus(number(-low, 3))} lost to {minus(number(high, 3))} saved"
+        return f"{minus(number(-high, 3))} to {minus(number(-low, 3))}{unit} lost"
+    return f"from {minus(number(-low, 3))} lost to {minus(number(high, 3))}{unit} saved"
 
 
 def progress(facts: Facts) -> str:

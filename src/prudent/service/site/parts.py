@@ -12,7 +12,7 @@ from prudent.service.answers import answers_of, changed_arms
 from prudent.service.fold import Fold
 from prudent.service.service import View
 from prudent.service.site import charts, words
-from prudent.service.site.facts import Facts
+from prudent.service.site.facts import Facts, Units
 from prudent.text import count, counted, minus, number
 
 POINTS = 400
@@ -48,7 +48,7 @@ def beyond(rail: Rail) -> str:
     return f"{what}{of} is {'above' if rail.below is None else 'below'} {minus(number(rail.limit))}"
 
 
-def over_time(labels: list[str], series: list[tuple[int, int, str]], larger: bool) -> list[dict[str, Any]]:
+def over_time(labels: list[str], series: list[tuple[int, int, str]], units: Units) -> list[dict[str, Any]]:
     """Three pictures with their numbers: costs, shares, exploration risk, over the number of decisions."""
     some = thinned(series, max(12, POINTS // len(labels)))
     points = [(sum(arm[0] for arm in arms), arms) for _, _, text in some if (arms := msgspec.json.decode(text))]
@@ -63,9 +63,9 @@ def over_time(labels: list[str], series: list[tuple[int, int, str]], larger: boo
     moving = [(n, exploration(arms)) for n, arms in points]
     found = []
     for title, curves in (
-        ("Cost of each arm", costs),
+        (f"Cost of each arm{units.cost and ','}{units.cost}", costs),
         ("Share of decisions", shares),
-        ("Variance from moving between arms", [("Exploration risk", moving)]),
+        (f"Variance from moving between arms{units.variance and ','}{units.variance}", [("Exploration risk", moving)]),
     ):
         rows = [n for n, _ in thinned(points, 7)]
         table = [[count(n), *(cell(curve, n) for _, curve in curves)] for n in rows]

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import math
 import platform
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from prudent.service.routes import Reply
 from prudent.service.service import Service, View
 from prudent.service.site import charts, words
 from prudent.service.site.app import HTML, static_file, templates
-from prudent.service.site.facts import facts, progress
+from prudent.service.site.facts import facts, progress, units
 from prudent.service.site.forecasting import forecast_section
 from prudent.service.site.parts import alarms, beyond, watched
 from prudent.text import count, counted, minus, number, risk_name
@@ -38,13 +38,6 @@ PATIENCE = 5.0
 SPANS = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000))
 
 
-class Units(NamedTuple):
-    """What stands behind outcomes, and behind costs, which have the unit of a variance if the risk has."""
-
-    outcome: str
-    cost: str
-
-
 def reply(service: Service, view: View) -> Reply:
     """The report as an answer. A browser runs nothing of it, and takes no style but its own."""
     style = base64.b64encode(hashlib.sha256(static_file("style.css")).digest()).decode()
@@ -62,7 +55,7 @@ def report(service: Service, view: View, level: float = 0.95) -> str:
         .get_template("report.html.j2")
         .render(
             facts=known,
-            units=units(fold),
+            units=known.units,
             note=fold.spec.note,
             progress=progress(known),
             question=question(fold),
@@ -91,15 +84,6 @@ def ahead(forecast: dict[str, Any]) -> dict[str, Any]:
     arms = forecast["arms"]
     some = [arm for arm in arms if len(arms) <= FEW or {arm[1], arm[2]} != {"below 1 %"}]
     return {**forecast, "arms": some[:MOST]}
-
-
-def units(fold: Fold) -> Units:
-    """The unit of outcomes and that of costs, with a space before them; empty if nobody said what it is."""
-    unit, risk = fold.spec.unit, fold.agent.risk
-    if not unit:
-        return Units("", "")
-    squared = isinstance(risk, MeanVariance) and math.isfinite(risk.rho)
-    return Units(f" {unit}", f" {unit}²" if squared else f" {unit}")
 
 
 def question(fold: Fold) -> str:

@@ -1,0 +1,33 @@
+"""MV-IMED: the arm for which the evidence against it is weakest."""
+
+import math
+from typing import NamedTuple
+
+from prudent.compiled import helper
+from prudent.confidence.divergence import gaussian
+from prudent.policies.base import UNSET, Arm, policies
+
+
+@policies.add("mv-imed", serves="mean-variance")
+class MVIMED(NamedTuple):
+    """The smallest (s − 2) K(μ̂, V̂; ĉ) + log s is pulled (docs/mv-imed.md; after the IMED of [Honda15]).
+
+    ĉ is the smallest empirical mean-variance, and K the smallest divergence of the arm's empirical Gaussian from a
+    Gaussian of cost ĉ. Each arm is pulled three times first. With s in place of s − 2 an arm whose first rewards happen
+    to lie close together would be left for too long, and the expected regret would grow as a power of n. Needs no
+    range, horizon, prior or draws, and has no unit. Assumes Gaussian rewards; an arm with three equal rewards is taken
+    for a constant.
+    """
+
+    rho: float = UNSET
+
+    def score(self, arm: Arm, best_cost: float) -> float:
+        return gaussian_index(arm, best_cost, self.rho)
+
+
+@helper
+def gaussian_index(arm: Arm, best_cost: float, rho: float) -> float:
+    """(s − 2) K + log s for Gaussian arms; −∞ for fewer than three rewards."""
+    if arm.pulls < 3:
+        return -math.inf
+    return (arm.pulls - 2.0) * gaussian(arm.mean, arm.variance, best_cost, rho) + math.log(arm.pulls)
