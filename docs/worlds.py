@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from prudent import Bandit, Runs, simulate
+from prudent import Bandit, Discounted, Runs, simulate
 from prudent.figures import COLOURS, plot_curves, save, style
 
 HERE = Path(__file__).parent
@@ -21,28 +21,6 @@ def classes():
         if "class " in block:
             exec(compile(block, "worlds.md", "exec"), names)
     return names
-
-
-class Forgetful:
-    """UCB1 on rewards that count less the older they are (discounted UCB)."""
-
-    def __init__(self, keep=0.98, width=0.3):
-        self.keep, self.width = keep, width
-
-    def start(self, n_arms, horizon):
-        self.weight, self.total = np.zeros(n_arms), np.zeros(n_arms)
-
-    def ask(self, rng):
-        if (self.weight == 0.0).any():
-            return int(np.argmin(self.weight))
-        bonus = self.width * np.sqrt(2.0 * math.log(1.0 + self.weight.sum()) / self.weight)
-        return int(np.argmax(self.total / self.weight + bonus))
-
-    def tell(self, arm, reward):
-        self.weight *= self.keep
-        self.total *= self.keep
-        self.weight[arm] += 1.0
-        self.total[arm] += reward
 
 
 class Rival:
@@ -106,7 +84,11 @@ def draw_drift(known):
     left.annotate("second arm", (560, 0.5), xytext=(720, 0.34))
     left.set(xlabel="round", ylabel="mean reward", title="The arms")
     asked = {"risk": "mean", "horizon": 1000, "runs": RUNS, "replay": True, "snapshots": range(20, 1000, 20)}
-    policies = {"UCB1": "ucb1", "EXP3, γ = 0.1": known["EXP3"](), "forgetful": Forgetful()}
+    policies = {
+        "UCB1": "ucb1",
+        "EXP3, γ = 0.1": known["EXP3"](),
+        "UCB1, discounted by 0.98": Discounted("ucb1", discount=0.98),
+    }
     made = {name: regret_curve(simulate(known["Drifting"](), policy, **asked)) for name, policy in policies.items()}
     draw_curves(right, made, "round")
     right.set_title("Against the best fixed arm so far")
