@@ -85,9 +85,9 @@ def draw_drift(known):
     left.set(xlabel="round", ylabel="mean reward", title="The arms")
     asked = {"risk": "mean", "horizon": 1000, "runs": RUNS, "replay": True, "snapshots": range(20, 1000, 20)}
     policies = {
-        "UCB1": "ucb1",
+        "UCB1": "ucb1(range=0.3)",
         "EXP3, γ = 0.1": known["EXP3"](),
-        "UCB1, discounted by 0.98": Discounted("ucb1", discount=0.98),
+        "UCB1, discounted by 0.98": Discounted("ucb1(range=0.3)", discount=0.98),
     }
     made = {name: regret_curve(simulate(known["Drifting"](), policy, **asked)) for name, policy in policies.items()}
     draw_curves(right, made, "round")
