@@ -153,16 +153,16 @@ def simulate(
         "progress": progress,
     }
     compiled: dict[str, Any] = {"keep": keep, "common": common, "bound_failure": bound_failure}
-    own: dict[str, Any] = {"arms": arms, "laws": laws, "delay": delay, "replay": replay or None}
+    own: dict[str, Any] = {"arms": arms, "laws": laws, "delay": delay}
     if are_several(bandit) or are_several(policy):
-        return compare(partial(simulate, **settings, **compiled, **own), bandit, policy, read_policy)
+        return compare(partial(simulate, **settings | compiled | own, replay=replay), bandit, policy, read_policy)
     one: Any = bandit, policy
-    if needs_python(bandit, policy, engine) or any(value is not None for value in own.values()):
+    if needs_python(bandit, policy, engine) or replay or any(value is not None for value in own.values()):
         from prudent.worlds.simulation import simulate_world  # only these need joblib
 
         if keep is not None or common:
             raise PrudentError("simulate: keep and common are for a Bandit and a compiled policy; leave them out here")
-        return simulate_world(*one, **settings | own | {"replay": replay})
+        return simulate_world(*one, **settings | own, replay=replay)
     return engine_simulate(*one, **settings | compiled)
 
 
