@@ -237,6 +237,7 @@ def test_the_picture_has_a_line_and_a_band_for_each_policy():
     (ax,) = compared.plot("gap_regret", cumulative=True).axes
     assert (ax.get_yscale(), ax.get_ylabel()) == ("linear", "cumulative gap regret")
     assert ax.lines[1].get_ydata()[-1] == pytest.approx(200 * compared[POLICIES[1]].gap_regret().mean())
+    assert compared.plot("reward_mean").axes[0].get_yscale() == "linear"  # may be below 0
     own = Figure().add_subplot()
     assert compared.plot(ax=own) is own.figure
     assert len(own.lines) == 2
