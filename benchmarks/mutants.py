@@ -72,7 +72,7 @@ TESTS = {
     "json_text": "unit/test_json_text unit/test_cli_trouble",
     "identification": "unit/test_threads unit/test_identification* unit/test_registered unit/test_testing_strategies "
     "statistical/test_enumeration statistical/test_identification_laws",
-    "learners": "unit/test_worlds",
+    "learners": "unit/test_learners unit/test_worlds",
     "live": "unit/test_agent* unit/test_live_* unit/test_ties statistical/test_live_*",
     "paper": "figures/test_definitions figures/test_drawn unit/test_claims figures/test_* unit/test_report",
     "parameters": "unit/test_errors unit/test_hostile unit/test_registry unit/test_policies unit/test_study",
@@ -102,7 +102,7 @@ TESTS = {
     "text": "unit/test_text unit/test_cli unit/test_report",
     "theory": "unit/test_theory unit/test_lower_bounds unit/test_horizons "
     "figures/test_configuration_figures statistical/test_theorems",
-    "worlds": "unit/test_worlds",
+    "worlds": "unit/test_worlds unit/test_learners unit/test_gym",
 }
 """The tests of each room, the cheap ones first: those that mirror it, and for kernels those of laws."""
 

@@ -415,6 +415,8 @@ def scale(risk: RiskMeasure, law: Law, wanted: float) -> float:
         spread += law.variance + risk.rho * abs(law.mean)
     if risk.name == "dual-power" and math.isfinite(reach := law.support[1] - law.support[0]):
         spread += 1e-8 * reach  # written as one would, its weights are rounded to 1e-16
+    if risk.name == "evar" and math.isfinite(wanted):
+        spread += math.sqrt(law.variance)  # the least over λ, which both sides try up to a largest one
     return abs(wanted) + spread + 1e-100
 
 

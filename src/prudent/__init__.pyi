@@ -112,6 +112,8 @@ from prudent.sequence.learning import SequenceRegret as SequenceRegret
 from prudent.sequence.learning import explore_then_sequence as explore_then_sequence
 from prudent.sequence.learning import sequence_regret as sequence_regret
 from prudent.simulating import simulate as simulate
+from prudent.worlds.forgetting import Discounted as Discounted
+from prudent.worlds.forgetting import SlidingWindow as SlidingWindow
 
 from . import confidence as confidence
 from . import figures as figures

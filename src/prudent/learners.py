@@ -1,12 +1,14 @@
 """Learners: policies with a memory of their own, written as plain classes.
 
 A learner has two methods. `ask(rng)` returns the arm of the coming round, by its number from 0. `tell(arm, reward)`
-reports a reward. If it has `start(n_arms, horizon)`, that is called before the first round. A simulation gives every
-run a fresh copy of the learner as it was passed.
+reports a reward. If it has `start(n_arms, horizon)`, that is called before the first round; in an agent without a
+horizon it is None. A simulation gives every run a fresh copy of the learner as it was passed.
 """
 
+import copy
 import hashlib
 import inspect
+import operator
 from functools import partial
 from typing import Any, Protocol
 
@@ -30,10 +32,41 @@ class Learner(Protocol):
 
 def is_learner(thing: Any) -> bool:
     """Whether it can be asked and told. An error if it is a class, which must be made first."""
+    if isinstance(thing, (str, tuple)):
+        return False
     methods = all(callable(getattr(thing, name, None)) for name in ("ask", "tell"))
     if methods and isinstance(thing, type):
         raise PrudentError(f"a learner must be made first: pass {thing.__name__}(), not {thing.__name__}")
-    return methods and not isinstance(thing, tuple)
+    return methods
+
+
+def chosen_arm(owner: str, given: Any, n_arms: int) -> int:
+    """What a learner chose, as the number of an arm."""
+    try:
+        arm = operator.index(given)
+    except TypeError:
+        arm = -1
+    if not 0 <= arm < n_arms:
+        allowed = f"a number from 0 to {n_arms - 1}"
+        raise PrudentError(f"{owner}: ask must return the arm's number, {allowed}, got {shown(given)}")
+    return arm
+
+
+def fresh(thing: Any) -> Any:
+    """A copy of a learner or an environment, which knows nothing of other runs."""
+    try:
+        return copy.deepcopy(thing)
+    except Exception as error:  # copying may raise anything
+        fix = "give its class a __deepcopy__ that leaves out what cannot be copied"
+        raise PrudentError(f"{described(thing)}: each run needs a copy of it, and {error}; {fix}") from error
+
+
+def started(learner: Any, n_arms: int, horizon: int | None) -> Any:
+    """A fresh copy of the learner, told what it is to do."""
+    copied = fresh(learner)
+    if hasattr(copied, "start"):
+        copied.start(n_arms, horizon)
+    return copied
 
 
 def described(thing: Any, depth: int = 0) -> str:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from prudent.arrays import Array
 from prudent.bandit import Bandit, check_bandit
 from prudent.errors import PrudentError, check_integer, shown
+from prudent.risk import mixtures
 from prudent.risk.base import RiskMeasure, risks
 from prudent.risk.mean_variance import MeanVariance
-from prudent.risk.mixtures import mixture_cost
 
 EXPLORATION_FACTORS = {"exact": 0.5, "eq-regret3": 1.0, "definition-3": 2.0}
 """The factor before (1/n²) Σ_i Σ_{j≠i} T_i T_j Γ_ij². Only the exact one makes the parts add up to the regret: the
@@ -126,7 +126,7 @@ def mixture_regret(pulls: NDArray[np.int64], bandit: Bandit, risk: RiskMeasure |
     """
     bandit, risk = check_bandit("mixture_regret", bandit), risks.make("mixture_regret", risk)
     _check_allocation("mixture_regret", pulls=pulls, arms=np.zeros(len(bandit)))
-    price, least = mixture_cost(bandit.arms, risk), bandit.best_mixture(risk).cost
+    price, least = mixtures.mixture_cost(bandit.arms, risk), bandit.best_mixture(risk).cost
     kinds, kind = np.unique(pulls.reshape(-1, len(bandit)), axis=0, return_inverse=True)
     costs = np.array([price(row / row.sum()) for row in kinds])
     return np.maximum(costs - least, 0.0)[kind].reshape(pulls.shape[:-1])

@@ -9,6 +9,8 @@ from test_site import HOSTILE, Tags, get
 from prudent.service import messages as m
 from prudent.service.events import Event
 from prudent.service.site.app import Site as Pages
+from prudent.service.site.facts import Units
+from prudent.service.site.parts import over_time
 from prudent.service.site.report import ahead, limit, span, spent
 from prudent.service.spec import Guardrail, decoded
 
@@ -113,12 +115,18 @@ def test_a_cost_has_the_unit_of_its_risk(site):
 
 def test_the_page_has_the_units_too(site):
     words = Tags(get(site, "/e/shop").body.decode()).words
-    for what in ("Mean EUR", "Standard deviation EUR", "Cost EUR²", "Cost of each arm, EUR²"):
+    for what in ("Mean EUR", "Standard deviation EUR", "Cost EUR²"):
         assert what in words
     assert re.search(r"Regret per round[\d., −to]+EUR²", words)
     assert re.search(r"Within arms[\d., ]+EUR²", words)
     assert "EUR²" in Tags(get(site, "/").body.decode()).words
     assert "EUR²" not in Tags(get(site, "/e/mean").body.decode()).words
+
+
+def test_pictures_over_time_have_units():
+    series = [(n, n, f"[[{n}, 0, 0.5, 0.1, 2.0]]") for n in (10, 20)]
+    titles = [chart["title"] for chart in over_time(["A"], series, Units(" EUR", " EUR²", " EUR²"))]
+    assert titles == ["Cost of each arm, EUR²", "Share of decisions", "Variance from moving between arms, EUR²"]
 
 
 def test_long_experiments_do_not_make_it_long(site):

@@ -8,7 +8,7 @@ from prudent import MVLCB, Agent, AnytimeMVLCB
 from prudent.arms.sampling import include
 from prudent.engine.blocks import Sources
 from prudent.engine.record import Statistics
-from prudent.engine.resuming import can_leap, resume
+from prudent.engine.resuming import Phase, can_leap, resume
 from prudent.live import forecast as forecasting
 from prudent.live.arm import ArmState
 from prudent.policies.base import Arm, Setting
@@ -17,7 +17,8 @@ from prudent.policies.mv_imed import MVIMED
 from prudent.risk.mean_variance import MeanVariance
 
 RISK = MeanVariance(1.0)
-CALM = {"leaping": False, "seed": 0}
+NO_PHASE = Phase(np.zeros(2, np.int64), np.ones(2, bool), np.ones(2, bool))
+CALM = {"leaping": False, "seed": 0, "phase": NO_PHASE}
 POLICIES = {"mv-lcb": MVLCB(rho=1.0, c=1.0, unbiased=True, range=1.0), "anytime": AnytimeMVLCB(rho=1.0, range=1.0)}
 POLICIES["mv-imed"] = MVIMED(rho=1.0)
 
@@ -61,6 +62,27 @@ def test_going_on_is_what_the_policy_does_from_these_statistics(name):
             assert found.variance[0, place] == pytest.approx(variances, rel=1e-12)
 
 
+@pytest.mark.parametrize("policy", ["exp-exp", "prudent"])
+@pytest.mark.parametrize("rounds", [7, 60])
+def test_a_policy_of_phases_goes_on_as_the_agent_does(policy, rounds):
+    """From the middle of a phase and from the end of exploring, on arms without variance."""
+    agent, fixed, rng = Agent(policy, 3, 300, risk=RISK), [0.3, 0.6, 0.5], np.random.default_rng(2)
+    for _ in range(rounds):
+        arm = agent.ask()
+        agent.tell(arm, fixed[arm] + 0.2 * rng.standard_normal())
+    known, more = agent._arms, np.array([1, 20, 100])
+    start = Statistics._make(np.array([[getattr(arm, name) for arm in known]]) for name in Statistics._fields)
+    how = {"leaping": False, "seed": 0, "phase": forecasting.phase_of(known)}
+    found = resume(agent._ready.policy, policy, laws(1, fixed, [0.0] * 3), start, rounds, more, **how)
+    for t in range(1, 101):
+        arm = agent.ask()
+        agent.tell(arm, fixed[arm])
+        for place in np.flatnonzero(more == t):
+            assert found.pulls[0, place].tolist() == [each.pulls for each in agent.estimates()]
+            assert found.variance[0, place] == pytest.approx([each.variance for each in agent.estimates()], rel=1e-9)
+    assert "will then be ahead" in str(told(Agent(policy, ["A", "B"], 600, risk=RISK), NOISE).forecast())
+
+
 def test_an_arm_without_a_reward_goes_first():
     for leaping in (False, True):
         found = resume(
@@ -72,6 +94,7 @@ def test_an_arm_without_a_reward_goes_first():
             np.array([2, 500]),
             leaping=leaping,
             seed=0,
+            phase=NO_PHASE,
         )
         assert (found.pulls[:, 0] == [50, 2]).all()
         assert (found.pulls[:, 1].sum(1) == 550).all()
@@ -90,6 +113,7 @@ def test_leaping_and_stepping_go_on_alike(values):
             start,
             100,
             np.array([100, 1900]),
+            phase=NO_PHASE,
             leaping=leaping,
             seed=7,
         )
@@ -305,7 +329,6 @@ def test_rewards_too_large_to_square_have_no_forecast():
         ("mv-lcb(range=1)", RISK, {"A": [0.1, 0.2, 0.3], "B": [0.1]}, "B has fewer than 3 rewards"),
         ("mv-lcb(range=1)", RISK, {"A": [0.1] * 3, "B": [0.2] * 3}, "are all the same so far"),
         ("mv-lcb(range=1)", RISK, {"A": [0.1] * 50, "B": [0.2] * 60}, "the planned rounds are over"),
-        ("exp-exp", RISK, NOISE, "decides in phases"),
         ("cvar-ucb(alpha=0.1, high=1)", "cvar(alpha=0.1)", {}, "reads every reward"),
         ("ucb1(range=1)", "cvar(alpha=0.1)", {}, "depends on more than mean and variance"),
     ],

@@ -215,7 +215,7 @@ from prudent.policies.scoring import score_of
 
 @kernel
 def scored(policy, pulls):
-    return score_of(policy, Arm(pulls, 0.5, 0.1), 10, 0, 0)
+    return score_of(policy, Arm(pulls, 0.5, 0.1), 0.0, 10, 0, 0)
 
 @kernel
 def least(policy, pulls):

@@ -173,6 +173,9 @@ def of_statistics() -> Cases:
         "pulls": np.array([2, 3]), "means": np.array([0.5, 0.6]), "variances": np.array([0.1, 0.2]), "best": 0,
         "risk": MeanVariance(1.0),
     }  # fmt: skip
+    yield "regret.mixture_regret", regret.mixture_regret, {
+        "pulls": np.array([2, 3]), "bandit": Bandit(["bernoulli(0.5)", "bernoulli(0.6)"]), "risk": "cvar(0.1)",
+    }  # fmt: skip
     yield "Runs.at", lambda horizon: runs().at(horizon), {"horizon": 5}
     yield "Runs.exploration_risk", lambda form: runs().exploration_risk(form), {"form": "exact"}
     yield "Runs.pseudo_regret", lambda form: runs().pseudo_regret(form), {"form": "exact"}
@@ -239,5 +242,6 @@ def test_every_public_function_of_these_modules_is_tried() -> None:
         names = [name for name, value in vars(module).items() if inspect.isfunction(value) and name[0] != "_"]
         own = {name for name in names if getattr(module, name).__module__.startswith(module.__name__)}
         checks = {"checked_ends", "counts", "check_quickly"}
-        inner = {"mean_above", "mean_below"}  # asked at every reward, with numbers that were checked when they came
+        # Asked at every reward, with numbers that were checked when they came.
+        inner = {"mean_above", "mean_below", "log_capital", "kl"}
         assert own - tried <= {"horizons", *checks, *inner}, own - tried

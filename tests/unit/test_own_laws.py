@@ -142,7 +142,7 @@ def test_the_contract_catches_a_wrong_draw(law, words):
 
 def test_laws_of_ones_own_play_beside_others_and_in_mixtures():
     mixed = Mixture([FromDraw(larger_of_two, 2 / 3, 1 / 18), LogNormal(0.0, 0.1)], [0.5, 0.5])
-    bandit = Bandit([LARGER, mixed, FromDraw(lambda rng: 0.25, 0.25, 0.0), "gaussian(0.5, 0.01)"])
+    bandit = Bandit([LARGER, mixed, FromDraw(larger_of_two, 2 / 3, 1 / 18), "gaussian(0.5, 0.01)"])
     runs = simulate(bandit, "random-arm", risk="mean-variance(rho=1)", horizon=2_000, runs=100, engine="stepping")
     means = (runs.mean * runs.pulls).sum(0) / runs.pulls.sum(0)
     assert means == pytest.approx(bandit.means, abs=0.01)

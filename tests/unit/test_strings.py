@@ -48,6 +48,7 @@ CALLS = {
     "regret_parts": lambda: regret.regret_parts(PULLS, ONE, ONE, ONE, ONE, MEAN_VARIANCE),
     "pseudo_regret_parts": lambda: regret.pseudo_regret_parts(PULLS, ONE, ONE, MEAN_VARIANCE),
     "expected_regret": lambda: regret.expected_regret(PULLS, ONE, ONE, 0, MEAN_VARIANCE),
+    "mixture_regret": lambda: regret.mixture_regret(PULLS, COINS, "cvar(0.1)"),
     "horizons": lambda: theory.horizons(COINS, MEAN_VARIANCE),
     "informative_horizons": lambda: theory.informative_horizons(theory.theorem2, COINS, MEAN_VARIANCE),
     "largest_pseudo_regret": lambda: theory.largest_pseudo_regret(COINS, MEAN_VARIANCE),

@@ -1,6 +1,7 @@
 """Environments of one's own in `simulate`: the same runs, compared where there is something to compare with."""
 
 import math
+import os
 
 import numpy as np
 import pytest
@@ -88,6 +89,8 @@ def test_results_depend_on_neither_workers_nor_other_runs(monkeypatch):
     monkeypatch.setattr(simulation, "PATIENCE", 0.0)
     there = simulate(world, "thompson", **asked, runs=6, workers=2, progress=told.append)
     fewer = simulate(world, "thompson", **asked, runs=2, workers=1)
+    processes = simulate(lambda arm, rng: float(os.getpid()), "round-robin", **asked, runs=4, workers=2).mean[:, 0]
+    assert processes[0] == os.getpid() != processes[-1]
     assert (here.mean == there.mean).all()
     assert (here.regret() == there.regret()).all()
     assert (here.mean[:2] == fewer.mean).all()

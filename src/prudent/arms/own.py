@@ -212,6 +212,13 @@ class FromScipy(Integrated):
         self._settle(distribution=generic.name, shapes=tuple(numbers), loc=where, scale=size)
         self._settle(support=(low, high), reach=(300.0, 300.0), _frozen=frozen, _discrete=discrete)
 
+    def times(self, factor: float) -> "FromScipy | None":
+        return (
+            None
+            if self._discrete
+            else FromScipy(self.distribution, self.shapes, self.loc * factor, self.scale * factor)
+        )
+
     def quantile(self, alpha: float) -> float:
         return float(self._frozen.ppf(self._level(alpha)))
 

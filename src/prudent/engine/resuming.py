@@ -5,7 +5,7 @@ arms' first passages from here on do not depend on how they came here; the other
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,19 +15,29 @@ from prudent.compiled import helper, in_kernels, kernel
 from prudent.engine.blocks import Sources
 from prudent.engine.levels import any_nan, play_out, raise_level, smallest
 from prudent.engine.passage import MOST_ROOM, ROOM, enlarged, make_stacks
-from prudent.engine.record import BAD_SCORE, FINE, HALTED, Statistics, no_statistics
+from prudent.engine.record import BAD_PHASE, BAD_SCORE, FINE, HALTED, Statistics, no_arms, no_statistics
 from prudent.engine.scaffold import Job
+from prudent.engine.stepping import next_phase
 from prudent.policies.base import Arm
-from prudent.policies.scoring import compares, needs_no_clock, own_cost, score_of
+from prudent.policies.scoring import compares, cost_of, needs_no_clock, own_cost, score_of
 from prudent.policies.ties import lowest
 
 STRIDE = 2
 """How many times as many pulls a leap goes for at most."""
 
 
+class Phase(NamedTuple):
+    """Where a policy of phases stands: how often each arm is still due, which were chosen, and which it has not struck
+    out."""
+
+    due: Counts
+    chosen: Marks
+    alive: Marks
+
+
 def can_leap(ready: Any) -> bool:
-    """Whether a policy that scores arms, made ready, can go on in leaps."""
-    return needs_no_clock(type(ready)) and hasattr(ready, "score_bound")
+    """Whether a policy, made ready, can go on in leaps."""
+    return hasattr(ready, "score_bound") and needs_no_clock(type(ready))
 
 
 def resume(
@@ -38,6 +48,7 @@ def resume(
     elapsed: int,
     more: Counts,
     *,
+    phase: Phase,
     leaping: bool,
     seed: int,
 ) -> Statistics:
@@ -46,7 +57,7 @@ def resume(
     Parameters
     ----------
     ready
-        A policy that scores arms by their mean and variance, made ready; `owner` is its name for errors.
+        A policy that needs no more than means and variances, made ready; `owner` is its name for errors.
     laws
         Of every run, as arrays (run, arm) and (run, arm, atom): Gaussian without atoms, else two values at most.
     start
@@ -55,6 +66,8 @@ def resume(
         Rounds before the first of these, as the policy counts them; it may know of more than `start` holds.
     more
         The numbers of further rounds at which to write down, ascending.
+    phase
+        Where a policy of phases stands.
     leaping
         Whether to leap, if the policy can. It pays for very many rounds.
     """
@@ -65,6 +78,8 @@ def resume(
         some = Sources(laws.mean[part], laws.variance[part], laws.n_atoms, laws.value[part], laws.probability[part])
         rest = some, Statistics._make(array[part] for array in start), more
         written = Statistics._make(array[part] for array in record)
+        if not hasattr(ready, "score"):
+            return phase_on(ready, phase, elapsed, *rest, written, halt, rng)
         if leaping:
             return leap_on(ready, *rest, written, halt, rng)
         alone = needs_no_clock(type(ready)) and not compares(type(ready))
@@ -116,6 +131,53 @@ def step_on(
                     arm = Arm(pulls[pulled], mean[pulled], variance[pulled])
                     scores[pulled] = score_of(policy, arm, 0.0, elapsed + played, rng, 0)
             note(arms, record, run, snapshot)
+    return FINE
+
+
+@kernel
+def phase_on(
+    policy: Any,
+    phase: Phase,
+    elapsed: int,
+    laws: Sources,
+    start: Statistics,
+    more: Counts,
+    record: Statistics,
+    halt: Marks,
+    rng: Any,
+) -> int:
+    """The same for a policy of phases, from the middle of one: arms go in turn, the one due most often first."""
+    n_runs, _, n_arms = record.pulls.shape
+    arms, due, chosen = no_arms(n_arms, 0), np.empty(n_arms, np.int64), np.empty(n_arms, np.bool_)
+    known = Statistics(arms.pulls, arms.mean, arms.variance)
+    for run in range(n_runs):
+        for i in range(n_arms):
+            arms.pulls[i], arms.mean[i] = start.pulls[run, i], start.mean[run, i]
+            arms.variance[i], arms.alive[i] = start.variance[run, i], phase.alive[i]
+            due[i], chosen[i] = phase.due[i], phase.chosen[i]
+            arms.cost[i] = math.inf
+            if arms.pulls[i] > 0:
+                arms.cost[i] = cost_of(policy, arms, i)
+        played = 0
+        for snapshot in range(len(more)):
+            while played < more[snapshot]:
+                if halt[0]:
+                    return HALTED
+                if due.max() == 0:
+                    repeats = next_phase(policy, arms, elapsed + played + 1, chosen, rng)
+                    if repeats < 1:
+                        return BAD_PHASE
+                    for i in range(n_arms):
+                        due[i] = repeats if chosen[i] else 0
+                pulled = int(np.argmax(due))
+                due[pulled] -= 1
+                played += 1
+                reward = one_of(laws, run, pulled, rng)
+                arms.pulls[pulled] += 1
+                arms.mean[pulled], arms.variance[pulled] = include(
+                    arms.pulls[pulled], arms.mean[pulled], arms.variance[pulled], reward
+                )
+            note(known, record, run, snapshot)
     return FINE
 
 

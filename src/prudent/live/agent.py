@@ -16,6 +16,7 @@ import numpy as np
 from prudent import files
 from prudent.confidence import always
 from prudent.errors import PrudentError, check_flag, check_integer, check_number, check_positive, is_flag, shown
+from prudent.learners import Learner, fresh, is_learner, started
 from prudent.live import batches
 from prudent.live.arm import ArmState, include_reward
 from prudent.live.choosing import Ready, choose, round_of
@@ -50,7 +51,8 @@ class Agent:
     Parameters
     ----------
     policy
-        A policy, or its spec.
+        A policy, its spec, or a learner, which is an object with `ask(rng)` and `tell(arm, reward)` (docs/worlds.md).
+        Arms of a learner cannot be added or retired, and such an agent is saved by `pickle` alone.
     arms
         The names of the arms, such as `["A", "B"]`, or how many there are at first; these are numbered from 0. Arms
         with names go by their names in every method.
@@ -87,7 +89,7 @@ class Agent:
 
     def __init__(
         self,
-        policy: Policy | str,
+        policy: Policy | Learner | str,
         arms: int | Iterable[str],
         horizon: int | None = None,
         seed: int = 0,
@@ -98,16 +100,18 @@ class Agent:
         larger_is_better: bool = True,
         remember: bool = False,
     ) -> None:
-        policy = policies.make("Agent", policy)
-        risk = known_risk("Agent", policy) if risk is None else risk
+        if is_learner(policy) and scale is not None:
+            raise PrudentError(f"Agent: scale must be left out for a learner, got {scale!r}; it sees rewards as told")
+        chosen: Any = policy if is_learner(policy) else policies.make("Agent", policy)  # type: ignore[arg-type]
+        risk = known_risk("Agent", chosen) if risk is None else risk
         keep = check_flag("Agent", "remember", remember)
         made = [ArmState(name, rewards=[] if keep else None) for name in names_of(arms)]
         sequence = np.random.SeedSequence(check_integer("Agent", "seed", seed, low=0))
         ends = (-math.inf, math.inf) if support is None else check_support("Agent", support)
         ends = ends if check_flag("Agent", "larger_is_better", larger_is_better) else (-ends[1], -ends[0])
-        policy = fitted(policy, _units(ends, scale)) if hasattr(policy, "_fields") else policy
+        chosen = fitted(chosen, _units(ends, scale)) if hasattr(chosen, "_fields") else chosen
         rng = np.random.Generator(np.random.PCG64(sequence))
-        self._settle(State(policy, risk, horizon, ends, larger_is_better, made, rng))
+        self._settle(State(chosen, risk, horizon, ends, larger_is_better, made, rng))
 
     def _settle(self, state: State) -> None:
         """Become the agent of this state, new or restored."""
@@ -118,7 +122,7 @@ class Agent:
         self.larger_is_better = check_flag("Agent", "larger_is_better", larger_is_better)
         self._labels = Labels(self._arms)
         self._ready = self._bound(self._labels.in_play())
-        if all(map(math.isfinite, self._ends)):
+        if all(map(math.isfinite, self._ends)) and not self._ready.learns:
             check_rewards(self.policy, self._ends)
         for i, arm in enumerate(self._arms):
             if arm.rewards is None and (self._ready.needs_rewards or not self.risk.by_moments):
@@ -175,6 +179,8 @@ class Agent:
             raise PrudentError(f"tell: arm {arm!r} has no open ask; for a reward from elsewhere pass asked=False")
         include_reward(known, reward, *self._ends)
         known.open_asks -= asked
+        if self._ready.learns:
+            self._ready.policy.tell(self._labels.number("tell", arm), reward)
 
     def merge(self, arm: Any, count: int, mean: float, variance: float, *, asked: bool = True) -> None:
         """The rewards of `count` open asks of `arm`, merged into their mean and variance (divided by `count`).
@@ -317,10 +323,14 @@ class Agent:
         for arm in other._arms:
             arm.rewards, arm.ledger = copy.copy(arm.rewards), copy.copy(arm.ledger)
         other._labels, other._rng = Labels(other._arms), copy.deepcopy(self._rng)
+        if self._ready.learns:
+            other._ready = self._ready._replace(policy=fresh(self._ready.policy))
         return other
 
     def to_json(self) -> str:
         """The whole state; `Agent.from_json` goes on from it as this agent would, bit for bit."""
+        if self._ready.learns:
+            raise PrudentError(f"to_json: {self._ready.owner} has a memory of its own; save the agent with pickle")
         return write(
             State(self.policy, self.risk, self.horizon, self._ends, self.larger_is_better, self._arms, self._rng)
         )
@@ -353,7 +363,11 @@ class Agent:
 
     def _bound(self, numbers: list[int]) -> Ready:
         """The policy made ready for some of the arms, which it sees numbered from 0, with rewards in its own unit."""
-        policy = self.policy
+        policy: Any = self.policy
+        if is_learner(policy):
+            if len(numbers) != len(self._arms) or hasattr(self, "_ready"):
+                raise PrudentError(f"{spec(policy)}: arms of a learner cannot be added or retired; make a new Agent")
+            return Ready(started(policy, len(numbers), self.horizon), spec(policy), 1.0, {})
         arm = getattr(policy, "arm", None)  # a parameter that names an arm, as fixed-arm's
         if arm is not None:
             if arm not in numbers:

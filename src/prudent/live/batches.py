@@ -48,7 +48,7 @@ def split(
     state = rng.bit_generator.state
     batch = _Batch(ready, arms, available, rng, bound, count)
     try:
-        if count <= PARTS:
+        if count <= PARTS or ready.learns:
             batch.one_by_one()
         elif ready.scores:
             batch.by_scores()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from prudent.engine.record import BAD_PHASE, COMPLAINTS
 from prudent.errors import PrudentError
+from prudent.learners import chosen_arm, is_learner
 from prudent.live.arm import ArmState, ordered
 from prudent.policies.base import FOREVER, Arm, Arms
 from prudent.policies.helpers import answer, choose_only
@@ -40,13 +41,20 @@ class Ready(NamedTuple):
     known: dict[int, tuple[float, Arm]]
 
     @property
+    def learns(self) -> bool:
+        """Whether it is a learner, which has a memory of its own."""
+        return is_learner(self.policy)
+
+    @property
     def scores(self) -> bool:
-        """Whether it scores arms; else it has phases."""
-        return hasattr(self.policy, "score")
+        """Whether it scores arms; else it has phases, or learns."""
+        return hasattr(self.policy, "score") and not self.learns
 
     @property
     def needs_rewards(self) -> bool:
         """Whether it asks for every reward of an arm."""
+        if self.learns:
+            return True
         return reads_rewards(type(self.policy)) if self.scores else costs_need_rewards(self.policy)
 
 
@@ -63,6 +71,10 @@ def choose(
     bound: Callable[[list[int]], Ready],
 ) -> int:
     """The arm to pull now. `bound` makes the policy ready for some of the arms."""
+    if ready.learns:
+        if available != list(range(len(arms))):
+            raise PrudentError(f"{ready.owner}: a learner chooses among all of its arms; leave `among` out")
+        return chosen_arm(ready.owner, ready.policy.ask(rng), len(arms))
     if ready.scores:
         return by_score(arms, scored(ready, arms, available, rng))
     start_phase(ready, arms, rng)

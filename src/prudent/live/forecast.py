@@ -20,7 +20,7 @@ from prudent.arms.sampling import merge
 from prudent.arrays import Array, Counts
 from prudent.engine.blocks import Sources
 from prudent.engine.record import Statistics
-from prudent.engine.resuming import can_leap, resume
+from prudent.engine.resuming import Phase, can_leap, resume
 from prudent.live.arm import ArmState
 from prudent.live.choosing import Ready, round_of
 from prudent.live.naming import called, listed
@@ -172,8 +172,8 @@ def obstacle(
 
 def unable(ready: Ready, risk: RiskMeasure) -> str:
     """Why this policy or this risk measure cannot be forecast; empty if they can."""
-    if not ready.scores or not hasattr(ready.policy, "_fields"):
-        return f"{ready.owner} decides in phases, or has a memory of its own, and cannot be played on from here"
+    if not hasattr(ready.policy, "_fields"):
+        return f"{ready.owner} has a memory of its own, and cannot be played on from here"
     if ready.needs_rewards:
         return f"{ready.owner} reads every reward, and only their mean and variance are simulated"
     if not risk.by_moments:
@@ -235,7 +235,8 @@ def futures(
     more = np.unique(np.linspace(rounds / POINTS, rounds, POINTS).round().astype(np.int64).clip(1))
     begun = answered(playing, laws, rng)
     start = Statistics(begun.pulls, begun.mean / unit, begun.variance / unit / unit)
-    ended = resume(ready.policy, ready.owner, sources(laws, unit), start, elapsed, more, leaping=leaping, seed=seed)
+    how: dict[str, Any] = {"phase": phase_of(playing), "leaping": leaping, "seed": seed}
+    ended = resume(ready.policy, ready.owner, sources(laws, unit), start, elapsed, more, **how)
     ended = Statistics(ended.pulls, ended.mean * unit, ended.variance * unit * unit)
     cost = risk.stats_cost(*sequence_moments(*over_time(statistics(playing), ended, statistics(retired))))
     true = risk.stats_cost(laws.mean, laws.variance)
@@ -247,6 +248,12 @@ def futures(
         risk.stats_cost(ended.mean[:, -1], ended.variance[:, -1]).argmin(1),
         (ended.pulls[:, -1] - begun.pulls) / rounds,
     )
+
+
+def phase_of(arms: Sequence[ArmState]) -> Phase:
+    """Where a policy of phases stands."""
+    due = np.array([arm.due for arm in arms], np.int64)
+    return Phase(due, *(np.array([getattr(arm, name) for arm in arms], np.bool_) for name in ("chosen", "alive")))
 
 
 def over_time(now: Statistics, ended: Statistics, retired: Statistics) -> Statistics:

@@ -28,7 +28,7 @@ LARGEST = 2**52
 class State(NamedTuple):
     """An agent, whole."""
 
-    policy: Policy
+    policy: Any  # a Policy, or a Learner
     risk: RiskMeasure | str
     horizon: int | None
     support: tuple[float, float]

@@ -23,6 +23,14 @@ def _follow(arms: Arms, weights: Array, horizon: int, chosen: Marks) -> int:
     return max(1, int(lacking[arm]))
 
 
+@helper
+def _unseen(arms: Arms, chosen: Marks) -> bool:
+    """Choose the arms that were never pulled; whether there are any. In a live experiment one may come later."""
+    for i in range(len(arms.pulls)):
+        chosen[i] = arms.pulls[i] == 0
+    return bool(arms.pulls.min() == 0)
+
+
 @policies.add("rs-etc-m", serves=ANY)
 class RSETCM(NamedTuple):
     """Pull every arm `explore` times, then keep the shares of pulls that cost least as a mixture (RS-ETC-M, [Tatli25]).
@@ -64,8 +72,7 @@ class _ByRewards(NamedTuple):
 
     def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
         n_arms, pulled = len(arms.pulls), arms.pulls.sum()
-        if pulled == 0:
-            chosen[:] = True
+        if _unseen(arms, chosen):
             return self.explore
         best = 0
         if len(self.grid) == n_arms:  # single arms only
@@ -94,8 +101,7 @@ class _ByMoments(NamedTuple):
     grid: Array
 
     def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
-        if arms.pulls.sum() == 0:
-            chosen[:] = True
+        if _unseen(arms, chosen):
             return self.explore
         best, least = 0, np.inf
         for k in range(len(self.grid)):

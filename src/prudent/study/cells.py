@@ -13,7 +13,8 @@ import polars as pl
 from prudent.arms.base import Law
 from prudent.bandit import Bandit
 from prudent.errors import PrudentError, as_float, check_integer, shown
-from prudent.fingerprints import foreign_code
+from prudent.fingerprints import code_digest, fingerprint, foreign_code
+from prudent.learners import Learner, is_learner
 from prudent.policies.base import Policy, spec
 from prudent.policies.units import Scale
 from prudent.risk.base import RiskMeasure
@@ -23,7 +24,7 @@ Place = tuple[str | int, ...]
 """Where in a study something stands: ("policies", 2)."""
 
 
-def text_of(thing: Bandit | Law | RiskMeasure | Policy) -> str:
+def text_of(thing: Bandit | Law | RiskMeasure | Policy | Learner) -> str:
     """The arms of a bandit, an arm, a risk or a policy as a cell is known by them."""
     if isinstance(thing, Bandit):
         return "; ".join(map(str, thing.arms))
@@ -54,6 +55,13 @@ def remembered_text() -> Callable[[Any], str]:
     return text
 
 
+def code_of(thing: Any) -> str:
+    """Fingerprints of the code of others in policies, risks and laws; of a learner also what it was made with."""
+    if is_learner(thing):
+        return fingerprint(type(thing)) + code_digest(*sorted(vars(thing).items()))
+    return foreign_code(thing)
+
+
 def scale_text(scale: Scale) -> str:
     """Empty for policies as published."""
     return "" if scale is None else str(scale)
@@ -64,7 +72,7 @@ class Cell(NamedTuple):
 
     bandit: Bandit
     risk: RiskMeasure
-    policy: Policy
+    policy: Any  # a Policy, or a Learner
     horizon: int
     runs: int = 500
     seed: int = 0
@@ -86,11 +94,12 @@ class Cell(NamedTuple):
 
     def kind(self) -> tuple[Any, ...]:
         """Cells of a kind run the same compiled code on as many arms; they take alike but for horizon and runs."""
-        variant = tuple(value for value in self.policy._asdict().values() if isinstance(value, (str, bool)))
+        fields: Any = {} if is_learner(self.policy) else self.policy._asdict()
+        variant = tuple(value for value in fields.values() if isinstance(value, (str, bool)))
         laws = frozenset(type(law) for law in self.bandit.arms)
         return (type(self.policy), variant, type(self.risk), self.engine, len(self.bandit), laws)
 
-    def key(self, text: Callable[[Any], str] = text_of, code: Callable[[Any], str] = foreign_code) -> str:
+    def key(self, text: Callable[[Any], str] = text_of, code: Callable[[Any], str] = code_of) -> str:
         """A digest of the content: the same cell has the same key in every study, whatever stands around it.
 
         The code of policies, risks and laws from outside this package is content too; that of the package is its

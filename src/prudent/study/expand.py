@@ -19,8 +19,8 @@ from prudent.bandit import Bandit
 from prudent.engine.scaffold import LONGEST
 from prudent.engine.simulation import choose_engine
 from prudent.errors import PrudentError, check_integer, near, shown
-from prudent.fingerprints import foreign_code
-from prudent.policies.base import Policy, Setting, policies
+from prudent.learners import described, is_learner
+from prudent.policies.base import Setting, policies
 from prudent.policies.binding import bind, check_rewards
 from prudent.policies.units import AUTO, Scale, check_scale, fitted, units_of
 from prudent.registry import Registry
@@ -31,6 +31,7 @@ from prudent.study.cells import (
     Mistake,
     Place,
     check_count,
+    code_of,
     in_words,
     remembered,
     remembered_text,
@@ -194,7 +195,7 @@ class Expansion:
     ) -> list[Labelled]:
         """The cells of every combination of a bandit, a risk and a policy that can be simulated."""
         cells: list[Labelled] = []
-        labelled = partial(Labelled.known, text=remembered_text(), code=remembered(foreign_code))
+        labelled = partial(Labelled.known, text=remembered_text(), code=remembered(code_of))
         tried = 0
         for bandits in kinds[0]:
             makers: dict[str, Sequence[Item]] = {}  # of each cell of this bandit; one of another name may be alike
@@ -280,6 +281,8 @@ class Expansion:
 
     def taken(self, place: Place, given: Any) -> Any:
         """An arm, a risk or a policy that is no spec, or None."""
+        if place[0] == "policies" and self.attempt(place, is_learner, given):
+            return given
         made = self.attempt(place, REGISTRIES[str(place[0])].make, "study", given)
         if place[0] == "policies" and not is_policy(made):
             self.wrong(place, f"policy must be {POLICY}, got {shown(given)}")
@@ -296,7 +299,13 @@ class Expansion:
         return all(self.costs[id(law), id(risk)][1] for law in bandit.arms)
 
     def fits(
-        self, place: Place, policy: Policy, risk: RiskMeasure, horizon: int, bandit: Bandit, alike: tuple[Any, ...]
+        self,
+        place: Place,
+        policy: Any,
+        risk: RiskMeasure,
+        horizon: int,
+        bandit: Bandit,
+        alike: tuple[Any, ...],
     ) -> bool:
         """Whether the policy can run here; asked once for all bandits `alike`."""
         which = (id(policy), id(risk), horizon, alike)
@@ -310,8 +319,13 @@ class Expansion:
         return (id(bandit),) if self.engine == "leaping" or self.scale == AUTO else (len(bandit), *bandit.support)
 
 
-def check_fit(policy: Policy, risk: RiskMeasure, horizon: int, bandit: Bandit, engine: str, scale: Scale) -> bool:
+def check_fit(policy: Any, risk: RiskMeasure, horizon: int, bandit: Bandit, engine: str, scale: Scale) -> bool:
     """True, or an error that says why the policy cannot run here."""
+    if is_learner(policy):
+        if engine != "auto" or scale is not None:
+            fix = "it runs interpreted, on rewards as they are; leave engine and scale out"
+            raise PrudentError(f"{described(policy)} is a learner: {fix}")
+        return True
     units = units_of(scale, bandit)
     bound = bind(policy, Setting.of(bandit, risk, horizon, units))
     check_rewards(fitted(policy, units), bandit.support)
@@ -361,7 +375,8 @@ def checked_cell(each: Labelled) -> Labelled:
         raise PrudentError(f"labels must be texts and numbers by name, got {shown(labels)}")
     if not isinstance(cell.engine, str) or cell.engine not in ENGINES:
         raise PrudentError(f"engine must be one of {', '.join(ENGINES)}, got {shown(cell.engine)}")
-    if not is_policy(policy := policies.make("cell", cell.policy)):
+    policy = cell.policy if is_learner(cell.policy) else policies.make("cell", cell.policy)
+    if not is_policy(policy) and not is_learner(policy):
         raise PrudentError(f"policy must be {POLICY}, got {shown(policy)}")
     ready = Cell(
         cell.bandit,

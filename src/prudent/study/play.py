@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import polars as pl
 
 import prudent
-from prudent.engine.simulation import simulate
 from prudent.errors import PrudentError
 from prudent.fingerprints import kernels_digest
 from prudent.policies.units import without_warning
 from prudent.runs import Runs
+from prudent.simulating import simulate
 from prudent.study.cells import Cell
 from prudent.study.schema import BY_RUN, STATISTICS, columns
 

@@ -10,6 +10,7 @@ from typing import Any
 from prudent.bandit import Bandit
 from prudent.engine.threads import count_workers
 from prudent.errors import PrudentError, shown
+from prudent.learners import is_learner
 from prudent.policies.base import Policy, spec
 from prudent.policies.units import PUBLISHED, fitted, warn_of_size
 from prudent.study.backends import Backend, WorkerLostError, choose_backend
@@ -90,7 +91,7 @@ def run(
 def _first_met(cells: list[Labelled]) -> list[tuple[Policy, Bandit]]:
     """Every policy that runs as published, once, and the first arms that it meets."""
     first = {id(each.cell.policy): each.cell for each in reversed(cells) if each.cell.scale is None}
-    return [(cell.policy, cell.bandit) for cell in reversed(first.values())]
+    return [(cell.policy, cell.bandit) for cell in reversed(first.values()) if not is_learner(cell.policy)]
 
 
 def _done(left: dict[str, Labelled], keep: str, backend: Backend, complain: Complain) -> Generator[Done]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from prudent.bandit import Bandit
+from prudent.learners import Learner
 from prudent.policies.base import Policy, spec
 from prudent.policies.units import Units, check_scale
 from prudent.risk.base import RiskMeasure
@@ -25,7 +26,8 @@ class Study:
     bandits
         By name; each is a `Bandit`, a list of arms, or arms by name. Arms are laws or specs.
     policies, risks
-        Objects or specs. Specs may hold the name of a range in braces, as in `"gaussian({mu}, 0.25)"`.
+        Objects or specs. Specs may hold the name of a range in braces, as in `"gaussian({mu}, 0.25)"`. A policy may be
+        a learner (docs/worlds.md).
     horizons
         A list, or `{"from": …, "to": …, "steps": …, "scale": "log"}`.
     runs, seed, engine, scale
@@ -46,7 +48,7 @@ class Study:
     """
 
     bandits: Mapping[str, Any]
-    policies: Sequence[Policy | str]
+    policies: Sequence[Policy | Learner | str]
     risks: Sequence[RiskMeasure | str]
     horizons: Any
     runs: int

@@ -31,6 +31,7 @@ import prudent
 from prudent import files
 from prudent.engine.simulation import choose_engine
 from prudent.errors import PrudentError, shown
+from prudent.learners import is_learner
 from prudent.policies.base import Setting
 from prudent.policies.binding import bind
 from prudent.policies.units import fitted, units_of
@@ -235,11 +236,18 @@ class Store:
                     path.unlink()
 
 
-def _as_runs(cell: Cell, row: pl.DataFrame) -> Runs:
-    units = units_of(cell.scale, cell.bandit)
-    policy = cell.policy if cell.scale is None else fitted(cell.policy, units)
+def _played(cell: Cell) -> tuple[Any, str]:
+    """The policy as it ran, and the engine that ran it."""
+    policy: Any = cell.policy
+    if is_learner(policy):
+        return policy, "interpreted"
+    policy = policy if cell.scale is None else fitted(policy, units_of(cell.scale, cell.bandit))
     ready = bind(policy, Setting.of(cell.bandit, cell.risk, cell.horizon))
-    engine = choose_engine(cell.engine, cell.bandit, policy, ready)
+    return policy, choose_engine(cell.engine, cell.bandit, policy, ready)
+
+
+def _as_runs(cell: Cell, row: pl.DataFrame) -> Runs:
+    policy, engine = _played(cell)
     facts = {**cell._asdict(), "policy": policy, "engine": engine, "seconds": math.nan}
     facts.pop("scale")
     shape = (facts.pop("runs"), len(cell.bandit))

@@ -18,6 +18,7 @@ from prudent.engine.record import COMPLAINTS, FINE, Record, Statistics
 from prudent.engine.simulation import stepper
 from prudent.identification import DELTA
 from prudent.identification.kernel import Found, search
+from prudent.learners import Learner, is_learner
 from prudent.policies.base import Arm, Arms, Policy, Setting, policies, strategies
 from prudent.policies.binding import bind
 from prudent.policies.scoring import (
@@ -32,6 +33,7 @@ from prudent.policies.scoring import (
 )
 from prudent.registry import Registry
 from prudent.risk.base import risks
+from prudent.testing.learners import check_learner
 from prudent.testing.rules import SEED, answers, check_parameters, check_spec, close, compiles, require
 
 MOST_PULLS = 400
@@ -39,19 +41,20 @@ MOST_PULLS = 400
 
 
 def check_policy(
-    policy: Policy | str,
+    policy: Policy | Learner | str,
     *,
     risk: RiskMeasure | str | None = None,
     arms: Sequence[int] = (2, 3, 5),
     horizon: int = 60,
     rewards: tuple[float, float] = (-math.inf, math.inf),
 ) -> None:
-    """A policy must run on any bandit to the end, and the same compiled as interpreted.
+    """A policy must run on any bandit to the end, and the same compiled as interpreted. A learner must run there too,
+    whether rewards come at once or late, and remember nothing of another run.
 
     Parameters
     ----------
     policy
-        An instance of the class to be checked, or a spec.
+        An instance of the class to be checked, or a spec; or a learner (docs/worlds.md).
     risk
         What the policy takes its parameters from; mean-variance with ρ = 1 by default.
     arms, horizon
@@ -67,10 +70,13 @@ def check_policy(
     >>> check_policy(UCB1(), arms=(2,), horizon=20)
     """
     risk = MeanVariance(1.0) if risk is None else risks.make("check_policy", risk)
-    policy = policies.parse(policy) if isinstance(policy, str) else policy
-    name = _check_value(policy, policies)
+    if is_learner(policy):
+        check_learner(policy, [Bandit(laws) for laws in _games(arms, rewards)], horizon)
+        return
+    made: Any = policies.parse(policy) if isinstance(policy, str) else policy
+    name = _check_value(made, policies)
     with answers(name, "must bind to a bandit"):
-        ready: Any = bind(policy, Setting(max(arms), risk, horizon))
+        ready: Any = bind(made, Setting(max(arms), risk, horizon))
     _check_signature(name, ready)
     if hasattr(ready, "score"):
         _check_scores(name, ready, rewards)
@@ -80,7 +86,7 @@ def check_policy(
         bandit = Bandit(laws)
         for rounds in (len(bandit), len(bandit) + 1, horizon):
             with answers(name, f"must bind to {len(bandit)} arms and {rounds} rounds"):
-                ready = bind(policy, Setting(len(bandit), risk, rounds))
+                ready = bind(made, Setting(len(bandit), risk, rounds))
             _check_play(f"{name} on {bandit!r} for {rounds} rounds", ready, bandit, bandit.best(risk), rounds)
 
 

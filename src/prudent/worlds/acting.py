@@ -1,6 +1,5 @@
-"""Who acts: a learner, or a policy that is made one by the choice that an `Agent` makes."""
+"""A policy that is made a learner by the choice that an `Agent` makes."""
 
-import copy
 import math
 from typing import Any
 
@@ -8,7 +7,6 @@ import numpy as np
 
 from prudent.bandit import Bandit
 from prudent.errors import PrudentError
-from prudent.learners import described
 from prudent.live.arm import ArmState, include_reward
 from prudent.live.choosing import Ready, choose
 from prudent.policies.base import Policy, Setting, spec
@@ -58,12 +56,3 @@ class Acting:
             raise PrudentError(f"{spec(self.policy)}: {made}; give what it assumes, or scale=…")
         include_reward(self.arms[arm], reward, -math.inf, math.inf)
         self.arms[arm].open_asks -= 1
-
-
-def fresh(thing: Any) -> Any:
-    """A copy of a learner or an environment, which knows nothing of other runs."""
-    try:
-        return copy.deepcopy(thing)
-    except Exception as error:  # copying may raise anything
-        fix = "give its class a __deepcopy__ that leaves out what cannot be copied"
-        raise PrudentError(f"{described(thing)}: each run needs a copy of it, and {error}; {fix}") from error

@@ -2,7 +2,6 @@
 
 import inspect
 import math
-import operator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +11,7 @@ from prudent.arrays import Array, Counts
 from prudent.bandit import Bandit
 from prudent.engine.streams import stream
 from prudent.errors import PrudentError, shown
-from prudent.learners import described
-from prudent.worlds.acting import fresh
+from prudent.learners import chosen_arm, described, fresh, started
 from prudent.worlds.delays import Delay, checked_rounds
 from prudent.worlds.environment import Environment
 
@@ -66,17 +64,16 @@ def play(question: Question, run: int) -> Played:
 def rounds_of(question: Question, run: int) -> tuple[Counts, Array]:
     """The arm and the reward of each round. Rewards that are late beyond the last round are received but not seen."""
     horizon, batch, delay = question.rounds[-1], question.batch, question.delay
-    environment, learner = fresh(question.environment), fresh(question.learner)
+    environment, learner = fresh(question.environment), started(question.learner, question.n_arms, horizon)
+    owner = described(question.learner)
     environment.reset(question.rng("environment", run))
     own, late = question.rng("learner", run), question.rng("delay", run)
-    if hasattr(learner, "start"):
-        learner.start(question.n_arms, horizon)
     arms, rewards = np.empty(horizon, np.int64), np.empty(horizon)
     waiting: dict[float, list[tuple[int, float]]] = {}
     for t in range(horizon):
         for seen in waiting.pop(t, ()):
             learner.tell(*seen)
-        arms[t] = arm = _arm(question, learner.ask(own))
+        arms[t] = arm = chosen_arm(owner, learner.ask(own), question.n_arms)
         rewards[t] = reward = _reward(question, arm, t, environment.pull(arm))
         due: float = t + 1
         if delay is not None:
@@ -85,18 +82,6 @@ def rounds_of(question: Question, run: int) -> tuple[Counts, Array]:
             due = -(-due // batch) * batch  # the end of a batch
         waiting.setdefault(due, []).append((arm, reward))
     return arms, rewards
-
-
-def _arm(question: Question, given: Any) -> int:
-    """What the learner chose, as a number of an arm."""
-    try:
-        arm = operator.index(given)
-    except TypeError:
-        arm = -1
-    if not 0 <= arm < question.n_arms:
-        name, allowed = described(question.learner), f"a number from 0 to {question.n_arms - 1}"
-        raise PrudentError(f"{name}: ask must return the arm's number, {allowed}, got {shown(given)}")
-    return arm
 
 
 def _reward(question: Question, arm: int, t: int, given: Any) -> float:

@@ -84,7 +84,7 @@ def simulate_world(
 
 def _policy(given: Any, scale: Scale, laws: Bandit | None) -> Any:
     """The learner as it is, or the policy with what it assumes of rewards filled in."""
-    if not isinstance(given, (str, tuple)) and is_learner(given):
+    if is_learner(given):
         if scale is not None:
             raise PrudentError(
                 f"simulate: scale must be left out for a learner, got {scale!r}; it sees rewards as they are"

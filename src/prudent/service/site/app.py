@@ -188,7 +188,7 @@ class Site:
         if key not in kept.parts:
             more = {"may": may, "alarms": [*known["alarms"], *broken]}
             if made and made.seq > known["forecast"]["position"]:
-                more["forecast"] = forecast_section(made)
+                more["forecast"] = forecast_section(made, known["facts"].units.cost)
             kept.parts[key] = templates().get_template("live.html.j2").render(**{**known, **more}).encode()
         return kept.parts[key], f"{kept.seq}-{key[1]}-{key[2]}"
 
@@ -221,7 +221,7 @@ class Site:
                 [(arm.cost_value, arm.interval, arm.retired or arm.excluded) for arm in known.arms], "Cost of each arm"
             ),
             "number": number_,
-            "forecast": forecast_section(self.service.forecasts.of(number_, fold)),
+            "forecast": forecast_section(self.service.forecasts.of(number_, fold), known.units.cost),
             "charts": over_time(fold.labels, self.service.store.series(number_), known.units),
             "events": [(words.moment(event.at), words.told(event, fold.labels)) for event, _ in reversed(events)],
             "controls": controls(known),

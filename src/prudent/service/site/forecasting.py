@@ -8,19 +8,21 @@ from prudent.service.site import charts
 from prudent.text import count, minus, number
 
 
-def forecast_section(kept: Kept | None) -> dict[str, Any]:
-    """A sentence, and if there is a forecast, its picture, the numbers behind it, and the arms' chances."""
+def forecast_section(kept: Kept | None, unit: str = "") -> dict[str, Any]:
+    """A sentence, and if there is a forecast, its picture, the numbers behind it, and the arms' chances. `unit` is what
+    stands behind costs."""
     if kept is None:
         return {"sentence": "The forecast is being computed.", "position": 0, "svg": "", "rows": [], "arms": []}
     found = kept.forecast
     return {
         "sentence": str(found),
         "position": kept.seq,
+        "unit": unit,
         "draws": found.draws,
         "svg": charts.fan(found.fan, "Regret per round: where half, 80 % and 95 % of all futures lie, and the median"),
         "levels": ["Median" if level == 0.5 else f"{100.0 * level:g} %" for level in LEVELS],
         "rows": [[count(at), *(minus(number(value, 3)) for value in values)] for at, values in found.fan],
-        "cost": "" if not found.cost else f"{_text(found.cost[1])} to {_text(found.cost[5])}",
+        "cost": "" if not found.cost else f"{_text(found.cost[1])} to {_text(found.cost[5])}{unit}",
         "arms": [(arm.arm, percent(arm.best), percent(arm.ahead), percent(arm.share)) for arm in found.arms],
     }
 

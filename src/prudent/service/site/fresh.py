@@ -48,7 +48,8 @@ class Fresh:
         row = await asyncio.to_thread(self._service.store.experiment, name)
         if row is None:
             raise RequestError("not-found", f"there is no experiment {name!r}")
-        if kept is not None and kept.seq == row.seq:
+        kept = self._kept.get(name)  # somebody else may have computed it meanwhile
+        if kept is not None and (kept.seq == row.seq or time.monotonic() < kept.until):
             return kept
         if name not in self._making:
             self._making[name] = asyncio.ensure_future(self._computed(name))

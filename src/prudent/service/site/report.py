@@ -69,7 +69,7 @@ def report(service: Service, view: View, level: float = 0.95) -> str:
             costs=charts.intervals(
                 [(arm.cost_value, arm.interval, arm.retired or arm.excluded) for arm in known.arms], "Cost of each arm"
             ),
-            forecast=ahead(forecast_section(service.forecasts.of(row.id, fold, PATIENCE))),
+            forecast=ahead(forecast_section(service.forecasts.of(row.id, fold, PATIENCE), known.units.cost)),
             deviations=[(words.moment(event.at), words.told(event, fold.labels)) for event in notable[-MOST:]],
             more=max(0, len(notable) - MOST),
             made=words.moment(service.now()),
