@@ -9,7 +9,7 @@ from prudent.arrays import Array
 from prudent.bandit import Bandit
 from prudent.errors import PrudentError, near, shown
 from prudent.policies.base import spec
-from prudent.runs import Runs, as_pandas, averages, check_measure, named
+from prudent.runs import PER_ROUND, Runs, as_pandas, averages, check_measure, named
 from prudent.text import counted, minus, risk_name, with_error
 
 if TYPE_CHECKING:
@@ -147,7 +147,8 @@ class Comparison:
         few = max(1, len(rounds) // 8)
         lines = [(policy, curve.mean, curve.se) for policy, curve in curves]
         figures.plot_curves(ax, rounds, lines, log=False, markevery=few)
-        figures.over_rounds(ax, named(measure, cumulative=cumulative), "round", linear=cumulative)
+        logarithmic = measure in PER_ROUND and not cumulative and all((line[1] > 0.0).all() for line in lines)
+        figures.over_rounds(ax, named(measure, cumulative=cumulative), "round", linear=not logarithmic)
 
     def _repr_html_(self) -> str:
         """The table at the horizon, for notebooks."""

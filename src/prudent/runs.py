@@ -136,7 +136,10 @@ def as_pandas(table: "pl.DataFrame") -> Any:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Runs(Rounds):
-    """Many runs of one policy on one bandit. Arrays are (run, arm); methods give one value per run."""
+    """Many runs of one policy on one bandit. Arrays are (run, arm); methods give one value per run.
+
+    `common` says whether other policies received the same rewards, `kept` is what was kept of every round.
+    """
 
     bandit: Bandit  # or `Unknown`, of an environment without laws
     policy: Policy | Learner

@@ -154,7 +154,7 @@ def simulate(
     compiled: dict[str, Any] = {"keep": keep, "common": common, "bound_failure": bound_failure}
     own: dict[str, Any] = {"arms": arms, "laws": laws, "delay": delay, "replay": replay}
     if are_several(bandit) or are_several(policy):
-        return compare(partial(simulate, **settings, **compiled, **own), bandit, policy, read_policy)
+        return compare(partial(simulate, **settings | compiled | own), bandit, policy, read_policy)
     one: Any = bandit, policy
     if needs_python(bandit, policy, engine) or any(value is not None and value is not False for value in own.values()):
         from prudent.worlds.simulation import simulate_world  # only these need joblib

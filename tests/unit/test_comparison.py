@@ -237,6 +237,7 @@ def test_the_picture_has_a_line_and_a_band_for_each_policy():
     (ax,) = compared.plot("gap_regret", cumulative=True).axes
     assert (ax.get_yscale(), ax.get_ylabel()) == ("linear", "cumulative gap regret")
     assert ax.lines[1].get_ydata()[-1] == pytest.approx(200 * compared[POLICIES[1]].gap_regret().mean())
+    assert compared.plot("reward_mean").axes[0].get_yscale() == "linear"  # may be below 0
     own = Figure().add_subplot()
     assert compared.plot(ax=own) is own.figure
     assert len(own.lines) == 2
@@ -263,3 +264,20 @@ def test_a_notebook_shows_the_table_at_the_horizon():
     assert "<td>&lt;b&gt;</td>" in page
     assert "200 rounds, 60 runs, mean ± standard error<" in page
     assert "<th>minus that of careful</th>" in page
+
+
+def coin(arm, rng):
+    return float(rng.random() < 0.3 + 0.4 * arm)
+
+
+def test_environments_are_compared_by_what_is_known_of_them():
+    settings = {"risk": "mean", "horizon": 30, "runs": 3, "snapshots": "log", "arms": 2}
+    compared = simulate({"a coin": coin}, ["ucb1", "round-robin"], **settings)
+    table = compared.table()
+    assert (table.height, compared.results[0].engine) == (12, "interpreted")
+    assert "regret" not in table.columns
+    means = [runs.reward_mean().mean() for runs in compared]
+    assert table["difference"][-1] == pytest.approx(means[1] - means[0], abs=1e-12)
+    assert compared.plot().axes[0].get_ylabel() == "reward mean"
+    with pytest.raises(PrudentError, match="keep and common are for a Bandit and a compiled policy"):
+        simulate(coin, "ucb1", keep="trajectory", **settings)
