@@ -123,6 +123,8 @@ def suits(policy: Policy, bandit: Bandit, horizon: int) -> bool:
 
 def bounded_players(more: Sequence[str] = ()) -> dict[str, list[str]]:
     """By risk, the policies that are made for bounded rewards or read all of them, and what they are compared with."""
+    made = {text: registry.parse(text) for text in more}
+    joining = [text for text, policy in made.items() if suits(policy, FIVE, BOUNDED_HORIZON)]
     for_bounded = [each for each in registry.entries() if "binary" not in each.facts and narrow(each.factory())]
     found = {}
     for risk, others in BOUNDED_RISKS.items():
@@ -132,7 +134,7 @@ def bounded_players(more: Sequence[str] = ()) -> dict[str, list[str]]:
             for each in for_bounded
             if each.facts.get("serves") in (served, ANY)
         ]
-        own = [text for text in more if serves(registry.parse(text)) == served]
+        own = [text for text in joining if serves(made[text]) in (served, ANY)]
         found[risk] = list(dict.fromkeys([*others, *names, *own, "round-robin"]))
     return found
 
