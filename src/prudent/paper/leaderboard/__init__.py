@@ -23,11 +23,12 @@ def tables(found: Tables, more: Sequence[str] = ()) -> Tables:
     """Of each suite one row per policy and problem and one per policy; the worst cases; the bounded rewards."""
     cells, made = suites.cells(more), {}
     for name, suite in SUITES.items():
-        made[name] = ranks.with_bounds(ranks.ranked(found[name], "regret", cells[name]), suite)
+        rows = ranks.with_facts(ranks.ranked(found[name], "regret"), cells[name])
+        made[name] = ranks.with_bounds(rows, suite)
         made[f"{name}-standings"] = ranks.standings(made[name])
     made["leaderboard-worst"] = ranks.worst_cases(found["leaderboard-worst"])
     bounded = "leaderboard-bounded"
-    return made | {bounded: ranks.ranked(found[bounded], "gap_regret", cells[bounded])}
+    return made | {bounded: ranks.ranked(found[bounded], "gap_regret")}
 
 
 def first(order: pl.DataFrame) -> str:

@@ -69,14 +69,13 @@ def pulls_played(policy: Policy, factor: float) -> Counts:
     return record.pulls
 
 
-def ranked(data: pl.DataFrame, measure: str, cells: Sequence[Labelled]) -> pl.DataFrame:
-    """A row per policy and problem: the measure as `regret`, what the policy serves, how fast it is, and its rank.
+def ranked(data: pl.DataFrame, measure: str) -> pl.DataFrame:
+    """A row per policy and problem: the measure as `regret`, and its rank.
 
     Only policies with results on all problems have ranks. `over best` is the regret over the smallest on the problem.
     """
-    facts = [{"risk": serves(each.cell.policy), **timed(each.cell)} for each in cells]
     columns = {"policy": "player", "problem": "problem", "regret": measure, "regret_se": f"{measure}_se"}
-    rows = data.select(**columns, runs="runs").hstack(pl.DataFrame(facts))
+    rows = data.select(**columns, runs="runs")
     everywhere = pl.len().over("policy") == pl.col("problem").n_unique()
     ranks = rows.filter(everywhere).with_columns(rank=pl.col("regret").rank("ordinal").over("problem"))
     over_best = pl.col("regret") / pl.col("regret").min().over("problem")
@@ -84,6 +83,11 @@ def ranked(data: pl.DataFrame, measure: str, cells: Sequence[Labelled]) -> pl.Da
     return rows.join(
         ranks.select("policy", "problem", "rank"), on=("policy", "problem"), how="left", maintain_order="left"
     )
+
+
+def with_facts(rows: pl.DataFrame, cells: Sequence[Labelled]) -> pl.DataFrame:
+    """With the risk that each policy serves, and how fast it is in each cell."""
+    return rows.hstack(pl.DataFrame([{"risk": serves(each.cell.policy), **timed(each.cell)} for each in cells]))
 
 
 def with_bounds(rows: pl.DataFrame, suite: Sequence[Setup]) -> pl.DataFrame:
