@@ -113,9 +113,13 @@ def test_the_help_of_the_paper_names_its_figures():
         (["--rho", 1], "rho and arm are for fig2-left, got the whole paper"),
         (["fig2-left", "--arm", "uniform(0, 1)"], "two or more arms, got one"),
         (["fig2-left", "--rho", -1], "rho must lie in"),
+        (["--policy", "mv-lcb"], "policy is for leaderboard, got the whole paper"),
+        (["beyond", "--policy", "mv-lcb"], "policy is for leaderboard, got beyond"),
+        (["leaderboard", "--policy", "mv-lbc"], "did you mean mv-lcb?"),
+        (["leaderboard", "--policy", "kl-ucb(low=5, high=6)"], "kl-ucb(low=5, high=6) cannot join"),
     ],
 )
-def test_another_rho_and_other_arms_are_for_one_figure(flags, words, tmp_path):
+def test_another_rho_other_arms_and_policies_are_for_one_figure(flags, words, tmp_path):
     told = run("paper", *flags, "--out", tmp_path / "out")
     assert told.exit_code == 2
     assert words in told.stderr

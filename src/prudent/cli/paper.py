@@ -23,13 +23,22 @@ RUNS = 500
 @click.option("--quick", is_flag=True, help="50 runs for each point.")
 @click.option("--rho", type=float, help="Only for fig2-left: another tolerance for risk than 0.")
 @click.option("--arm", "arms", multiple=True, metavar="LAW", help="Only for fig2-left: another arm; give one per arm.")
+@click.option("--policy", "policies", multiple=True, metavar="POLICY", help="Only for leaderboard: a policy to join.")
 @click.option("--out", type=FILE, default=Path("results/paper"), show_default=True)
-def paper(name: str | None, out: Path, quick: bool, rho: float | None, arms: tuple[str, ...], **options: Any) -> None:
+def paper(
+    name: str | None,
+    out: Path,
+    quick: bool,
+    rho: float | None,
+    arms: tuple[str, ...],
+    policies: tuple[str, ...],
+    **options: Any,
+) -> None:
     """Reproduce the paper (Sani et al., 2012): every figure and claim in one report, one figure by NAME, or `claims`.
 
     The names: fig2-left, fig2-right, heatmaps, configurations, frontiers, discussion, worst-case, theorems, periods,
-    beyond. One more, `leaderboard`, compares policies of the literature on the paper's configurations; it takes long
-    and is not in the report.
+    beyond. One more, `leaderboard`, compares all policies on two suites of problems, and yours with `--policy`; it
+    takes long and is not in the report.
 
     Finished simulations are kept: run it again after an interruption, and it continues from there.
     """
@@ -44,6 +53,8 @@ def paper(name: str | None, out: Path, quick: bool, rho: float | None, arms: tup
     figures = [whole.figure(each) for each in (whole.FIGURES if name is None else [name]) if each != "claims"]
     if rho is not None or arms:
         figures = [with_others(name, rho, arms)]
+    if policies:
+        figures = [with_policies(name, policies)]
     check_folder("paper", out)
     settings, started = Settings(out, **options), time.perf_counter()
     if name == "claims":
@@ -81,6 +92,16 @@ def with_others(name: str | None, rho: float | None, arms: tuple[str, ...]) -> A
     risk = MeanVariance(0.0 if rho is None else rho)
     bandit.costs(risk)
     return fig2_left.with_others(bandit, risk.rho)
+
+
+def with_policies(name: str | None, policies: tuple[str, ...]) -> Any:
+    """The leaderboard with policies of one's own, or with other parameters."""
+    from prudent.errors import PrudentError
+    from prudent.paper.leaderboard import board
+
+    if name != "leaderboard":
+        raise PrudentError(f"paper: policy is for leaderboard, got {name or 'the whole paper'}; leave it out")
+    return board(policies)
 
 
 def check(settings: Any) -> Any:
