@@ -111,3 +111,10 @@ def test_the_heat_maps_are_described_at_both_ends_of_the_gap_and_count_who_is_lo
     assert "Δ = 0.1" not in " ".join(said)
     counts = "in 4 of 6 cells, ExpExp in 2."
     assert said[0] == f"At n = 10,000,000 MV-LCB has the smaller regret by more than two standard errors {counts}"
+
+
+def test_labels_of_the_grid_are_rounded():
+    """0.7 rather than 0.7000000000000001, and no further than differences of nine digits."""
+    labels = grid.grid_cell("MV-LCB", 100, 1.5 - 0.123456789876, 0.1).labels
+    assert labels["mean_gap"] == 0.12345679
+    assert labels["variance_gap"] == 0.15

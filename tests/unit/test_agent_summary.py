@@ -117,6 +117,15 @@ def test_the_cost_of_an_even_split_is_extreme_where_brute_force_says(box, rho):
     assert -1e-12 <= bound.high - largest <= np.max(high - low) ** 2 / (4.0 * len(low)) + 1e-12
 
 
+def test_as_many_arms_as_are_tried_one_by_one_have_the_exact_even_split():
+    rng = np.random.default_rng(4)
+    low = rng.random(module.ENUMERATED)
+    high = low + rng.random(len(low))
+    corners = np.where(np.array(list(product((False, True), repeat=len(low)))), high, low)
+    found = even_cost((low, high), (0.0 * low, 0.0 * low), 0.3)
+    assert found.high == pytest.approx(of_means(corners, 0.3).max(), rel=1e-12)
+
+
 def test_many_arms_have_an_even_split_too():
     low = np.linspace(0.0, 0.5, 3_000)
     smallest, largest = even_cost((low, low + 0.5), (0.0 * low, 0.0 * low), 0.0)

@@ -246,6 +246,13 @@ def test_a_cluster_gives_the_same_bytes_though_a_worker_is_killed(tmp_path, expe
 
 
 @pytest.mark.slow
+def test_a_study_does_not_become_the_clusters_client_for_everything_else(cluster):
+    distributed, (_, address, *_) = pytest.importorskip("distributed"), cluster(1)
+    with backends.cluster(address, 1, print), pytest.raises(ValueError, match="No global client found"):
+        distributed.get_client()
+
+
+@pytest.mark.slow
 def test_a_cluster_without_workers_says_so_and_goes_on_when_one_comes(tmp_path, expected, cluster, monkeypatch):
     monkeypatch.setattr(timing, "TASK", 0.02)
     monkeypatch.setattr(backends, "LONELY", 0.5)
