@@ -193,7 +193,8 @@ def difference(own: Runs, other: Runs, values: Array, others: Array) -> dict[str
 def _are_paired(own: Runs, other: Runs) -> bool:
     """Whether two simulations received the same rewards for the same pulls."""
     same = own.seed == other.seed and len(own) == len(other) and own.horizon == other.horizon
-    return own.common and other.common and same and _arms(own) == _arms(other)
+    alike = (own.engine == "interpreted") == (other.engine == "interpreted")  # each has its own way to draw
+    return own.common and other.common and same and alike and _arms(own) == _arms(other)
 
 
 def _arms(runs: Runs) -> str:

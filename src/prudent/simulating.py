@@ -10,7 +10,6 @@ from prudent.arms.base import Law
 from prudent.bandit import Bandit
 from prudent.comparison import Comparison, are_several, compare
 from prudent.engine.simulation import simulate as engine_simulate
-from prudent.errors import PrudentError
 from prudent.learners import Learner, is_learner
 from prudent.policies.base import Policy, policies
 from prudent.policies.units import Scale
@@ -115,7 +114,7 @@ def simulate(
     common
         With True the s-th pull of an arm gives the same reward under every policy, so that differences of policies have
         smaller standard errors (docs/results.md). This is stepping too, and it draws as many rewards of every arm as
-        there are rounds.
+        there are rounds. An environment of your own draws from the same stream under every policy.
     bound_failure
         With a value such as 1e-15 leaping uses tighter bounds on Gaussian blocks. Of a million blocks in a run one may
         then be wrong with that probability.
@@ -153,16 +152,14 @@ def simulate(
         "progress": progress,
     }
     compiled: dict[str, Any] = {"keep": keep, "common": common, "bound_failure": bound_failure}
-    own: dict[str, Any] = {"arms": arms, "laws": laws, "delay": delay}
+    own: dict[str, Any] = {"arms": arms, "laws": laws, "delay": delay, "replay": replay}
     if are_several(bandit) or are_several(policy):
-        return compare(partial(simulate, **settings | compiled | own, replay=replay), bandit, policy, read_policy)
+        return compare(partial(simulate, **settings | compiled | own), bandit, policy, read_policy)
     one: Any = bandit, policy
-    if needs_python(bandit, policy, engine) or replay or any(value is not None for value in own.values()):
+    if needs_python(bandit, policy, engine) or any(value is not None and value is not False for value in own.values()):
         from prudent.worlds.simulation import simulate_world  # only these need joblib
 
-        if keep is not None or common:
-            raise PrudentError("simulate: keep and common are for a Bandit and a compiled policy; leave them out here")
-        return simulate_world(*one, **settings | own, replay=replay)
+        return simulate_world(*one, **settings | own | {"keep": keep, "common": common})
     return engine_simulate(*one, **settings | compiled)
 
 

@@ -35,6 +35,7 @@ PAGES = [
     "docs/results.md",
     "docs/risks.md",
     "docs/studies.md",
+    "docs/worlds.md",
 ]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from own_learners import EXP3, Gradient
+from page import defined_in
 from prudent import Agent, Bandit, Bernoulli, MeanVariance, PrudentError, simulate
 from prudent.learners import described
 from prudent.policies.base import spec
@@ -238,3 +239,36 @@ def test_a_learner_is_known_by_its_class_and_parameters():
     assert long != described(Wide(list(range(1, 1001))))
     assert described(partial(math.hypot, 3.0)) == "hypot(3.0)"
     assert described(EXP3(0.5).ask) == "EXP3(gamma=0.5).ask"
+
+
+def same_mean(ours, theirs):
+    """Whether two samples may have one mean; wrong in 2e-9 of cases."""
+    error = math.hypot(np.std(ours) / len(ours) ** 0.5, np.std(theirs) / len(theirs) ** 0.5)
+    return abs(np.mean(ours) - np.mean(theirs)) < 6.0 * error
+
+
+def test_the_adapter_for_river_runs_its_policies():
+    bandits = pytest.importorskip("river.bandit", reason="river is not installed")
+    learner = defined_in("worlds.md", "River")(bandits.UCB(delta=1))
+    asked = {"risk": "mean", "horizon": 150, "runs": 60}
+    theirs, ours = simulate(COINS, learner, **asked), simulate(COINS, "ucb1", **asked, engine="interpreted")
+    assert same_mean(ours.gap_regret(), theirs.gap_regret())
+    draws = simulate(COINS, defined_in("worlds.md", "River")(bandits.EpsilonGreedy(0.5)), **asked)
+    assert len(np.unique(draws.pulls[:, 0])) > 10  # every run has its own dice
+    late = simulate(COINS, learner, risk="mean", horizon=50, runs=2, delay=10)
+    assert late.pulls.sum() == 100
+
+
+def test_the_adapter_for_mabwiser_runs_its_policies():
+    mab = pytest.importorskip("mabwiser.mab", reason="MABWiser is not installed")
+    learner = defined_in("worlds.md", "MABWiser")(mab.LearningPolicy.UCB1(alpha=1))
+    runs = simulate(COINS, learner, risk="mean", horizon=60, runs=5, workers=1)
+    assert runs.best_share().mean() > 0.6
+    assert simulate(COINS, learner, risk="mean", horizon=20, runs=1, delay=5).pulls.sum() == 20
+
+
+def test_the_learners_of_the_page_are_those_of_the_tests():
+    for mine in (EXP3(0.3), Gradient(0.3)):
+        theirs = defined_in("worlds.md", type(mine).__name__)(0.3)
+        runs = [simulate(COINS, learner, risk="mean", horizon=40, runs=2) for learner in (mine, theirs)]
+        assert (runs[0].pulls == runs[1].pulls).all()

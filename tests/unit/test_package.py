@@ -52,8 +52,15 @@ def test_nothing_public_is_missing_from_the_stub():
 
 
 DEFAULTS = {
-    "simulate": {"seed": 0, "batch": 1, "engine": "auto", "snapshots": (), "bound_failure": 0.0}
-    | {"common": False, "replay": False},
+    "simulate": {
+        "seed": 0,
+        "batch": 1,
+        "engine": "auto",
+        "snapshots": (),
+        "bound_failure": 0.0,
+        "common": False,
+        "replay": False,
+    },
     "identify": {"seed": 0},
     "simulate_portfolio": {"rho": 1.0, "seed": 0, "short": False, "snapshots": ()},
     "Agent": {"seed": 0, "larger_is_better": True, "remember": False},

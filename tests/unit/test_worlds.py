@@ -2,11 +2,13 @@
 
 import math
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from prudent import Agent, Bandit, Deterministic, FixedArm, Gaussian, PrudentError, simulate
+from prudent.comparison import _are_paired
 from prudent.worlds import simulation
 from prudent.worlds.acting import Acting
 from prudent.worlds.playing import Question, rounds_of, statistics
@@ -229,3 +231,33 @@ def test_statistics_of_segments_are_those_of_all():
             if len(some):
                 assert (mean[i, arm], variance[i, arm]) == pytest.approx((some.mean(), some.var()), rel=1e-12)
     assert pulls[-1, 2] == mean[-1, 2] == variance[-1, 2] == 0
+
+
+def test_trajectories_and_common_random_numbers():
+    asked = {"risk": "mean", "horizon": 30, "runs": 4, "arms": 2}
+    runs = simulate(noisy, "ucb1(range=4)", **asked, keep=2, snapshots="log")
+    arms, rewards = runs.trajectory()
+    assert arms.shape == rewards.shape == (2, 30)
+    assert runs.at(10).trajectory().arms.shape == (2, 10)
+    assert rewards.mean(1) == pytest.approx(runs.reward_mean()[:2], rel=1e-12)
+    assert runs.cost("cvar(alpha=0.1)") == pytest.approx(-np.sort(rewards)[:, :3].mean(1), rel=1e-12)
+    both = [simulate(noisy, FixedArm(arm), **asked, common=True) for arm in (0, 1)]
+    assert both[1].mean[:, 1] - both[0].mean[:, 0] == pytest.approx(0.2, rel=1e-9)
+    apart = [simulate(noisy, FixedArm(arm), **asked) for arm in (0, 1)]
+    assert apart[1].mean[:, 1] - apart[0].mean[:, 0] != pytest.approx(0.2, rel=1e-3)
+
+
+def test_on_a_bandit_the_pulls_of_an_arm_have_common_rewards():
+    bandit, names = Bandit([Gaussian(0.0, 1.0)] * 2), ("fixed-arm(1)", "round-robin")
+    asked = {"risk": "mean", "horizon": 20, "runs": 2, "common": True, "engine": "interpreted"}
+    alone, turns = (simulate(bandit, name, **asked, keep="trajectory") for name in names)
+    assert (alone.trajectory().rewards[:, :10] == turns.trajectory().rewards[:, 1::2]).all()
+    assert simulate(bandit, list(names), **asked).table()["paired"].to_list() == [True, True]
+    assert not _are_paired(alone, replace(turns, engine="stepping"))  # which draws in another way
+
+
+def test_policies_and_learners_are_compared_on_an_environment():
+    asked = {"risk": "mean", "horizon": 20, "runs": 3, "arms": 2, "replay": True}
+    table = simulate(noisy, {"sure": "fixed-arm(0)", "in turn": Listens()}, **asked, common=True).table()
+    assert table["policy"].to_list() == ["sure", "in turn"]
+    assert table["regret"].to_list() == pytest.approx([0.2, 0.1], rel=1e-9)

@@ -56,15 +56,15 @@ class Drawn:
         self.arms = bandit.arms
 
     def reset(self, rng: np.random.Generator) -> None:
-        """Draw from here on from `rng`."""
-        self.rng = rng
+        """Draw from here on from streams of `rng`, one for each arm: its s-th reward does not depend on the others."""
+        self.streams = rng.spawn(len(self.arms))
         self.drawn: list[list[float]] = [[] for _ in self.arms]
 
     def pull(self, arm: int) -> float:
         """A reward of the arm."""
         drawn = self.drawn[arm]
         if not drawn:
-            drawn.extend(self.arms[arm].sample(self.rng, BLOCK).tolist())
+            drawn.extend(self.arms[arm].sample(self.streams[arm], BLOCK).tolist())
         return drawn.pop()
 
 

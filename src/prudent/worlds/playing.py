@@ -20,7 +20,8 @@ _merge = inspect.unwrap(merge)  # interpreted: nothing here waits for the compil
 
 class Question(NamedTuple):
     """What every run is asked. `twin` is the best arm by its law, None where laws are not known; with `replay` every
-    arm is pulled to the end as well."""
+    arm is pulled to the end as well. The first `kept` runs keep their trajectories. Streams of the environment are made
+    from what is `shared`, if they are to be the same under every policy."""
 
     environment: Environment
     learner: Any
@@ -33,10 +34,13 @@ class Question(NamedTuple):
     replay: bool
     seed: int
     cell: str
+    kept: int = 0
+    shared: str | None = None
 
     def rng(self, purpose: str, run: int) -> np.random.Generator:
         """A stream of its own for each purpose and run, so that neither workers nor other purposes matter."""
-        return stream(self.seed, f"{self.cell} | {purpose}", run)
+        cell = self.shared if self.shared is not None and purpose == "environment" else self.cell
+        return stream(self.seed, f"{cell} | {purpose}", run)
 
 
 class Played(NamedTuple):
@@ -49,16 +53,18 @@ class Played(NamedTuple):
     twin_variance: Array
     replayed_mean: Array
     replayed_variance: Array
+    trajectory: tuple[Counts, Array] | None
 
 
 def play(question: Question, run: int) -> Played:
     """One run."""
     arms, rewards = rounds_of(question, run)
     pulls, mean, variance = statistics(arms, rewards, question.n_arms, question.rounds)
+    kept = (arms, rewards) if run < question.kept else None
     none = np.full((2, *mean.shape), math.nan)
     twins = none if question.twin is None else _twins(question, run, pulls, mean, variance)
     replayed = replay(question, run) if question.replay else none
-    return Played(pulls, mean, variance, twins[0], twins[1], replayed[0], replayed[1])
+    return Played(pulls, mean, variance, twins[0], twins[1], replayed[0], replayed[1], kept)
 
 
 def rounds_of(question: Question, run: int) -> tuple[Counts, Array]:

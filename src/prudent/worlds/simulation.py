@@ -12,13 +12,14 @@ from joblib import Parallel, delayed
 from prudent.bandit import Bandit, Unknown
 from prudent.engine.record import Record
 from prudent.engine.scaffold import LONGEST, Job, check_memory, rounds_of
+from prudent.engine.tapes import kept_runs
 from prudent.errors import PrudentError, check_flag, check_integer
 from prudent.learners import Learner, is_learner
 from prudent.policies.base import Policy, policies, spec
 from prudent.policies.binding import check_rewards
 from prudent.policies.units import AUTO, Scale, check_scale, fitted, units_of, warn_of_size
 from prudent.risk.base import RiskMeasure, risks
-from prudent.runs import Runs
+from prudent.runs import Runs, Trajectory
 from prudent.worlds.acting import Acting
 from prudent.worlds.delays import delay_of
 from prudent.worlds.environment import world_of
@@ -45,7 +46,9 @@ def simulate_world(
     engine: str = "auto",
     scale: Scale = None,
     workers: int | None = None,
-    snapshots: Sequence[int] = (),
+    snapshots: Sequence[int] | str = (),
+    keep: str | int | None = None,
+    common: bool = False,
     progress: Callable[[int], Any] | None = None,
     arms: int | Sequence[str] | None = None,
     laws: Bandit | None = None,
@@ -65,20 +68,24 @@ def simulate_world(
     late, late_text = delay_of("simulate", delay)
     if check_flag("simulate", "replay", replay) and not measure.by_moments:
         raise PrudentError(f"simulate: replay compares by mean and variance, which do not determine {measure}")
+    kept, common = kept_runs(keep, job.runs), check_flag("simulate", "common", common)
     made = _policy(policy, check_scale("simulate", scale), laws)
     known = Unknown(world.names) if laws is None else Bandit(laws.arms, world.names)
     twin = laws.best(measure) if laws is not None else None
-    size = (len(Record._fields) + 2) * job.runs * len(rounds) * len(known) + 2.0 * rounds[-1]
+    size = (len(Record._fields) + 2) * job.runs * len(rounds) * len(known) + 2.0 * (kept + 1) * rounds[-1]
     check_memory("simulate", size, f"{job.runs:,} runs × {len(rounds):,} snapshots × {len(known):,} arms")
     cell = f"{world.text} | {len(known)} | {measure} | {spec(made)} | {rounds} | {batch} | {late_text}"
     learner = Acting(made, measure, laws) if isinstance(made, tuple) else made  # type: ignore[arg-type]
     asked = Question(
         world.environment, learner, len(known), rounds, batch, late, laws, twin, replay, job.seed, cell
     )  # fmt: skip
+    asked = asked._replace(kept=kept, shared=f"{world.text} | {len(known)} | common" if common else None)
     started = time.perf_counter()
-    record = gathered(played(asked, job), measure if replay else None)
+    done = played(asked, job)
+    record = gathered(done, measure if replay else None)
     seconds = time.perf_counter() - started
-    facts = {"bandit": known, "risk": measure, "policy": made, "seed": job.seed, "engine": INTERPRETED}
+    facts: dict[str, Any] = {"bandit": known, "risk": measure, "policy": made, "seed": job.seed, "engine": INTERPRETED}
+    facts |= {"common": common, "kept": trajectories(done) if kept else None}
     return Runs.at_snapshots(rounds, record._asdict(), seconds=seconds, **facts)
 
 
@@ -138,6 +145,12 @@ def _elsewhere(asked: Question, parts: list[range], workers: int) -> Iterator[li
 def _play_some(sent: bytes, part: range) -> list[Played]:
     asked = cloudpickle.loads(sent)
     return [play(asked, run) for run in part]
+
+
+def trajectories(runs: list[Played]) -> Trajectory:
+    """Those that were kept."""
+    arms, rewards = zip(*(run.trajectory for run in runs if run.trajectory is not None), strict=True)
+    return Trajectory(np.array(arms, np.int32), np.array(rewards))
 
 
 def gathered(runs: list[Played], replayed: RiskMeasure | None) -> Record:
