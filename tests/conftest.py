@@ -41,6 +41,13 @@ def pytest_collection_finish():
     gc.set_threshold(100_000, 50, 100)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def spare_the_collector():
+    """What a file of tests has compiled stays too: a search of all of it takes half a minute at the end."""
+    yield
+    gc.freeze()
+
+
 @pytest.fixture
 def figure_2() -> Bandit:
     """The arms of the paper's Figure 2 (left)."""

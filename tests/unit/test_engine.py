@@ -133,7 +133,7 @@ class UndefinedLater(NamedTuple):
         ({"snapshots": [11]}, "snapshots must be a whole number from 1 to 10"),
         ({"engine": "warp"}, "engine must be"),
         ({"policy": "mvlcb"}, "did you mean mv-lcb"),
-        ({"policy": ("not", "a", "policy")}, "NamedTuple"),
+        ({"policy": 3.5}, "NamedTuple"),
         ({"policy": Undefined()}, "not a number"),
         ({"policy": UndefinedLater()}, "not a number"),
         ({"policy": MVLCB}, r"pass MVLCB\(\), not MVLCB"),
