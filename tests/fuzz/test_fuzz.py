@@ -14,7 +14,7 @@ from valid import CALLS, COMMANDS, FILES, TEXTS, call
 
 from prudent.cli import main
 
-SEED, CASES_TRIED = 0, 450
+SEED, CASES_TRIED = 0, 300
 """As many as an idle processor tries in a minute; a number, so that a busy one tries the same."""
 
 
