@@ -20,7 +20,7 @@ log = logging.getLogger("prudent.service")
 GROWTH, LEAST = 0.05, 50
 """A new forecast is made when the log has grown by this share, and by so many events."""
 
-REST, LONGEST = 20.0, 60.0
+REST, LONGEST = 50.0, 60.0
 """The thread rests so many times as long as it worked, and at most so many seconds."""
 
 PACE = 0.25

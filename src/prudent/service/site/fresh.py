@@ -14,7 +14,7 @@ from prudent.service.api import SLOW
 from prudent.service.problems import RequestError
 from prudent.service.service import Service, View
 
-PAUSE, LONGEST = 1.0, 5.0
+PAUSE, LONGEST = 2.0, 5.0
 """Seconds in which nothing is computed anew, at least and at most."""
 
 SHARE = 50.0
