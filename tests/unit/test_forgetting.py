@@ -102,8 +102,10 @@ def test_they_follow_a_change():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: SlidingWindow("exp-exp", 10), "must score arms by the mean and the variance"),
-        (lambda: Discounted("npts", 0.9), "must score arms by the mean and the variance"),
+        (lambda: SlidingWindow("exp-exp(rho=1)", 10), "must score arms by the mean and the variance"),
+        (lambda: Discounted("npts(risk=mean)", 0.9), "must score arms by the mean and the variance"),
+        (lambda: SlidingWindow("mv-lcb", 10), r"rho of the policy must be given.*write mv-lcb\(rho=…\)"),
+        (lambda: Discounted("srts", 0.9), "risk of the policy must be given"),
         (lambda: SlidingWindow("ucb1", 0), "window"),
         (lambda: Discounted("ucb1", 0.0), "discount"),
         (lambda: Discounted("ucb1", 1.5), "discount"),

@@ -73,22 +73,20 @@ def first_of_largest(bounds: Array, pulls: Any, other: int) -> int:
 @kernel
 def quantile_ranks(alpha: float, pulls: int, limit: float) -> tuple[int, int]:
     """The smallest and the largest S for which the log of the martingale, convex in S, is below the limit."""
-    centre = int(alpha * pulls)
-    bad, good = -1, centre
-    while good - bad > 1:
+    return furthest(alpha, pulls, limit, -1), furthest(alpha, pulls, limit, pulls + 1)
+
+
+@kernel
+def furthest(alpha: float, pulls: int, limit: float, bad: int) -> int:
+    """Of the S between αs and one that is not below the limit, the last that is."""
+    good = int(alpha * pulls)
+    while abs(good - bad) > 1:
         middle = (good + bad) // 2
         if log_martingale(alpha, pulls, middle) < limit:
             good = middle
         else:
             bad = middle
-    least, bad, good = good, pulls + 1, centre
-    while bad - good > 1:
-        middle = (good + bad) // 2
-        if log_martingale(alpha, pulls, middle) < limit:
-            good = middle
-        else:
-            bad = middle
-    return least, good
+    return good
 
 
 @kernel

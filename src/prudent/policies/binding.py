@@ -153,7 +153,7 @@ def _informed(owner: str, given: Any, setting: Setting) -> Any:
             ready = ready._replace(**{name: getattr(risk, name)})
         elif value is UNSET and name in UNKNOWN:
             raise PrudentError(f"{spec(given)}: {name} is not known here; {UNKNOWN[name]}")
-        elif value is UNSET and name in _attitudes():
+        elif value is UNSET and name in attitudes():
             wanted = "a risk" if serves(ready) == ANY else serves(ready)
             raise PrudentError(
                 f"{spec(given)}: serves {wanted}, and {name} cannot be taken from {risk}; give it: {name}=…,"
@@ -162,7 +162,7 @@ def _informed(owner: str, given: Any, setting: Setting) -> Any:
     return ready
 
 
-def _attitudes() -> set[str]:
+def attitudes() -> set[str]:
     """The names of all parameters of risk measures; a policy's field of such a name describes an attitude to risk."""
     return {name for entry in risks.entries() for name in entry.parameters}
 

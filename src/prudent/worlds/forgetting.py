@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from prudent.errors import PrudentError, check_integer, check_number
-from prudent.policies.base import Arm, Policy, Setting, policies, spec
-from prudent.policies.binding import bind, served_risk
+from prudent.policies.base import UNSET, Arm, Policy, Setting, policies, spec
+from prudent.policies.binding import attitudes, bind, served_risk
 from prudent.policies.scoring import compares, own_cost, reads_rewards, score_of
 from prudent.policies.ties import below
 
@@ -19,13 +19,18 @@ from prudent.policies.ties import below
 class Forgetting:
     """A policy of scores as a learner that takes what it knows of the arms from `known`.
 
-    A policy that is tuned for a horizon is tuned for the `memory`, the rounds that count, if there are fewer.
+    A policy that is tuned for a horizon is tuned for the `memory`, the rounds that count, if there are fewer. A learner
+    is not told the risk by which it is judged, so its policy must say what it cares for, as `mv-lcb(rho=1)`.
     """
 
     def __init__(self, policy: Policy | str, memory: float) -> None:
         self.memory = memory
         owner = type(self).__name__
         self.policy = policies.make(owner, policy)
+        for name in (attitudes() | {"risk"}) & set(getattr(self.policy, "_fields", ())):
+            if getattr(self.policy, name) is UNSET:
+                fix = f"write {spec(self.policy)}({name}=…)"
+                raise PrudentError(f"{owner}: {name} of the policy must be given, as a learner is told no risk; {fix}")
         ready = bind(self.policy, Setting(2, served_risk(self.policy), 100))
         if not hasattr(ready, "score") or reads_rewards(type(ready)):
             why = "must score arms by the mean and the variance of their rewards"
