@@ -13,7 +13,8 @@ import pytest
 from browser import CHROMIUM, Browser, has_axe
 
 from prudent.client import Client
-from prudent.service import planner, server
+from prudent.service import server
+from prudent.service.planning import planner
 from prudent.service.service import Service
 from prudent.service.store import open_store
 

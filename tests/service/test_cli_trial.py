@@ -23,7 +23,7 @@ from prudent.plan.experiment import known_support, name_of
 from prudent.plan.trial import Trial
 from prudent.service import server as servers
 from prudent.service.local import client_of
-from prudent.service.plans import spec_of_plan
+from prudent.service.planning.experiment import spec_of_plan
 from prudent.service.service import Service
 from prudent.service.store import open_store
 

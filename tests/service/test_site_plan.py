@@ -16,12 +16,12 @@ from test_site import FORM, HERE, HOSTILE, Tags
 
 from prudent.cli import main
 from prudent.errors import PrudentError
-from prudent.service import computing, planner
-from prudent.service import drafts as drafts_module
-from prudent.service.computing import FOUND
-from prudent.service.drafts import LATE, Drafts
+from prudent.service.planning import computing, planner
+from prudent.service.planning import drafts as drafts_module
+from prudent.service.planning.computing import FOUND
+from prudent.service.planning.drafts import LATE, Drafts
+from prudent.service.planning.questions import asked, look, rows_of
 from prudent.service.problems import RequestError
-from prudent.service.questions import asked, look, rows_of
 from prudent.service.site.app import POLICY
 from prudent.service.site.app import Site as Pages
 from prudent.service.site.forms import read_form, safe_name

@@ -41,7 +41,7 @@ def create(file: Path, name: str | None, as_json: bool, **settings: Any) -> None
     spec = read_spec(file) | ({} if name is None else {"name": name})
     if not settings["server"]:  # what is refused must not leave a new database behind
         with serving_packages("trial"):
-            from prudent.service.plans import spec_of_plan
+            from prudent.service.planning.experiment import spec_of_plan
         spec_of_plan(spec).settled()
     with opened(**where(settings), new=True) as client:
         made = client.create(spec)

@@ -90,7 +90,7 @@ async def create(call: Call) -> Reply:
     """Create an experiment. The same again is no error."""
     spec = call.body
     if isinstance(spec, FromPlan):
-        from prudent.service.plans import spec_of_plan
+        from prudent.service.planning.experiment import spec_of_plan
 
         spec = spec_of_plan(spec.plan)
     if call.token is not None and not call.token.covers(spec.name):

@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 
 from prudent.errors import PrudentError, shown
-from prudent.service.computing import FOUND
-from prudent.service.drafts import PILOT, Draft, Drafts
-from prudent.service.planner import Planner
-from prudent.service.plans import spec_of_plan
+from prudent.service.planning.computing import FOUND
+from prudent.service.planning.drafts import PILOT, Draft, Drafts
+from prudent.service.planning.experiment import spec_of_plan
+from prudent.service.planning.planner import Planner
+from prudent.service.planning.questions import Seen, look, number_of, rows_of
 from prudent.service.problems import RequestError
-from prudent.service.questions import Seen, look, number_of, rows_of
 from prudent.service.routes import Reply
 from prudent.service.service import Service
 from prudent.service.site import words

@@ -1,4 +1,4 @@
-"""Computes one plan in a process of its own: `python -m prudent.service.computing FOLDER NICE`.
+"""Computes one plan in a process of its own: `python -m prudent.service.planning.computing FOLDER NICE`.
 
 The folder holds the question, and the file if there is one. The process steps back behind all others, ends when its
 parent does, and leaves how far it has come, and then what it found.
@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from prudent.errors import PrudentError
-from prudent.service.questions import Question, asked, in_words, options_of
+from prudent.service.planning.questions import Question, asked, in_words, options_of
 
 QUESTION, PROGRESS, FOUND, WRONG = "question.json", "progress.txt", "found.json", "wrong.txt"
 

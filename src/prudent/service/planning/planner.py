@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from prudent.service.computing import FOUND, PROGRESS, QUESTION, WRONG
-from prudent.service.drafts import PILOT, Draft, Drafts
+from prudent.service.planning.computing import FOUND, PROGRESS, QUESTION, WRONG
+from prudent.service.planning.drafts import PILOT, Draft, Drafts
 from prudent.service.problems import RequestError
 from prudent.service.store import StoreError
 
@@ -88,7 +88,7 @@ class Planner:
                 (folder / draft.file).write_bytes(self.drafts.file(draft.id, PILOT) or b"")
             with (folder / "trouble.txt").open("wb") as trouble:
                 child = subprocess.Popen(
-                    [sys.executable, "-m", "prudent.service.computing", name, str(NICE)],
+                    [sys.executable, "-m", "prudent.service.planning.computing", name, str(NICE)],
                     stdin=subprocess.DEVNULL,
                     stdout=trouble,
                     stderr=trouble,
