@@ -330,7 +330,7 @@ def check_fit(policy: Any, risk: RiskMeasure, horizon: int, bandit: Bandit, engi
     bound = bind(policy, Setting.of(bandit, risk, horizon, units))
     check_rewards(fitted(policy, units), bandit.support)
     if engine == "leaping":
-        choose_engine("leaping", bandit, policy, bound)
+        choose_engine("leaping", bandit, policy, bound, horizon)
     return True
 
 
