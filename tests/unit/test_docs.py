@@ -24,6 +24,7 @@ NUMBER = r"-?\d+\.?\d*(?:e-?\d+)?"
 PAGES = [
     "README.md",
     "docs/arms.md",
+    "docs/evaluation.md",
     "docs/identification.md",
     "docs/leaping.md",
     "docs/live.md",
