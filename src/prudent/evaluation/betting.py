@@ -15,8 +15,7 @@ may have learned from the rewards.
 
 If weights are known to be at most `most`, a guess g ≥ 0 of the mean, made before the round, takes out the luck of the
 weights: Z = w f(R) + (most − w) g is nonnegative too, its mean is larger by (most − 1) g, and it varies less. This is
-what doubly robust estimates do, with one guess for all arms. If the means m_t of rounds differ, the limit holds for
-their average, because Π(1 + κm_t) ≤ (1 + κm̄)^n.
+what doubly robust estimates do, with one guess for all arms.
 """
 
 import math
@@ -28,8 +27,11 @@ from prudent.arrays import Array, Counts
 from prudent.confidence.betting import KAPPA, LOG_WEIGHTS
 
 STAKES = KAPPA[0]
-STEPS = 60
-"""Halvings of an interval, until floats cannot tell its ends apart."""
+STEPS = 50
+"""Halvings of an interval, until floats can hardly tell its ends apart."""
+
+NEWTON = 4
+"""Steps of Newton's method. Each gives a limit that holds, and a better one than the step before."""
 
 GUESSED = 8
 """Levels are treated in so many groups; those of a group share the guess g."""
@@ -62,25 +64,39 @@ class Sample(NamedTuple):
         return np.concatenate(([first], (first + sums[:-1]) / (1.0 + counts[:-1])))
 
 
-def least_average(sample: Sample, outcomes: Array, guess: Array, failure: float) -> float:
-    """A lower limit for the average over rounds of the means of nonnegative outcomes, which are functions of the
-    reward and of what was known before the round; so is the guess of them."""
-    known = math.isfinite(sample.most)
-    bets = sample.weights * outcomes + ((sample.most - sample.weights) * guess if known else 0.0)
-    more = float((sample.most - 1.0) * guess.mean()) if known else 0.0
+def least(sample: Sample, outcomes: Array, guess: Array, more: Array, failure: float) -> float:
+    """A lower limit for v, if the outcome of each round, which is nonnegative, has a mean of at most v + `more`.
+
+    Outcomes are functions of the reward. They, the guess of them and `more` may depend on all rounds before. The limit
+    is found for the average of the means first, and raised by Newton's method to the v against which the capital is
+    1/failure. Its logarithm falls and is convex in v, so that no step goes too far.
+    """
+    offsets, bets = more, sample.weights * outcomes
+    if math.isfinite(sample.most):
+        offsets, bets = more + (sample.most - 1.0) * guess, bets + (sample.most - sample.weights) * guess
     won = np.array([np.log1p(stake * bets).sum() for stake in STAKES]) + LOG_WEIGHTS + math.log(failure)
-    low, high = more, float(bets.mean())  # no bet has gained anything against the average of the bets
+    low, high = 0.0, float(bets.mean())  # no bet has gained anything against the average of the bets
     for _ in range(STEPS):
         middle = 0.5 * (low + high)
         capital = won - len(bets) * np.log1p(STAKES * middle)
         low, high = (middle, high) if np.exp(np.minimum(capital, 1.0)).sum() >= 1.0 else (low, middle)
-    return max(low - more, 0.0)
+    found = max(low - float(offsets.mean()), -float(more.min()))  # no mean is negative
+    for _ in range(NEWTON if np.ptp(offsets) > 0.0 else 0):
+        rooms = STAKES[:, None] * (found + offsets)
+        capital = won - np.log1p(rooms).sum(1)
+        excess = float(np.logaddexp.reduce(capital))
+        if excess <= 0.0:
+            break
+        slopes = STAKES * (1.0 / (1.0 + rooms)).sum(1)
+        found += excess / float(np.exp(capital - excess) @ slopes)
+    return found
 
 
 def mean_limits(sample: Sample, failure: float) -> tuple[float, float]:
     """Where the mean lies, with probability 1 − failure."""
+    none = np.zeros(len(sample.rewards))
     low, less = (
-        least_average(side, side.rewards, side.running_mean(side.rewards, 0.5), failure / 2.0)
+        max(least(side, side.rewards, side.running_mean(side.rewards, 0.5), none, failure / 2.0), 0.0)
         for side in (sample.scaled(), sample.reversed().scaled())
     )
     reach = sample.high - sample.low
@@ -90,9 +106,8 @@ def mean_limits(sample: Sample, failure: float) -> tuple[float, float]:
 def cost_limits(sample: Sample, rho: float, means: tuple[float, float], failure: float) -> tuple[float, float]:
     """Where σ² − ρμ lies, if the mean lies between `means`; it does not with probability `failure`.
 
-    With c the mean of the rounds before, h(R) = (R − c)² − ρR has the mean σ² − ρμ + (μ − c)². Its average over rounds
-    bounds the cost from above as it is, and from below less the largest average of (μ − c)². Rewards are scaled to
-    [0, 1] first, and ρ with them.
+    With c the mean of the rounds before, h(R) = (R − c)² − ρR has the mean σ² − ρμ + (μ − c)², of which the last is at
+    least 0 and at most what it is at an end of `means`. Rewards are scaled to [0, 1] first, and ρ with them.
     """
     unit, reach = sample.scaled(), sample.high - sample.low
     x, centre, tolerance = unit.rewards, unit.running_mean(unit.rewards, 0.5), rho / reach
@@ -101,15 +116,15 @@ def cost_limits(sample: Sample, rho: float, means: tuple[float, float], failure:
     nearest = np.clip(centre + tolerance / 2.0, 0.0, 1.0)
     floor = (nearest - centre) ** 2 - tolerance * nearest
     top = np.maximum(centre**2, (1.0 - centre) ** 2 - tolerance)
-    above, below = (
-        least_average(unit, outcomes, unit.running_mean(outcomes, 0.0), failure / 2.0)
-        for outcomes in (np.maximum(height - floor, 0.0), np.maximum(top - height, 0.0))  # in spite of rounding
+    moved = np.maximum((ends[0] - centre) ** 2, (ends[1] - centre) ** 2)
+    low, less = (
+        least(unit, outcomes, unit.running_mean(outcomes, 0.0), more, failure / 2.0)
+        for outcomes, more in ((np.maximum(height - floor, 0.0), moved - floor), (np.maximum(top - height, 0.0), top))
     )
-    moved = max(float(((end - centre) ** 2).mean()) for end in ends)
     # No variance is below 0, nor above μ(1 − μ).
     worst = min(max((1.0 - tolerance) / 2.0, ends[0]), ends[1])
-    high = min(float(top.mean()) - below, worst * (1.0 - worst) - tolerance * worst)
-    low = min(max(float(floor.mean()) + above - moved, -tolerance * ends[1]), high)
+    high = min(-less, worst * (1.0 - worst) - tolerance * worst)
+    low = min(max(low, -tolerance * ends[1]), high)
     return reach**2 * low - rho * sample.low, reach**2 * high - rho * sample.low
 
 

@@ -103,7 +103,8 @@ def evaluate(
         outcomes of each arm together, which needs no propensities but assumes more.
     floor
         The smallest probability that the log's policy could give an arm. It makes intervals narrower, and a replay
-        needs it. It is known where the propensity of each arm is the same in all rounds.
+        needs it. Where the propensity of each arm is the same in all rounds, it is taken to be so by design, and no
+        floor is needed; pass it all the same if that policy learned.
     unit
         The unit of outcomes, such as "EUR"; only for text.
     larger_is_better
@@ -192,10 +193,10 @@ def samples_of(asked: Question, shares: Array, weights: Array | None, method: st
         own = [log.outcomes[log.arms == arm] for arm in some]
         return Samples(tuple(Sample(x, np.ones(len(x)), 1.0, *asked.ends) for x in own), shares[some])
     constant, most = log.constant_propensities(), math.inf
-    if constant is not None:
-        most = float((shares / constant).max())
-    elif asked.floor is not None:
+    if asked.floor is not None:
         most = float(shares.max()) / asked.floor
+    elif constant is not None:  # they are taken to be so by design
+        most = float((shares / constant).max())
     return Samples((Sample(log.outcomes, weights, most, *asked.ends),), np.ones(1))
 
 

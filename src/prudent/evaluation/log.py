@@ -34,7 +34,7 @@ class Log(NamedTuple):
         return np.bincount(self.arms, minlength=len(self.labels))
 
     def constant_propensities(self) -> Array | None:
-        """The propensity of each arm, if it is the same in all of its rounds; the log's policy did not learn then."""
+        """The propensity of each arm, if it is the same in all of its rounds."""
         if self.propensities is None:
             return None
         least, most = np.full(len(self.labels), np.inf), np.zeros(len(self.labels))
