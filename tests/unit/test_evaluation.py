@@ -346,7 +346,6 @@ GOOD = {"arm": ["a", "b", "a", "b"], "reward": [0.0, 1.0, 0.5, 0.2], "propensity
     ("changes", "settings", "words"),
     [
         ({"propensity": [0.5, 0.0, 0.5, 0.5]}, {}, "must lie in (0, 1], got 0 in row 2"),
-        ({"propensity": [0.9, 0.8, 0.9, 0.8]}, {}, "sum to 1 at most, got a: 0.9, b: 0.8"),
         ({"reward": [0.0, math.nan, 1.0, 1.0]}, {}, "finite numbers, got nan in row 2"),
         ({"reward": [0.0, 1.0]}, {}, "of one length"),
         ({"reward": ["low"] * 4}, {}, "must be numbers"),
@@ -375,6 +374,12 @@ def test_what_is_wrong_is_said(changes, settings, words):
     assert words in str(caught.value)
 
 
+def test_propensities_are_constant_only_if_they_can_be_so_together():
+    assert read_log(GOOD).constant_propensities().tolist() == [0.5, 0.5]
+    assert read_log(GOOD | {"propensity": [0.9, 0.8, 0.9, 0.8]}).constant_propensities() is None
+    assert read_log(GOOD | {"propensity": [0.4, 0.5, 0.5, 0.5]}).constant_propensities() is None
+
+
 def test_a_log_needs_its_columns():
     with pytest.raises(PrudentError, match="the log has no column 'arm' or 'action'"):
         evaluate({"reward": [1.0]}, "a")
@@ -398,7 +403,7 @@ def test_a_cell_that_is_missing_is_named(tmp_path):
 def test_notes_warn_of_little_and_of_wrong_propensities(log):
     assert "about 2 rounds" in " ".join(evaluate(GOOD, "a").notes)
     halved = log | {"propensity": [0.5 * propensity for propensity in log["propensity"]]}
-    assert "are the propensities those of the log's policy?" in " ".join(evaluate(halved, {"0": 0.5, "1": 0.5}).notes)
+    assert "The weights have the mean" in " ".join(evaluate(halved, {"0": 0.5, "1": 0.5}).notes)
     assert not evaluate(log, {"0": 0.5, "1": 0.5}, support=(0, 1), floor=0.2).notes
 
 

@@ -59,9 +59,11 @@ class Sample(NamedTuple):
         return self._replace(rewards=rewards, low=0.0, high=1.0)
 
     def running_mean(self, outcomes: Array, first: float) -> Array:
-        """The weighted mean of the outcomes before each round, beginning with a guess that counts as one of them."""
+        """The weighted mean of the outcomes before each round, beginning with a first guess. That has the largest
+        weight possible, so that one early round does not decide about the next guesses."""
+        own = self.most if math.isfinite(self.most) else 1.0
         sums, counts = np.cumsum(self.weights * outcomes), np.cumsum(self.weights)
-        return np.concatenate(([first], (first + sums[:-1]) / (1.0 + counts[:-1])))
+        return np.concatenate(([first], (own * first + sums[:-1]) / (own + counts[:-1])))
 
 
 def least(sample: Sample, outcomes: Array, guess: Array, more: Array, failure: float) -> float:
@@ -117,9 +119,13 @@ def cost_limits(sample: Sample, rho: float, means: tuple[float, float], failure:
     floor = (nearest - centre) ** 2 - tolerance * nearest
     top = np.maximum(centre**2, (1.0 - centre) ** 2 - tolerance)
     moved = np.maximum((ends[0] - centre) ** 2, (ends[1] - centre) ** 2)
+    guess = unit.running_mean(height, float(floor[0] + top[0]) / 2.0)
     low, less = (
-        least(unit, outcomes, unit.running_mean(outcomes, 0.0), more, failure / 2.0)
-        for outcomes, more in ((np.maximum(height - floor, 0.0), moved - floor), (np.maximum(top - height, 0.0), top))
+        least(unit, np.maximum(outcomes, 0.0), np.maximum(guessed, 0.0), more, failure / 2.0)  # in spite of rounding
+        for outcomes, guessed, more in (
+            (height - floor, guess - floor, moved - floor),
+            (top - height, top - guess, top),
+        )
     )
     # No variance is below 0, nor above μ(1 − μ).
     worst = min(max((1.0 - tolerance) / 2.0, ends[0]), ends[1])

@@ -156,7 +156,7 @@ def of_shares(asked: Question, shares: Array, method: str) -> dict[str, Any]:
         "rows": tuple(rows_of(asked, samples, law, band)),
         "law": law,
         "band": band,
-        "notes": tuple(notes_of(asked, samples, weights if method != ARMS else None, effective)),
+        "notes": tuple(notes_of(samples, weights if method != ARMS else None, effective)),
     }
 
 
@@ -181,7 +181,7 @@ def of_replay(asked: Question, policy: Any, served: RiskMeasure | None, seed: in
         "rows": tuple(rows),
         "law": law,
         "band": None,
-        "notes": (said, one, *notes_of(asked, samples, None, kept)),
+        "notes": (said, one, *notes_of(samples, None, kept)),
     }
 
 
@@ -231,20 +231,21 @@ def rows_of(asked: Question, samples: Samples, law: Steps, band: Band | None) ->
         yield Row(f"quantile {level:g}", law.quantile(level), interval)
 
 
-def notes_of(asked: Question, samples: Samples, weights: Array | None, effective: float) -> Iterator[str]:
+def notes_of(samples: Samples, weights: Array | None, effective: float) -> Iterator[str]:
     """What to be careful about."""
     if weights is not None:
         spread = float(weights.std()) / math.sqrt(len(weights))
         if abs(float(weights.mean()) - 1.0) > DOUBT * spread + 1e-9:
-            got = number(float(weights.mean()), 3)
-            yield f"The weights have the mean {got} and not 1; are the propensities those of the log's policy?"
+            why = "the propensities are wrong, or rounds with large weights are too rare to be in the log"
+            yield f"The weights have the mean {number(float(weights.mean()), 3)} and not 1: {why}."
         if math.isinf(samples.samples[0].most):
             why = "Propensities vary and have no known floor, so intervals are wide"
             yield f"{why}; pass floor=… (--floor), the smallest probability that the log's policy could give an arm."
     if effective < FEW:
         yield f"All this rests on about {count(round(effective))} rounds of the policy itself; take it as a first hint."
     if not samples.bounded:
-        yield "Only quantiles have intervals; pass support=… (--support), the smallest and largest outcome possible."
+        what = "support=… (--support), the smallest and largest outcome possible"
+        yield f"For intervals of more than quantiles pass {what}."
 
 
 def _ends(log: Log, support: Sequence[float] | None) -> tuple[float, float]:
@@ -264,11 +265,11 @@ def _checked_floor(log: Log, floor: Any) -> float | None:
     if floor is None:
         return None
     hint = "it is the smallest probability that the log's policy could give an arm"
-    floor = check_number(OWNER, "floor", floor, low=0.0, high=1.0, open_low=True, hint=hint)
-    if log.propensities is not None and log.propensities.min() < floor * (1.0 - 1e-9):
-        got = f"got {floor:g}, and the log has a propensity of {log.propensities.min():g}"
+    least = check_number(OWNER, "floor", floor, low=0.0, high=1.0, open_low=True, hint=hint)
+    if log.propensities is not None and log.propensities.min() < least * (1.0 - 1e-9):
+        got = f"got {least:g}, and the log has a propensity of {log.propensities.min():g}"
         raise PrudentError(f"{OWNER}: floor must be at most the smallest propensity, {got}; {hint}")
-    return floor
+    return least
 
 
 def _checked_method(log: Log, method: str | None) -> str:
