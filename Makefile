@@ -42,7 +42,7 @@ OPTIONS ?= --seed 0 --count 60
 mutants: $(VENV)/test-ready
 	$(BIN)/python benchmarks/mutants.py $(OPTIONS)
 
-# What random input does; `make test` tries 300 cases. For other cases: make fuzz FUZZ="--seconds 3600 --seed 1"
+# What random input does; `make test` tries 100 cases. For other cases: make fuzz FUZZ="--seconds 3600 --seed 1"
 FUZZ ?= --seconds 600 --seed 0
 fuzz: $(VENV)/test-ready
 	$(BIN)/python tests/fuzz/run.py $(FUZZ)
