@@ -1,4 +1,4 @@
-"""Write docs/claims.md, the ledger of the paper's claims: `python docs/claims.py`."""
+"""Write docs/paper/claims.md, the ledger of the paper's claims: `python docs/claims.py`."""
 
 import tempfile
 from pathlib import Path
@@ -9,7 +9,7 @@ from prudent.paper.claims import CLAIMS, REMARKS
 from prudent.paper.claims.ledger import REMARKS_TITLE, VERDICTS, Ledger, check_ledger, count_verdicts
 from prudent.paper.making import Settings
 
-PAGE = Path(__file__).with_name("claims.md")
+PAGE = Path(__file__).parent / "paper/claims.md"
 RUNS = 100
 HEAD = f"""# The claims of the paper
 

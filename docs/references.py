@@ -1,4 +1,4 @@
-"""Write docs/references.md from src/prudent/references.bib: `python docs/references.py`."""
+"""Write docs/literature/references.md from src/prudent/references.bib: `python docs/references.py`."""
 
 import re
 import unicodedata
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from prudent.catalogue import bibliography
 
-PAGE = Path(__file__).with_name("references.md")
+PAGE = Path(__file__).parent / "literature/references.md"
 HEAD = """# References
 
 This page is for readers who meet a key such as Sani12 in brackets and want the paper behind it. `prudent cite Sani12`

@@ -48,7 +48,7 @@ from prudent.theory.exp_exp import explore_then_commit
 HORIZONS = (5_000, 10_000, 25_000, 50_000, 100_000, 250_000)
 THREE = Bandit([Beta(8.0, 1.0), Bernoulli(0.3), Beta(1.0, 4.0)])
 APART = Bandit([Deterministic(1.0), Deterministic(0.0)])
-PAGE = Path(__file__).parents[2] / "docs" / "theory.md"
+PAGE = Path(__file__).parents[2] / "docs/paper/theory.md"
 
 in_unit = st.one_of(
     st.builds(Bernoulli, st.floats(0.0, 1.0)),
@@ -338,7 +338,7 @@ def test_bad_input_stops_at_the_door(arguments, message):
 
 
 def test_the_page_prints_what_it_says():
-    """Every Python block of docs/theory.md runs, in order, and prints the block that follows it."""
+    """Every Python block of docs/paper/theory.md runs, in order, and prints the block that follows it."""
     text = PAGE.read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```\n```text\n(.*?)```", text, flags=re.S)
     assert len(blocks) == text.count("```python") > 5

@@ -22,7 +22,7 @@ value of that name from the risk measure the policy serves, a field `risk` the m
 `fitted(self, units)`. A field `arm` holds an arm's number.
 Parameters named in prudent.parameters are checked; `check(self)` refuses what is wrong with others.
 
-A score of `arm` alone lets runs leap (docs/leaping.md) if the policy also bounds it: `score_bound(self, low, high)`
+A score of `arm` alone lets runs leap (docs: leaping) if the policy also bounds it: `score_bound(self, low, high)`
 returns at least every score of an arm whose pulls, mean and variance lie between those of `low` and `high`. For a score
 that is monotone in each of the three, return `corner_bound(self, low, high)` of prudent.policies.helpers.
 """

@@ -109,7 +109,7 @@ def theorem1_sharp(bandit: Bandit, risk: MeanVariance | str, horizon: int) -> Bo
     return Bound(
         "Theorem 1 for the sharp width",
         "expected pseudo-regret of sharp MV-LCB",
-        "docs/theory.md; not in the paper",
+        "docs: theory; not in the paper",
         None,
         pseudo_regret_at(instance, pulls) + instance.largest_pseudo_regret * 2.0 * k / n,
         "1+ρ in place of 5+ρ",
