@@ -123,3 +123,10 @@ def test_the_ends(law, expected):
 @pytest.mark.parametrize("cost", [-1e50, -1.0, -1e-30, 0.0, 1e-120])
 def test_extreme_numbers_give_a_number(variance, rho, cost):
     assert gaussian(0.0, variance, cost, rho) >= 0.0
+
+
+@pytest.mark.parametrize("rho", [1e-8, 1e-12, 1e-15])
+@pytest.mark.parametrize("gap", [0.1, 0.3, 0.7])
+def test_a_tiny_rho_is_nearly_none(rho, gap):
+    """One of the two forms of the shift would divide rounding errors by ρ."""
+    assert gaussian(0.0, 1.0, 1.0 - gap, rho) == pytest.approx(gaussian(0.0, 1.0, 1.0 - gap, 0.0), rel=1e-9)
