@@ -10,7 +10,7 @@ DATA := lifelines linearmodels obp skfolio
 # It carries axe-core, which looks at the pages in a browser. Only that file is used, so Playwright is not needed.
 AXE := axe-playwright-python
 
-.PHONY: paper test types tests quick docs links package bench mutants fuzz clean
+.PHONY: paper test types tests deep quick docs links package bench mutants fuzz clean
 
 paper: $(VENV)/ready
 	$(BIN)/prudent paper --out results/paper
@@ -26,7 +26,11 @@ types: $(VENV)/test-ready
 	$(BIN)/lint-imports
 
 tests: $(VENV)/test-ready
-	$(BIN)/pytest
+	$(BIN)/pytest tests/unit tests/properties tests/figures tests/service
+
+# Laws by statistics, published numbers, and random input: what takes long, and seldom fails where the others pass.
+deep: $(VENV)/test-ready
+	$(BIN)/pytest tests/statistical tests/fuzz
 
 # The first thing to run after a change: what can be told in 90 seconds, once kernels are compiled.
 quick: $(VENV)/test-ready
@@ -55,7 +59,7 @@ OPTIONS ?= --seed 0 --count 60
 mutants: $(VENV)/test-ready
 	$(BIN)/python benchmarks/mutants.py $(OPTIONS)
 
-# What random input does; `make test` tries 300 cases. For other cases: make fuzz FUZZ="--seconds 3600 --seed 1"
+# What random input does; `make deep` tries 100 cases. For other cases: make fuzz FUZZ="--seconds 3600 --seed 1"
 FUZZ ?= --seconds 600 --seed 0
 fuzz: $(VENV)/test-ready
 	$(BIN)/python tests/fuzz/run.py $(FUZZ)

@@ -98,7 +98,7 @@ TESTS = {
     "simulating": "unit/test_engine unit/test_batching unit/test_runs unit/test_worlds",
     "study": "unit/test_study* figures/test_drawn properties/test_study_files unit/test_cli_study "
     "statistical/test_study_compare unit/test_plan",
-    "testing": "unit/test_testing_* unit/test_arms unit/test_best_of_both",
+    "testing": "unit/test_testing_* unit/test_arms unit/test_best_of_both unit/test_risk unit/test_policies",
     "text": "unit/test_text unit/test_cli unit/test_report",
     "theory": "unit/test_theory unit/test_lower_bounds unit/test_horizons "
     "figures/test_configuration_figures statistical/test_theorems",
