@@ -6,7 +6,7 @@
 import doctest
 import functools
 import re
-import runpy
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from prudent.policies.base import policies
 from prudent.registry import KEY
 from prudent.risk.base import risks
 from prudent.study import load, run
+from prudent.text import DOCS as DOCS_ADDRESS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -100,13 +101,37 @@ def test_a_room_lists_all_of_its_pages():
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(str(page.relative_to(ROOT)) for page in MARKDOWN)])
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text()):
+    for target in re.findall(r"\]\(([^)#:]+)[)#]", (ROOT / page).read_text("utf-8")):
         assert ((ROOT / page).parent / target).exists()
 
 
-def test_the_page_of_references_is_up_to_date():
-    made = runpy.run_path(str(ROOT / "docs/references.py"))["page"]()
-    assert (ROOT / "docs/literature/references.md").read_text() == made
+def test_the_readme_links_to_the_site_so_that_it_can_be_read_anywhere():
+    """A package index shows the README alone, so its links are addresses; those of the site have a page here."""
+    targets = re.findall(r"\]\(([^)#]+)[)#]", (ROOT / "README.md").read_text("utf-8"))
+    assert all(target.startswith(DOCS_ADDRESS) for target in targets)
+    for target in targets:
+        name = target.removeprefix(DOCS_ADDRESS).replace("_images/", "images/").replace(".html", ".md") or "index.md"
+        assert (DOCS / name).exists()
+
+
+def test_the_address_of_the_documentation_is_the_same_everywhere():
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"]
+    assert urls["Documentation"] == DOCS_ADDRESS
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f'url: "{DOCS_ADDRESS}"' in citation
+    assert f'repository-code: "{urls["Source"]}"' in citation
+
+
+def test_the_package_names_pages_that_exist():
+    """Docstrings say (docs: leaping), for the page of that name in any room; messages have the whole address."""
+    texts = [path.read_text("utf-8") for path in [*(ROOT / "src").rglob("*.py"), ROOT / "CHANGELOG.md"]]
+    named = {name for text in texts for name in re.findall(r"docs: ([a-z-]+)", text)}
+    addressed = {name for text in texts for name in re.findall(r"\bpage\(['\"]([\w/-]+)['\"]\)", text)}
+    assert len(named) > 10
+    assert named <= {page.stem for page in MARKDOWN}
+    assert len(addressed) > 2
+    assert all((DOCS / f"{name}.md").exists() for name in addressed)
+    assert not [text for text in texts if re.search(r"docs/[\w/-]+\.md", text)]
 
 
 def test_every_paper_cited_is_in_the_bibliography_and_the_other_way_round():

@@ -13,6 +13,7 @@ from prudent.policies.scoring import WHAT_A_SCORE_TAKES, fits, score_inputs
 from prudent.policies.units import fitted
 from prudent.risk.base import RiskMeasure, risks
 from prudent.risk.mean_variance import MeanVariance
+from prudent.text import page
 
 UNKNOWN = {
     name: f"{what}, {name}=…, or of an agent its support=(low, high)"
@@ -64,7 +65,7 @@ def known_risk(owner: str, policy: Policy) -> RiskMeasure:
     own = getattr(policy, "risk", UNSET) is not UNSET
     for name in () if own else measure.grows or ():
         if getattr(policy, name, UNSET) is UNSET and 0.0 < getattr(measure, name) < math.inf:
-            fix = f"pass risk='{measure.name}({name}=…)', in your unit (docs: units)"
+            fix = f"pass risk='{measure.name}({name}=…)', in your unit ({page('practitioners/units')})"
             raise PrudentError(f"{owner}: {spec(policy)} needs {name}, which has the unit of rewards; {fix}")
     return measure
 

@@ -11,11 +11,11 @@ from prudent.arrays import Array
 from prudent.bandit import Bandit, check_bandit
 from prudent.risk.base import RiskMeasure
 from prudent.risk.mean_variance import MeanVariance
-from prudent.text import number
+from prudent.text import number, page
 from prudent.theory.bound import Bound, Condition, Instance, check_horizon, over
 from prudent.theory.divergences import Model, check_risk
 
-NAME, CITATION = "Lower bound, these arms", "[Lai85], [Burnetas96]; docs: lower-bounds"
+NAME, CITATION = "Lower bound, these arms", f"[Lai85], [Burnetas96]; {page('researchers/lower-bounds')}"
 
 
 @dataclass(frozen=True, eq=False)
