@@ -39,6 +39,7 @@ PAGES = [
     "docs/concepts/risks.md",
     "docs/researchers/studies.md",
     "docs/researchers/worlds.md",
+    "docs/practitioners/evaluation.md",
 ]
 
 
