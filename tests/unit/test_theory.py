@@ -291,6 +291,14 @@ def test_remark_1_corrected_is_the_rate_of_theorem_1():
     assert two.printed > two.corrected
 
 
+def test_theorem_2_holds_as_printed_up_to_the_corrected_value_itself(monkeypatch):
+    printed = theorem2(THREE, MeanVariance(1.0), 10**6).printed
+    for corrected, safe in ((printed, True), (np.nextafter(printed, 1e9), False)):
+        monkeypatch.setattr("prudent.theory.exp_exp.explore_then_commit", lambda *_, value=corrected: value)
+        (condition,) = theorem2(THREE, MeanVariance(1.0), 10**6).needs_as_printed
+        assert condition.holds == safe
+
+
 @pytest.mark.parametrize("result", [theorem1_expectation, theorem1_sharp, corollary, theorem2])
 def test_bounds_fall_with_the_horizon(result):
     risk = MeanVariance(1.0)
