@@ -158,10 +158,17 @@ ENTRY_POINTS = (
 
 
 @pytest.mark.parametrize("name", ENTRY_POINTS)
-def test_entry_points_have_an_example_that_runs(name, tmp_path, monkeypatch):
+def test_entry_points_describe_their_parameters(name):
+    assert "Parameters\n" in functools.reduce(getattr, name.split("."), prudent).__doc__ or name in (
+        "Law",
+        "RiskMeasure",
+    )
+
+
+@pytest.mark.parametrize("name", [*prudent.__all__, *(name for name in ENTRY_POINTS if "." in name)])
+def test_every_public_name_has_an_example_that_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     thing = functools.reduce(getattr, name.split("."), prudent)
-    assert "Parameters\n" in thing.__doc__ or name in ("Law", "RiskMeasure")
     (test,) = doctest.DocTestFinder(recurse=False).find(thing, name, globs={})
     assert test.examples
     assert doctest.DocTestRunner().run(test).failed == 0
