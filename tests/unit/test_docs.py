@@ -40,6 +40,7 @@ PAGES = [
     "docs/concepts/risks.md",
     "docs/researchers/studies.md",
     "docs/researchers/worlds.md",
+    "docs/practitioners/evaluation.md",
 ]
 
 

@@ -14,9 +14,9 @@ lower limit of 1 − f(R), because weights have the mean 1 [WaudbySmith22]. Noth
 may have learned from the rewards.
 
 If weights are known to be at most `most`, a guess g ≥ 0 of the mean, made before the round, takes out the luck of the
-weights: Z = w f(R) + (most − w) g is nonnegative too, its mean is larger by (most − 1) g, and it varies less. It is the
-doubly robust outcome of [WaudbySmith22] for a model that is the same for all arms. If the means m_t of rounds differ,
-the limit holds for their average, because Π(1 + κm_t) ≤ (1 + κm̄)^n.
+weights: Z = w f(R) + (most − w) g is nonnegative too, its mean is larger by (most − 1) g, and it varies less. This is
+what doubly robust estimates do, with one guess for all arms. If the means m_t of rounds differ, the limit holds for
+their average, because Π(1 + κm_t) ≤ (1 + κm̄)^n.
 """
 
 import math
