@@ -28,7 +28,7 @@ def marked_up(line: str) -> str:
 def plain(text: str) -> str:
     """Text outside code."""
     text = SPECIAL.sub(r"\\\1", text)
-    text = re.sub(r"docs: ([a-z-]+)", lambda found: f":doc:`{found[1]} </{PAGES[found[1]]}>`", text)
+    text = re.sub(r"docs: ([a-z-]+)", lambda found: f":doc:`{found[1]} </{PAGES.get(found[1], found[1])}>`", text)
     return cited(text, ":cite:`{}`")
 
 

@@ -3,6 +3,7 @@
 (docs/paper/theory.md has a test of its own.)
 """
 
+import ast
 import doctest
 import functools
 import re
@@ -132,7 +133,20 @@ def test_the_package_names_pages_that_exist():
     assert named <= {page.stem for page in MARKDOWN}
     assert len(addressed) > 2
     assert all((DOCS / f"{name}.md").exists() for name in addressed)
-    assert not [text for text in texts if re.search(r"docs/[\w/-]+\.md", text)]
+
+
+def test_no_message_names_a_path_of_the_repository():
+    """Who installed the package has no such files; `prudent.text.page` gives the address."""
+    found = [text for path in (ROOT / "src").rglob("*.py") for text in messages(ast.parse(path.read_text("utf-8")))]
+    assert len(found) > 1_000
+    assert not [text for text in found if re.search(r"docs[:/] ?[\w/-]+", text)]
+
+
+def messages(tree):
+    """The texts in a module, without docstrings and the notes below constants."""
+    notes = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return [node.value for node in texts if id(node) not in notes]
 
 
 def test_every_paper_cited_is_in_the_bibliography_and_the_other_way_round():
