@@ -87,7 +87,8 @@ def bootstrapped(log: Log, shares: Any, resamples: int, rng: np.random.Generator
     weights = shares[log.arms] / log.propensities
     order = np.argsort(log.outcomes)
     x, size = log.outcomes[order], len(order)
-    drawn = rng.multinomial(size, np.full(size, 1.0 / size), resamples) * weights[order]
+    rows = rng.integers(size, size=(resamples, size)) + size * np.arange(resamples)[:, None]
+    drawn = np.bincount(rows.ravel(), minlength=resamples * size).reshape(resamples, size) * weights[order]
     drawn = drawn[drawn.sum(1) > 0.0]
     drawn /= drawn.sum(1, keepdims=True)
     mean = drawn @ x

@@ -31,7 +31,7 @@ STAKES = KAPPA[0]
 STEPS = 60
 """Halvings of an interval, until floats cannot tell its ends apart."""
 
-GUESSED = 16
+GUESSED = 8
 """Levels are treated in so many groups; those of a group share the guess g."""
 
 
@@ -127,7 +127,8 @@ def upper_quantiles(sample: Sample, levels: Array, failure: float) -> Array:
     counts = np.bincount(place)
     found, known = np.empty(len(levels)), math.isfinite(sample.most)
     won = np.zeros((len(STAKES), len(ordered)))
-    for part in np.array_split(np.arange(len(levels)), min(GUESSED, len(levels)) if known else 1):
+    groups = min(GUESSED, len(levels)) if known and (distinct < sample.most).any() else 1
+    for part in np.array_split(np.arange(len(levels)), groups):
         guess = float(levels[part].mean()) if known else 0.0
         more = (sample.most - distinct) * guess if known else np.zeros(len(distinct))
         above, below = np.log1p(STAKES[:, None] * more), np.log1p(STAKES[:, None] * (distinct + more))

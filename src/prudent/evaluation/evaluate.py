@@ -16,6 +16,7 @@ from prudent.evaluation.log import OWNER, Log, read_log
 from prudent.evaluation.replay import least_propensity, replayed
 from prudent.evaluation.result import Evaluation, Row
 from prudent.evaluation.target import shares_of, written
+from prudent.learners import is_learner
 from prudent.parameters import check_parameter, check_support
 from prudent.policies.base import spec
 from prudent.risk.base import RiskMeasure, risks
@@ -24,7 +25,9 @@ from prudent.text import count, counted, number, risk_name
 
 METHODS = WEIGHTS, ROBUST, ARMS = "weights", "doubly-robust", "arms"
 REPLAY = "replay"
-RISKS = ("mean-variance(rho=1)", "cvar(alpha=0.05)")
+RISKS = ("cvar(alpha=0.05)",)
+"""Judged by unless others are given: a tolerance ρ has the unit of outcomes, which nobody but the user knows."""
+
 QUANTILES = (0.05, 0.5, 0.95)
 FEW = 100
 """Rounds of the policy itself below which an estimate says little."""
@@ -59,7 +62,7 @@ def evaluate(
     log: Any,
     policy: Any,
     *,
-    risk: RiskMeasure | str | Sequence[RiskMeasure | str] = RISKS,
+    risk: RiskMeasure | str | Sequence[RiskMeasure | str] | None = None,
     quantiles: Sequence[float] = QUANTILES,
     level: float = 0.95,
     support: Sequence[float] | None = None,
@@ -68,7 +71,10 @@ def evaluate(
     unit: str = "",
     larger_is_better: bool = True,
     seed: int = 0,
-    **columns: str | None,
+    group: str | None = None,
+    outcome: str | None = None,
+    propensity: str | None = None,
+    time: str | None = None,
 ) -> Evaluation:
     """What a policy would have received in the rounds of a log: its mean, variance, risks and quantiles.
 
@@ -83,7 +89,8 @@ def evaluate(
         An arm of the log; probabilities of arms, as in `{"A": 0.9, "B": 0.1}`; or a policy or learner, which is
         replayed on the log.
     risk
-        The risk measure by which outcomes are judged, or several.
+        The risk measure by which outcomes are judged, or several; CVaR at 5 % by default. A policy that learns serves
+        the first of them, or without any the one that it is made for.
     quantiles
         Levels of quantiles of the outcome.
     level
@@ -103,16 +110,20 @@ def evaluate(
         False for waiting times, costs and losses; risks are then those of minus the outcome.
     seed
         The random seed of a replay.
-    columns
-        The names of columns: `group` of the arm, `outcome`, `propensity`, and `time` if rows are not in order.
+    group, outcome, propensity, time
+        The names of the columns of the arm, of the outcome, of the propensity, and of what puts the rows in order, if
+        they are not. By default "arm" or "action", "reward", and "propensity" or "pscore".
     """
-    known = read_log(log, **columns)
+    known = read_log(log, group=group, outcome=outcome, propensity=propensity, time=time)
+    level = check_parameter(OWNER, "level", level)
+    if not isinstance(unit, str):
+        raise PrudentError(f"{OWNER}: unit must be a word such as 'EUR', got {shown(unit)}")
     given = [risk] if isinstance(risk, (str, RiskMeasure)) else risk
     asked = Question(
         known,
-        [risks.make(OWNER, each) for each in given],
+        [risks.make(OWNER, each) for each in given or RISKS],
         [check_parameter(OWNER, "level", each) for each in quantiles],
-        1.0 - check_parameter(OWNER, "level", level),
+        1.0 - level,
         _ends(known, support),
         check_flag(OWNER, "larger_is_better", larger_is_better),
         _checked_floor(known, floor),
@@ -122,7 +133,9 @@ def evaluate(
     if shares is not None:
         found = of_shares(asked, shares, _checked_method(known, method))
     elif method is None:
-        found = of_replay(asked, policy, check_integer(OWNER, "seed", seed, low=0))
+        seed = check_integer(OWNER, "seed", seed, low=0)
+        served = asked.measures[0] if given or is_learner(policy) else None
+        found = of_replay(asked, policy, served, seed)
     else:
         raise PrudentError(f"{OWNER}: method must be left out for a policy that learns, got {shown(method)}")
     return Evaluation(assumptions=ASSUMED[found["method"]], **facts, **found)
@@ -146,11 +159,11 @@ def of_shares(asked: Question, shares: Array, method: str) -> dict[str, Any]:
     }
 
 
-def of_replay(asked: Question, policy: Any, seed: int) -> dict[str, Any]:
-    """Of a policy that learns: one run of it. What its rewards cost is known; what others would have is not."""
+def of_replay(asked: Question, policy: Any, served: RiskMeasure | None, seed: int) -> dict[str, Any]:
+    """Of a policy that learns: one run of it. What its rewards cost is known; what those of other runs do is not."""
     log, floor = asked.log, least_propensity(asked.log, asked.floor)
-    settings = {"risk": asked.measures[0], "larger_is_better": asked.larger}
-    settings["support"] = asked.ends if math.isfinite(asked.ends[0]) else None
+    support = asked.ends if math.isfinite(asked.ends[0]) else None
+    settings = {"risk": served, "support": support, "larger_is_better": asked.larger}
     received, agent = replayed(log, policy, floor, seed, settings)
     kept = len(received)
     samples = Samples((Sample(received, np.ones(kept), 1.0, *asked.ends),), np.ones(1))
