@@ -165,11 +165,16 @@ def helper(function: F) -> F:
     return marked
 
 
-def in_kernels(plain: Callable[..., Any]) -> Callable[[F], F]:
-    """Inside kernels `plain` is what the function below returns, which is called with the types of its arguments."""
+def in_kernels(plain: Callable[..., Any], *, inline: bool = False) -> Callable[[F], F]:
+    """Inside kernels `plain` is what the function below returns, which is called with the types of its arguments.
+
+    With `inline` it stands in line: a function that takes the random generator would count references to it in every
+    call.
+    """
 
     def register(choose: F) -> F:
-        overload(plain, strict=False, jit_options={"no_cfunc_wrapper": True})(choose)
+        kind = "always" if inline else "never"
+        overload(plain, strict=False, inline=kind, jit_options={"no_cfunc_wrapper": True})(choose)
         return choose
 
     return register

@@ -30,7 +30,7 @@ LOWER_BOUND: dict[str, Any] = {
     "linewidth": 1.2,
     "label": "lower bound as $n \\to \\infty$",
 }
-"""How a picture shows what no policy that learns can beat, as n grows (docs/lower-bounds.md)."""
+"""How a picture shows what no policy that learns can beat, as n grows (docs: lower-bounds)."""
 
 BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "alignment": "left"}
 """A legend on the right of its axes, where it covers no curve."""

@@ -1,4 +1,4 @@
-"""The table of axioms in docs/risks.md: what holds is tried on random samples, what does not is refuted here.
+"""The table of axioms in docs/concepts/risks.md: what holds is tried on random samples, what does not is refuted here.
 
 A sample stands for equally likely outcomes; two samples of one size are two rewards on the same outcomes, so that
 dependence of every kind occurs.

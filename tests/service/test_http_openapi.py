@@ -25,11 +25,11 @@ from prudent.service.api import ROUTES
 from prudent.service.openapi import document
 from prudent.service.problems import KINDS
 
-COMMITTED = Path(__file__).parents[2] / "docs" / "openapi.json"
+COMMITTED = Path(__file__).parents[2] / "docs/reference/openapi.json"
 
 
 def test_the_document_is_the_committed_one():
-    """If not: python -m prudent.service.openapi > docs/openapi.json"""
+    """If not: python -m prudent.service.openapi > docs/reference/openapi.json"""
     assert document(ROUTES) == COMMITTED.read_bytes()
 
 

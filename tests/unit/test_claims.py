@@ -59,7 +59,7 @@ from prudent.study import Cell
 from prudent.theory.bound import Condition
 
 pytestmark = pytest.mark.xdist_group("claims")  # all worlds are played once
-PAGE = Path(__file__).parents[2] / "docs/claims"
+DOCS = Path(__file__).parents[2] / "docs"
 PINNED = Path(__file__).with_name("claims.json")
 AS_IT_IS = "as it is"
 RUNS = 100
@@ -189,10 +189,11 @@ def test_another_evidence_is_noticed():
 def test_the_page_says_what_the_ledger_finds(honest):
     tables = [[(c.place, c.statement, "", *judge(c, honest)) for c in some] for some in (CLAIMS, REMARKS)]
     ledger = Ledger(*[pl.DataFrame(rows, SCHEMA, orient="row") for rows in tables])
-    made = runpy.run_path(str(PAGE.with_suffix(".py")))["page"](ledger).splitlines()
-    page = PAGE.with_suffix(".md").read_text(encoding="utf-8").splitlines()
+    maker = runpy.run_path(str(DOCS / "claims.py"))
+    made = maker["page"](ledger).splitlines()
+    page = (DOCS / "paper/claims.md").read_text(encoding="utf-8").splitlines()
     assert len(made) == len(page)
-    computed = [claim.statement for claim in EVERY if claim.name in COMPUTED]
+    computed = [maker["typeset"](claim.statement) for claim in EVERY if claim.name in COMPUTED]
     shares = [0.02 if any(statement in line for statement in computed) else 0.2 for line in made]
     lines = zip(made, page, shares, strict=True)
     assert [line for line, wanted, share in lines if not same_evidence(line, wanted, share)] == []

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from prudent.cli import bounds, catalogue, paper, plan, portfolio, serve, simulate, study, trial, warm_up
+from prudent.cli import bounds, catalogue, evaluate, paper, plan, portfolio, serve, simulate, study, trial, warm_up
 from prudent.cli.trouble import orderly_end, report, short_warnings, shortened
 
 
@@ -35,6 +35,15 @@ def main(debug: bool) -> None:
     """Risk-averse bandits: plan a trial, run it live, report its risk."""
 
 
-single = (bounds.bounds, paper.paper, portfolio.portfolio, plan.plan, serve.serve, trial.trial, warm_up.warm_up)
+single = (
+    bounds.bounds,
+    evaluate.evaluate,
+    paper.paper,
+    portfolio.portfolio,
+    plan.plan,
+    serve.serve,
+    trial.trial,
+    warm_up.warm_up,
+)
 for command in (*simulate.COMMANDS, *single, *study.COMMANDS, *catalogue.COMMANDS):
     main.add_command(command)

@@ -1,9 +1,10 @@
 """MVTS for rewards that are 0 or 1."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from prudent.policies.base import UNSET, Arm, policies
-from prudent.policies.bernoulli_thompson import sampled_probability
+from prudent.policies.bernoulli_thompson import believed_probability
+from prudent.policies.posteriors import Beta
 from prudent.risk.mean_variance import mean_variance
 
 
@@ -19,6 +20,9 @@ class BernoulliMVTS(NamedTuple):
     low: float = UNSET
     high: float = UNSET
 
-    def score(self, arm: Arm, rng: Any) -> float:
-        theta, length = sampled_probability(arm, self.low, self.high, rng), self.high - self.low
+    def draws(self, arm: Arm) -> tuple[Beta]:
+        return (believed_probability(arm, self.low, self.high),)
+
+    def score(self, arm: Arm, theta: float) -> float:
+        length = self.high - self.low
         return mean_variance(self.low + length * theta, length * length * (theta * (1.0 - theta)), self.rho)

@@ -17,7 +17,7 @@ SEARCHES = ("mv-lcb", "mv-imed")
 
 @policies.add("best-of-both", serves="mean-variance")
 class BestOfBoth(NamedTuple):
-    """Sharp MV-LCB until exploration has cost as much as ExpExp's, then one arm to the end (docs/best-of-both.md).
+    """Sharp MV-LCB until exploration has cost as much as ExpExp's, then one arm to the end (docs: best-of-both).
 
     Pull the argmin of V − ρ μ̂ − (1 + ρ)√(log(1/δ) / 2s), V the unbiased variance, while
 

@@ -5,8 +5,9 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 from prudent.policies.base import UNSET, Arm, Setting, policies
-from prudent.policies.mts import sampled_mean
-from prudent.policies.vts import sampled_variance
+from prudent.policies.mts import believed_mean
+from prudent.policies.posteriors import drawn
+from prudent.policies.vts import believed_variance
 
 
 @policies.add("cvar-ts", serves="cvar")
@@ -35,5 +36,5 @@ class _GaussianTail(NamedTuple):
     sd: float
 
     def score(self, arm: Arm, rng: Any) -> float:
-        deviation = math.sqrt(sampled_variance(arm, self.sd, rng))
-        return self.tail * deviation - sampled_mean(arm, self.sd, rng)
+        deviation = math.sqrt(drawn(believed_variance(arm, self.sd), rng))
+        return self.tail * deviation - drawn(believed_mean(arm, self.sd), rng)

@@ -1,10 +1,11 @@
 """MVTS: Thompson sampling of mean and variance for the mean-variance."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from prudent.policies.base import UNSET, Arm, policies
-from prudent.policies.mts import sampled_mean
-from prudent.policies.vts import sampled_variance
+from prudent.policies.mts import believed_mean
+from prudent.policies.posteriors import InverseGamma, Normal
+from prudent.policies.vts import believed_variance
 from prudent.risk.mean_variance import mean_variance
 
 
@@ -20,6 +21,8 @@ class MVTS(NamedTuple):
     rho: float = UNSET
     sd: float = UNSET
 
-    def score(self, arm: Arm, rng: Any) -> float:
-        variance = sampled_variance(arm, self.sd, rng)
-        return mean_variance(sampled_mean(arm, self.sd, rng), variance, self.rho)
+    def draws(self, arm: Arm) -> tuple[InverseGamma, Normal]:
+        return believed_variance(arm, self.sd), believed_mean(arm, self.sd)
+
+    def score(self, arm: Arm, variance: float, theta: float) -> float:
+        return mean_variance(theta, variance, self.rho)

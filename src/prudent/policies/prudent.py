@@ -20,7 +20,7 @@ CLEARLY = 2.0
 
 @policies.add("prudent", serves="mean-variance")
 class Prudent(NamedTuple):
-    """MV-IMED in which every arm has a budget: the policy to try first (docs/best-of-both.md says when not to).
+    """MV-IMED in which every arm has a budget: the policy to try first (when not to, see docs: best-of-both).
 
     Of the most pulled arm J and those with pulls left in their budgets, the one with the smallest index of `mv-imed` is
     pulled. The budget of arm i is

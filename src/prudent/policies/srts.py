@@ -7,7 +7,8 @@ import numpy as np
 
 from prudent.errors import PrudentError
 from prudent.policies.base import UNSET, Arm, Setting, policies
-from prudent.policies.vts import sampled_variance
+from prudent.policies.posteriors import drawn
+from prudent.policies.vts import believed_variance
 from prudent.risk.base import RiskMeasure
 
 
@@ -30,6 +31,6 @@ class SRTS(NamedTuple):
         return self
 
     def score(self, arm: Arm, rng: Any) -> float:
-        variance = sampled_variance(arm, self.sd, rng)
+        variance = drawn(believed_variance(arm, self.sd), rng)
         mean = arm.mean + rng.standard_normal() * math.sqrt(variance / arm.pulls)
         return float(self.risk.estimate(mean, variance, np.empty(0)))

@@ -1,9 +1,10 @@
 """Thompson sampling for Gaussian rewards."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from prudent.policies.base import MEAN, UNSET, Arm, policies
+from prudent.policies.posteriors import Normal, normal
 
 
 @policies.add("thompson", serves=MEAN)
@@ -15,5 +16,8 @@ class Thompson(NamedTuple):
 
     sd: float = UNSET
 
-    def score(self, arm: Arm, rng: Any) -> float:
-        return float(-arm.mean - rng.standard_normal() * math.sqrt(self.sd * self.sd / arm.pulls))
+    def draws(self, arm: Arm) -> tuple[Normal]:
+        return (normal(arm.mean, self.sd / math.sqrt(arm.pulls)),)
+
+    def score(self, arm: Arm, theta: float) -> float:
+        return -theta

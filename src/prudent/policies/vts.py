@@ -1,9 +1,10 @@
 """VTS: Thompson sampling of the variance for the mean-variance."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from prudent.compiled import helper
 from prudent.policies.base import UNSET, Arm, policies
+from prudent.policies.posteriors import InverseGamma, inverse_gamma
 from prudent.risk.mean_variance import mean_variance
 
 
@@ -20,11 +21,14 @@ class VTS(NamedTuple):
     rho: float = UNSET
     sd: float = UNSET
 
-    def score(self, arm: Arm, rng: Any) -> float:
-        return mean_variance(arm.mean, sampled_variance(arm, self.sd, rng), self.rho)
+    def draws(self, arm: Arm) -> tuple[InverseGamma]:
+        return (believed_variance(arm, self.sd),)
+
+    def score(self, arm: Arm, variance: float) -> float:
+        return mean_variance(arm.mean, variance, self.rho)
 
 
 @helper
-def sampled_variance(arm: Arm, sd: float, rng: Any) -> float:
-    """1/τ, τ ~ Gamma(½ + s/2, rate sd²/2 + s V̂/2)."""
-    return float((0.5 * sd * sd + 0.5 * arm.pulls * arm.variance) / rng.standard_gamma(0.5 + 0.5 * arm.pulls))
+def believed_variance(arm: Arm, sd: float) -> InverseGamma:
+    """The law of 1/τ, τ ~ Gamma(½ + s/2, rate sd²/2 + s V̂/2)."""
+    return inverse_gamma(0.5 + 0.5 * arm.pulls, 0.5 * sd * sd + 0.5 * arm.pulls * arm.variance)

@@ -1,4 +1,4 @@
-"""Portfolios: arms that pay together, mixes of them, and learning the best mix (docs/portfolios.md)."""
+"""Portfolios: arms that pay together, mixes of them, and learning the best mix (docs: portfolios)."""
 
 from prudent.portfolio.bandit import Frontier as Frontier
 from prudent.portfolio.bandit import PortfolioBandit as PortfolioBandit

@@ -1,4 +1,4 @@
-"""The paper's lemmas and theorems as values with their conditions, as printed and as corrected (docs/theory.md)."""
+"""The paper's lemmas and theorems as values with their conditions, as printed and as corrected (docs: theory)."""
 
 from collections.abc import Sequence
 from functools import partial

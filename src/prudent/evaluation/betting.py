@@ -1,0 +1,150 @@
+"""Limits for what a policy receives, by betting on the weighted rewards of a log.
+
+Let w = π(A)/p be the weight of a round: the probability of its arm under the policy, divided by the probability with
+which the log's own policy took it. Whatever that one knew, E[w f(R) | past] is the mean of f(R) under the policy, and
+E[w | past] = 1. So the outcomes Z = w f(R) are nonnegative and have the means that one wants to know. For every κ > 0,
+(1 + κZ)/(1 + κm) is then nonnegative with mean 1 given the past, where m is the mean of Z. The products over rounds,
+averaged over several κ, are the capital of fair bets, which ever reaches 1/δ with probability at most δ
+(prudent.confidence.betting). An m against which it does is excluded, and so is every smaller one:
+
+    W(m) = Σ_j v_j Π_t (1 + κ_j Z_t)/(1 + κ_j m) ≥ 1/δ.
+
+This bounds m from below and needs no bound on weights. An upper limit of the mean of f(R) in [0, 1] is 1 minus the
+lower limit of 1 − f(R), because weights have the mean 1 [WaudbySmith22]. Nothing is assumed of the log's policy, so it
+may have learned from the rewards.
+
+If weights are known to be at most `most`, a guess g ≥ 0 of the mean, made before the round, takes out the luck of the
+weights: Z = w f(R) + (most − w) g is nonnegative too, its mean is larger by (most − 1) g, and it varies less. This is
+what doubly robust estimates do, with one guess for all arms. If the means m_t of rounds differ, the limit holds for
+their average, because Π(1 + κm_t) ≤ (1 + κm̄)^n.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from prudent.arrays import Array, Counts
+from prudent.confidence.betting import KAPPA, LOG_WEIGHTS
+
+STAKES = KAPPA[0]
+STEPS = 60
+"""Halvings of an interval, until floats cannot tell its ends apart."""
+
+GUESSED = 16
+"""Levels are treated in so many groups; those of a group share the guess g."""
+
+
+class Sample(NamedTuple):
+    """Weighted rewards in [low, high], in the order of rounds, and the largest weight possible, which may be infinite.
+
+    So may low and high, for quantiles.
+    """
+
+    rewards: Array
+    weights: Array
+    most: float = 1.0
+    low: float = 0.0
+    high: float = 1.0
+
+    def reversed(self) -> "Sample":
+        """The sample of −R."""
+        return self._replace(rewards=-self.rewards, low=-self.high, high=-self.low)
+
+    def scaled(self) -> "Sample":
+        """The sample in [0, 1], in spite of rounding."""
+        rewards = np.clip((self.rewards - self.low) / (self.high - self.low), 0.0, 1.0)
+        return self._replace(rewards=rewards, low=0.0, high=1.0)
+
+    def running_mean(self, outcomes: Array, first: float) -> Array:
+        """The weighted mean of the outcomes before each round, beginning with a guess that counts as one of them."""
+        sums, counts = np.cumsum(self.weights * outcomes), np.cumsum(self.weights)
+        return np.concatenate(([first], (first + sums[:-1]) / (1.0 + counts[:-1])))
+
+
+def least_average(sample: Sample, outcomes: Array, guess: Array, failure: float) -> float:
+    """A lower limit for the average over rounds of the means of nonnegative outcomes, which are functions of the
+    reward and of what was known before the round; so is the guess of them."""
+    known = math.isfinite(sample.most)
+    bets = sample.weights * outcomes + ((sample.most - sample.weights) * guess if known else 0.0)
+    more = float((sample.most - 1.0) * guess.mean()) if known else 0.0
+    won = np.array([np.log1p(stake * bets).sum() for stake in STAKES]) + LOG_WEIGHTS + math.log(failure)
+    low, high = more, float(bets.mean())  # no bet has gained anything against the average of the bets
+    for _ in range(STEPS):
+        middle = 0.5 * (low + high)
+        capital = won - len(bets) * np.log1p(STAKES * middle)
+        low, high = (middle, high) if np.exp(np.minimum(capital, 1.0)).sum() >= 1.0 else (low, middle)
+    return max(low - more, 0.0)
+
+
+def mean_limits(sample: Sample, failure: float) -> tuple[float, float]:
+    """Where the mean lies, with probability 1 − failure."""
+    low, less = (
+        least_average(side, side.rewards, side.running_mean(side.rewards, 0.5), failure / 2.0)
+        for side in (sample.scaled(), sample.reversed().scaled())
+    )
+    reach = sample.high - sample.low
+    return sample.low + reach * low, sample.high - reach * min(less, 1.0 - low)
+
+
+def cost_limits(sample: Sample, rho: float, means: tuple[float, float], failure: float) -> tuple[float, float]:
+    """Where σ² − ρμ lies, if the mean lies between `means`; it does not with probability `failure`.
+
+    With c the mean of the rounds before, h(R) = (R − c)² − ρR has the mean σ² − ρμ + (μ − c)². Its average over rounds
+    bounds the cost from above as it is, and from below less the largest average of (μ − c)². Rewards are scaled to
+    [0, 1] first, and ρ with them.
+    """
+    unit, reach = sample.scaled(), sample.high - sample.low
+    x, centre, tolerance = unit.rewards, unit.running_mean(unit.rewards, 0.5), rho / reach
+    ends = [(mean - sample.low) / reach for mean in means]
+    height = (x - centre) ** 2 - tolerance * x
+    nearest = np.clip(centre + tolerance / 2.0, 0.0, 1.0)
+    floor = (nearest - centre) ** 2 - tolerance * nearest
+    top = np.maximum(centre**2, (1.0 - centre) ** 2 - tolerance)
+    above, below = (
+        least_average(unit, outcomes, unit.running_mean(outcomes, 0.0), failure / 2.0)
+        for outcomes in (np.maximum(height - floor, 0.0), np.maximum(top - height, 0.0))  # in spite of rounding
+    )
+    moved = max(float(((end - centre) ** 2).mean()) for end in ends)
+    # No variance is below 0, nor above μ(1 − μ).
+    worst = min(max((1.0 - tolerance) / 2.0, ends[0]), ends[1])
+    high = min(float(top.mean()) - below, worst * (1.0 - worst) - tolerance * worst)
+    low = min(max(float(floor.mean()) + above - moved, -tolerance * ends[1]), high)
+    return reach**2 * low - rho * sample.low, reach**2 * high - rho * sample.low
+
+
+def upper_quantiles(sample: Sample, levels: Array, failure: float) -> Array:
+    """For each level u a reward x with P(R ≤ x) ≥ u; each is wrong with probability at most `failure`. `high` if
+    none is found.
+
+    Against P(R ≤ x) = u one bets on the rounds with R ≤ x, and the capital grows with x. So the x for which it is
+    enough, though they depend on the rewards, are all wrong only if it is enough just below the true quantile.
+    """
+    order = np.argsort(sample.rewards, kind="stable")
+    order = order[sample.weights[order] > 0.0]  # the others change nothing as x passes them
+    ordered = np.append(sample.rewards[order], sample.high)
+    distinct, place = np.unique(sample.weights, return_inverse=True)  # often few, as there are arms
+    counts = np.bincount(place)
+    found, known = np.empty(len(levels)), math.isfinite(sample.most)
+    won = np.zeros((len(STAKES), len(ordered)))
+    for part in np.array_split(np.arange(len(levels)), min(GUESSED, len(levels)) if known else 1):
+        guess = float(levels[part].mean()) if known else 0.0
+        more = (sample.most - distinct) * guess if known else np.zeros(len(distinct))
+        above, below = np.log1p(STAKES[:, None] * more), np.log1p(STAKES[:, None] * (distinct + more))
+        np.cumsum((below - above)[:, place[order]], axis=1, out=won[:, 1:])
+        means = levels[part] + ((sample.most - 1.0) * guess if known else 0.0)
+        start = above @ counts + LOG_WEIGHTS + math.log(failure)
+        capital = start - len(place) * np.log1p(STAKES * means[:, None])
+        found[part] = ordered[_first(won, capital) - 1]
+    return found
+
+
+def _first(won: Array, capital: Array) -> Counts:
+    """For each row of logarithms of capital the smallest number of rounds that make it 1 with what they won; one more
+    than there are if none does."""
+    low, high = np.zeros(len(capital), np.int64), np.full(len(capital), won.shape[1], np.int64)
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        enough = np.exp(np.minimum(won[:, middle].T + capital, 1.0)).sum(1) >= 1.0
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return high
