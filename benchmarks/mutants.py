@@ -75,7 +75,7 @@ TESTS = {
     "statistical/test_enumeration statistical/test_identification_laws",
     "learners": "unit/test_learners unit/test_worlds",
     "live": "unit/test_agent* unit/test_live_* unit/test_ties statistical/test_live_*",
-    "paper": "figures/test_definitions figures/test_drawn unit/test_claims figures/test_* unit/test_report",
+    "paper": "figures/test_definitions figures/test_drawn statistical/test_claims figures/test_* unit/test_report",
     "parameters": "unit/test_errors unit/test_hostile unit/test_registry unit/test_policies unit/test_study",
     "plan": "unit/test_plan unit/test_plan_rho unit/test_plan_page figures/test_drawn unit/test_files "
     "statistical/test_plan_actg175",
@@ -99,7 +99,7 @@ TESTS = {
     "simulating": "unit/test_engine unit/test_batching unit/test_runs unit/test_worlds",
     "study": "unit/test_study* figures/test_drawn properties/test_study_files unit/test_cli_study "
     "statistical/test_study_compare unit/test_plan",
-    "testing": "unit/test_testing_* unit/test_arms unit/test_best_of_both",
+    "testing": "unit/test_testing_* unit/test_arms unit/test_best_of_both unit/test_risk unit/test_policies",
     "text": "unit/test_text unit/test_cli unit/test_report",
     "theory": "unit/test_theory unit/test_lower_bounds unit/test_horizons "
     "figures/test_configuration_figures statistical/test_theorems",

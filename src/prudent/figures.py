@@ -1,4 +1,12 @@
-"""Plots. A figure function takes data and an `ax`, returns the `ax`, saves nothing, changes no global style."""
+"""Plots. A figure function takes data and an `ax`, returns the `ax`, saves nothing, changes no global style.
+
+Examples
+--------
+>>> from prudent.figures import panels
+>>> figure, axes = panels(3, columns=2, width=6, height=2)
+>>> len(axes)
+3
+"""
 
 import io
 from collections.abc import Sequence
@@ -30,7 +38,7 @@ LOWER_BOUND: dict[str, Any] = {
     "linewidth": 1.2,
     "label": "lower bound as $n \\to \\infty$",
 }
-"""How a picture shows what no policy that learns can beat, as n grows (docs/lower-bounds.md)."""
+"""How a picture shows what no policy that learns can beat, as n grows (docs: lower-bounds)."""
 
 BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "alignment": "left"}
 """A legend on the right of its axes, where it covers no curve."""

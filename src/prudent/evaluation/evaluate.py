@@ -79,7 +79,7 @@ def evaluate(
     """What a policy would have received in the rounds of a log: its mean, variance, risks and quantiles.
 
     Each interval holds with probability `level`, for every number of rounds, and also if the log's policy learned from
-    the outcomes. docs/evaluation.md says what each method assumes.
+    the outcomes. What each method assumes: docs, evaluation.
 
     Parameters
     ----------

@@ -14,6 +14,7 @@ from prudent.paper.leaderboard import ranks, suites
 from prudent.paper.leaderboard.drawing import draw_suite
 from prudent.paper.leaderboard.suites import SUITES
 from prudent.paper.making import PaperFigure, Tables
+from prudent.text import page
 
 FLAGSHIP = "prudent"
 TITLES = {"leaderboard": "Gaussian suite", "leaderboard-second": "Second suite"}
@@ -97,8 +98,9 @@ SETTINGS = "\n\n".join(
         "that are likely at 95 % if every mean regret is drawn again from a normal law with its standard error: "
         "policies whose places overlap are not really different. For “with other problems” the problems are drawn "
         "again too, with replacement, from those of the suite.",
-        "*The lower bound* is C log n/n ([lower bounds](lower-bounds.md)). It is a limit, so a policy may be below it, "
-        "and on the near tie and for n = 200, where log n/K pulls are more than there are rounds, it says nothing "
+        f"*The lower bound* is C log n/n ([lower bounds]({page('researchers/lower-bounds')})). "
+        "It is a limit, so a policy may be below it, and on the near tie and for n = 200, where log n/K pulls are more "
+        "than there are rounds, it says nothing "
         "yet. For heavy tails no bound is known. “Over the best, worst” is the largest ratio of the regret to the "
         "smallest one on the same problem. A policy is *free of units* if it chooses the same arms when all rewards "
         "and ρ are multiplied by 128.",

@@ -1,0 +1,53 @@
+"""Docstrings are plain text with `code` in backticks; here they become what Sphinx reads."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from site_parts.citations import cited
+
+DOCS = Path(__file__).parents[1]
+PAGES = {page.stem: str(page.relative_to(DOCS).with_suffix("")) for page in DOCS.glob("*/*.md")}
+"""The page of each name: a docstring says (docs: leaping)."""
+
+SPECIAL = re.compile(r"([*|\\]|(?<=\w)_(?!\w))")
+"""Characters that mean something to Sphinx and nothing in our docstrings."""
+
+
+def marked_up(line: str) -> str:
+    """A line of plain text: code, citations and pages as links, all else as it stands."""
+    text, *rest = re.split(r"`([^`]+)`", line)
+    parts = [plain(text)]
+    for code, after in zip(rest[::2], rest[1::2], strict=True):
+        parts += [f"``{code}``" if code == code.strip() else code, plain(after)]
+    return "".join(parts)
+
+
+def plain(text: str) -> str:
+    """Text outside code."""
+    text = SPECIAL.sub(r"\\\1", text)
+    text = re.sub(r"docs: ([a-z-]+)", lambda found: f":doc:`{found[1]} </{PAGES.get(found[1], found[1])}>`", text)
+    return cited(text, ":cite:`{}`")
+
+
+def process(app: Sphinx, kind: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Called by Sphinx with each docstring; examples stay as they are."""
+    example = False
+    for i, line in enumerate(lines):
+        example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))
+        if not example:
+            lines[i] = marked_up(line)
+
+
+def signature(app: Sphinx, kind: str, name: str, thing: Any, options: Any, given: str, returned: str) -> Any:
+    """Called by Sphinx with each signature; a parameter that must be given or is taken from elsewhere shows as …"""
+    return given and re.sub(r"\bnan\b", "…", given), returned
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", process, priority=400)  # before napoleon
+    app.connect("autodoc-process-signature", signature)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
