@@ -122,6 +122,8 @@ def test_the_address_of_the_documentation_is_the_same_everywhere():
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
     assert f'url: "{DOCS_ADDRESS}"' in citation
     assert f'repository-code: "{urls["Source"]}"' in citation
+    assert f"\nversion: {prudent.__version__}\n" in citation
+    assert DOCS_ADDRESS in catalogue.package_entry()
 
 
 def test_the_package_names_pages_that_exist():
