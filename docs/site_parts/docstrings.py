@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 from prudent.arms.base import arms
@@ -51,6 +52,15 @@ def process(app: Sphinx, kind: str, name: str, thing: Any, options: Any, lines: 
         example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))
         if not example:
             lines[i] = marked_up(line)
+    if kind in ("property", "attribute", "data"):
+        lines.insert(0, "\\ ")  # nothing on the page; else napoleon takes what stands before a colon for a type
+
+
+def dashes(app: Sphinx, tree: nodes.document) -> None:
+    """Called by Sphinx with each page: between a parameter and its words it has two hyphens."""
+    for text in list(tree.findall(nodes.Text)):
+        if text.astext() == " -- ":
+            text.parent.replace(text, nodes.Text(" – "))
 
 
 def signature(app: Sphinx, kind: str, name: str, thing: Any, options: Any, given: str, returned: str) -> Any:
@@ -62,4 +72,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
     app.connect("autodoc-process-docstring", process, priority=400)  # before napoleon
     app.connect("autodoc-process-signature", signature)
+    app.connect("doctree-read", dashes)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
