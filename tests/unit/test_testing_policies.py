@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from prudent.errors import PrudentError, check_positive
 from prudent.policies.base import FOREVER, Arm, Arms, Setting
 from prudent.policies.base import policies as policy_registry
+from prudent.policies.posteriors import Normal, normal
 from prudent.testing import ConformanceError, check_policy
 from prudent.testing.policies import _grid, _samples
 
@@ -154,6 +155,24 @@ class WrongCorner(NamedTuple):
         return low.variance - low.mean
 
 
+class TwoPlease(NamedTuple):
+    """Its score takes two numbers, and it draws one."""
+
+    def draws(self, arm: Arm) -> tuple[Normal]:
+        return (normal(arm.mean, 1.0),)
+
+    def score(self, arm: Arm, mean: float, variance: float) -> float:
+        return variance - mean
+
+
+class Curved(NamedTuple):
+    def draws(self, arm: Arm) -> tuple[Normal]:
+        return (normal(arm.mean, 1.0),)
+
+    def score(self, arm: Arm, mean: float) -> float:
+        return -math.exp(mean)
+
+
 class Nobody(NamedTuple):
     def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
         chosen[:] = False
@@ -245,6 +264,8 @@ BROKEN_POLICIES = {
     "default": (OptionalClock(), r"score must take \(self, arm\), .*; no defaults"),
     "too many": (Everything(), "score must take"),
     "wrong corner": (WrongCorner(), r"score_bound of Arm.* between them is .*; take the worst corner"),
+    "too few draws": (TwoPlease(), "draws must return a tuple of 2 laws, .*; write return"),
+    "curved": (Curved(), "score of Arm.* for numbers drawn at equal distances, .*; a score of other powers takes rng"),
     "nobody": (Nobody(), "phase chose no arm at t=1; mark at least one"),
     "never": (Never(), "was done without costs to choose by"),
     "half": (Half(), "phase must return a whole number of repetitions, not 1.5"),

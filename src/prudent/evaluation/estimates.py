@@ -23,7 +23,7 @@ def inverse_propensity(weights: Array) -> Array:
 def self_normalised(weights: Array) -> Array:
     """w/Σw, a law. Nearly without bias, and much less spread than `inverse_propensity`, because a sum of weights that
     is too large by chance is divided out."""
-    return weights / weights.sum()
+    return np.asarray(weights / weights.sum())
 
 
 def doubly_robust(arms: Counts, shares: Array, weights: Array) -> Array:
@@ -37,12 +37,11 @@ def doubly_robust(arms: Counts, shares: Array, weights: Array) -> Array:
     the model of all later rounds t, and so has the weight w_s + Σ_{t > s} (π(a) − w_t 1{A_t = a})/T_a(t), divided by n,
     where T_a(t) counts the rounds of arm a before t. Such weights may be negative.
     """
-    found = np.array(weights)
+    found, none = np.array(weights), 0 * weights
     for arm in range(len(shares)):
         own = arms == arm
         before = np.cumsum(own) - own
-        some = before > 0
-        shift = np.where(some, shares[arm] - np.where(own, weights, 0 * weights), 0) / np.where(some, before, 1)
+        shift = np.where(before > 0, shares[arm] - np.where(own, weights, none), none) / np.maximum(before, 1)
         later = np.cumsum(shift[::-1])[::-1] - shift
         found[own] = found[own] + later[own]
     return found / len(weights)

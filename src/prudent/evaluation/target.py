@@ -57,12 +57,13 @@ def _checked(shares: Array, given: Any) -> Array:
 
 
 def _check_policy(given: str, labels: Sequence[str]) -> None:
-    """Refuse a text that is neither an arm nor a policy."""
-    try:
-        policies.parse(given)
-    except PrudentError as error:
-        known = shown(", ".join(labels), str)
-        raise PrudentError(f"{OWNER}: policy must be an arm of the log ({known}) or a policy; {error}") from None
+    """Refuse a text that is neither an arm nor the spec of a policy."""
+    name = given.partition("(")[0].strip()
+    if name not in policies:
+        hint = near(given, [*labels, *policies.names()])
+        hint = hint if hint.startswith("did") else f"arms: {shown(', '.join(labels), str)}"
+        raise PrudentError(f"{OWNER}: policy must be an arm of the log or a policy, got {shown(given)}; {hint}")
+    policies.parse(given)
 
 
 def written(shares: Array, labels: Sequence[str]) -> str:

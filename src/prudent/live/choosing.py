@@ -17,7 +17,6 @@ from prudent.live.arm import ArmState, ordered
 from prudent.policies.base import FOREVER, Arm, Arms
 from prudent.policies.helpers import answer, choose_only
 from prudent.policies.scoring import (
-    SCORE_INPUTS,
     compares,
     cost_of,
     costs_need_rewards,
@@ -25,6 +24,7 @@ from prudent.policies.scoring import (
     own_cost,
     reads_rewards,
     score_inputs,
+    score_of,
 )
 from prudent.policies.ties import below
 
@@ -91,7 +91,7 @@ def scored(
 ) -> dict[int, tuple[float, Arm]]:
     """The score of every available arm, −∞ without a reward, and what the policy sees of it."""
     policy, owner, unit, known = ready
-    t, places = round_of(arms), [SCORE_INPUTS.index(name) for name in score_inputs(type(policy))]
+    t = round_of(arms)
     shown = {i: Arm(arms[i].pulls, arms[i].mean / unit, arms[i].variance / unit / unit) for i in available}
     best_cost = math.inf
     if compares(type(policy)):
@@ -103,17 +103,15 @@ def scored(
         if i in known and known[i][1] == seen:
             found[i] = known[i]
             continue
-        rewards = kept(ready, arm)
-        given = seen, best_cost, t, rng, rewards, rewards
         try:
-            score = float(policy.score(*[given[place] for place in places])) if arm.pulls > 0 else -math.inf
+            score = score_of(policy, seen, best_cost, t, rng, kept(ready, arm)) if arm.pulls > 0 else -math.inf
         except ArithmeticError:  # where a kernel goes on with infinity, Python stops
             score = math.nan
         if math.isnan(score):
             called = i if arm.name is None else repr(arm.name)
             raise PrudentError(f"{owner}: its score of arm {called}, {seen}, is not a number (NaN)")
         found[i] = score, seen
-    if places == [0]:  # such a score changes only with what is seen of the arm
+    if score_inputs(type(policy)) == ("arm",):  # such a score changes only with what is seen of the arm
         known.update(found)
     return found
 

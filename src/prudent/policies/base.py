@@ -9,6 +9,10 @@ A policy is a `NamedTuple` of parameters with one of two methods, written as pla
     score needs no clock: then only the pulled arm is rescored. A score that needs no clock may also ask, right after
     `arm`, for `best_cost`: the smallest cost of all arms, estimated by the policy's own `rho` or `risk`. It must not
     rise when `best_cost` does, so that most scores need not be computed in a round (prudent.engine.comparing).
+    A score may instead be that of numbers drawn from what is believed of the arm: `draws(self, arm)` returns a tuple
+    of one or two laws (`normal`, `inverse_gamma`, `beta` of prudent.policies.posteriors), and `score(self, arm, …)`
+    takes one number from each. It must be a polynomial of degree two at most in a single number, and of degree one in
+    two, so that engines know which numbers make a score smaller than another.
 `phase(self, arms, t, chosen, rng)` decides a phase at a time: mark in `chosen` (a boolean per arm, all true at first,
     then as the policy left it) which arms to pull, and return how many times each; they are pulled in turn. 0 means
     that the policy is done: the arm of smallest cost among those `alive` is its answer, and is pulled from then on. A

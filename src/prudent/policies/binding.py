@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 from prudent.compiled import as_compiled
 from prudent.errors import PrudentError, shown
 from prudent.parameters import UNSET, check_fields, type_hints
-from prudent.policies.base import ANY, Policy, Setting, policies, spec, strategies
+from prudent.policies.base import ANY, Arm, Policy, Setting, policies, spec, strategies
 from prudent.policies.helpers import enough_rounds, need_horizon
-from prudent.policies.scoring import WHAT_A_SCORE_TAKES, fits, score_inputs
+from prudent.policies.posteriors import LAWS
+from prudent.policies.scoring import WHAT_A_SCORE_TAKES, declares_draws, fits, score_names
 from prudent.policies.units import fitted
 from prudent.risk.base import RiskMeasure, risks
 from prudent.risk.mean_variance import MeanVariance
@@ -115,13 +116,17 @@ def bind(given: Policy, setting: Setting) -> Any:
     if hasattr(ready, "score"):
         _check_score(given, ready)
         enough_rounds(spec(given), setting)
-    return as_compiled(_as_annotated(ready))
+    ready = _as_annotated(ready)
+    if hasattr(ready, "score") and declares_draws(type(ready)):
+        _check_draws(given, ready)
+    return as_compiled(ready)
 
 
 def _check_score(given: Policy, ready: Any) -> None:
     """What a score needs is read off its own names, so it must be written in the class, with those names."""
-    names = score_inputs(type(ready)) if "score" in vars(type(ready)) else ()
-    if not fits(names):
+    names = score_names(type(ready)) if "score" in vars(type(ready)) else ()
+    declared = declares_draws(type(ready))
+    if not (names[:1] == ("arm",) and len(names) in (2, 3) if declared else fits(names)):
         raise PrudentError(
             f"{spec(given)}: score must take {WHAT_A_SCORE_TAKES}, in this order,"
             f" and be written in the class itself; got ({', '.join(names)})"
@@ -135,6 +140,17 @@ def _check_score(given: Policy, ready: Any) -> None:
                 f"{spec(given)}: its score asks for best_cost, so it needs a field rho, or a field risk; a risk that"
                 " takes more than mean and variance needs a score that asks for rewards too"
             )
+
+
+def _check_draws(given: Policy, ready: Any) -> None:
+    """A number from each law goes to the score."""
+    laws, wanted = ready.draws(Arm(4, 0.5, 0.25)), len(score_names(type(ready))) - 1
+    if not (isinstance(laws, tuple) and all(isinstance(law, LAWS) for law in laws) and len(laws) == wanted):
+        fix = "write return (normal(…),) for one, and import the laws from prudent.policies.posteriors"
+        raise PrudentError(
+            f"{spec(given)}: draws must return a tuple of {wanted} laws, one for each number that its score takes after"
+            f" arm, got {shown(laws)}; {fix}"
+        )
 
 
 def _informed(owner: str, given: Any, setting: Setting) -> Any:

@@ -5,8 +5,9 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 from prudent.policies.base import UNSET, Arm, Setting, policies
-from prudent.policies.mts import sampled_mean
-from prudent.policies.vts import sampled_variance
+from prudent.policies.mts import believed_mean
+from prudent.policies.posteriors import drawn
+from prudent.policies.vts import believed_variance
 
 
 @policies.add("cvar-ts", serves="cvar")
@@ -17,6 +18,13 @@ class CVaRTS(NamedTuple):
     α-fraction, θ − φ(Φ⁻¹(α)) / (α √τ), is pulled. The paper maximises the mean among the arms whose CVaR keeps a limit,
     and the CVaR if none does; this is the second case. Assumes Gaussian rewards whose standard deviation is at most
     `sd`, which the paper has as 1.
+
+    Examples
+    --------
+    >>> from prudent import Agent, CVaRTS
+    >>> agent = Agent(CVaRTS(alpha=0.1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     alpha: float = UNSET
@@ -35,5 +43,5 @@ class _GaussianTail(NamedTuple):
     sd: float
 
     def score(self, arm: Arm, rng: Any) -> float:
-        deviation = math.sqrt(sampled_variance(arm, self.sd, rng))
-        return self.tail * deviation - sampled_mean(arm, self.sd, rng)
+        deviation = math.sqrt(drawn(believed_variance(arm, self.sd), rng))
+        return self.tail * deviation - drawn(believed_mean(arm, self.sd), rng)

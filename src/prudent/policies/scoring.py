@@ -1,6 +1,7 @@
 """What a policy asks for, and how kernels hand it over: decided when they are compiled, so nobody pays for more."""
 
 import inspect
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -8,22 +9,37 @@ import numpy as np
 
 from prudent.compiled import helper, in_kernels
 from prudent.policies.base import Arm, Arms
+from prudent.policies.posteriors import all_drawn
 from prudent.risk.mean_variance import mean_variance
 
 SCORE_INPUTS = ("arm", "best_cost", "t", "rng", "rewards", "counts")
 """What a policy's `score` may ask for, by name and in this order; of the last two only one, which is then `kept`."""
 
-WHAT_A_SCORE_TAKES = "(self, arm), and then best_cost, or those it needs of t and rng, and then rewards or counts"
+WHAT_A_SCORE_TAKES = (
+    "(self, arm), and then best_cost, or those it needs of t and rng, and then rewards or counts,"
+    " or else one number for each law that draws(self, arm) returns"
+)
 
 
 def score_inputs(policy: Any) -> tuple[str, ...]:
-    """Which of SCORE_INPUTS the `score` of a policy class asks for."""
+    """Which of SCORE_INPUTS the `score` of a policy class asks for; ("arm", "draws") if the class has `draws`."""
     return _score_inputs(policy)
 
 
 @cache
 def _score_inputs(policy: Any) -> tuple[str, ...]:
+    return ("arm", "draws") if declares_draws(policy) else score_names(policy)
+
+
+@cache
+def score_names(policy: Any) -> tuple[str, ...]:
+    """What the `score` of a policy class takes, by the names written there."""
     return tuple(inspect.signature(vars(policy)["score"]).parameters)[1:]
+
+
+def declares_draws(policy: Any) -> bool:
+    """Whether a policy class has `draws`: laws from which a number each is drawn for every score."""
+    return hasattr(policy, "draws")
 
 
 def fits(names: tuple[str, ...]) -> bool:
@@ -35,7 +51,7 @@ def fits(names: tuple[str, ...]) -> bool:
 
 def needs_no_clock(policy: Any) -> bool:
     """A score that reads neither the clock nor chance changes only with what is known of the arms."""
-    return not {"t", "rng"} & set(score_inputs(policy))
+    return not {"t", "rng", "draws"} & set(score_inputs(policy))
 
 
 def compares(policy: Any) -> bool:
@@ -57,27 +73,37 @@ def room_for(ready: Any, horizon: int) -> int:
     return horizon if "rewards" in score_inputs(type(ready)) else 0
 
 
+FORMS: dict[tuple[str, ...], Callable[..., Any]] = {
+    ("arm",): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm),
+    ("arm", "best_cost"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, best_cost),
+    ("arm", "t"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, t),
+    ("arm", "rng"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, rng),
+    ("arm", "t", "rng"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, t, rng),
+    ("arm", "kept"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, kept),
+    ("arm", "best_cost", "kept"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, best_cost, kept),
+    ("arm", "t", "kept"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, t, kept),
+    ("arm", "rng", "kept"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, rng, kept),
+    ("arm", "t", "rng", "kept"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, t, rng, kept),
+    ("arm", "draws"): lambda policy, arm, best_cost, t, rng, kept: policy.score(
+        arm, *all_drawn(policy.draws(arm), rng)
+    ),
+}
+"""How a score is called, by what it asks for; interpreted and in kernels alike."""
+
+
 def score_of(policy: Any, arm: Any, best_cost: float, t: int, rng: Any, kept: Any) -> float:
     """The policy's score of an arm, passing only what its `score` asks for."""
-    given = dict(zip(SCORE_INPUTS, (arm, best_cost, t, rng, kept, kept), strict=True))
-    return float(policy.score(*(given[name] for name in score_inputs(type(policy)))))
+    return float(_form(type(policy))(policy, arm, best_cost, t, rng, kept))
 
 
-@in_kernels(score_of)
+@cache
+def _form(policy: Any) -> Callable[..., Any]:
+    return FORMS[tuple("kept" if name in ("rewards", "counts") else name for name in score_inputs(policy))]
+
+
+@in_kernels(score_of, inline=True)
 def _score_of(policy: Any, arm: Any, best_cost: Any, t: Any, rng: Any, kept: Any) -> Any:
-    names = score_inputs(policy.instance_class)
-    return {
-        ("arm",): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm),
-        ("arm", "best_cost"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, best_cost),
-        ("arm", "t"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, t),
-        ("arm", "rng"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, rng),
-        ("arm", "t", "rng"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, t, rng),
-        ("arm", "kept"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, kept),
-        ("arm", "best_cost", "kept"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, best_cost, kept),
-        ("arm", "t", "kept"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, t, kept),
-        ("arm", "rng", "kept"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, rng, kept),
-        ("arm", "t", "rng", "kept"): lambda policy, arm, best_cost, t, rng, kept: policy.score(arm, t, rng, kept),
-    }[tuple("kept" if name in ("rewards", "counts") else name for name in names)]
+    return _form(policy.instance_class)
 
 
 def kept_of(policy: Any, kept: Any, i: int, pulls: int) -> Any:

@@ -7,7 +7,8 @@ import numpy as np
 
 from prudent.errors import PrudentError
 from prudent.policies.base import UNSET, Arm, Setting, policies
-from prudent.policies.vts import sampled_variance
+from prudent.policies.posteriors import drawn
+from prudent.policies.vts import believed_variance
 from prudent.risk.base import RiskMeasure
 
 
@@ -19,6 +20,13 @@ class SRTS(NamedTuple):
     or with the smallest cost for another measure of mean and variance. Unlike MVTS the mean is drawn given the
     variance, so no scale is needed; `sd` is only the prior's guess and soon forgotten. Only the paper's abstract was at
     hand: its prior and how it regularises the ratio could not be checked. Assumes Gaussian rewards.
+
+    Examples
+    --------
+    >>> from prudent import SRTS, Agent
+    >>> agent = Agent(SRTS(), arms=["a", "b"], horizon=100, support=(0, 1), risk="sharpe(epsilon=0.01)")
+    >>> agent.ask()
+    'a'
     """
 
     risk: RiskMeasure = UNSET
@@ -30,6 +38,6 @@ class SRTS(NamedTuple):
         return self
 
     def score(self, arm: Arm, rng: Any) -> float:
-        variance = sampled_variance(arm, self.sd, rng)
+        variance = drawn(believed_variance(arm, self.sd), rng)
         mean = arm.mean + rng.standard_normal() * math.sqrt(variance / arm.pulls)
         return float(self.risk.estimate(mean, variance, np.empty(0)))

@@ -39,6 +39,7 @@ from prudent.study.cells import (
 )  # fmt: skip
 from prudent.study.ranges import Template, as_text, holes, values_of
 from prudent.study.schema import COLUMNS, KEEP
+from prudent.worlds.environment import is_environment
 
 MOST_CELLS = 1_000_000
 ENOUGH = 10_000
@@ -53,6 +54,10 @@ STEP = 5_000
 MOST_REMEMBERED = 100_000
 """Arms, and their costs, that are kept in mind for other cells."""
 
+NO_WORLDS = (
+    "a study keeps its cells by their content, and what an environment does cannot be read from it; compare policies on"
+    " it with simulate(environment, [policy, …], …)"
+)
 POLICY = "a spec such as 'mv-lcb', or a policy such as MVLCB()"
 ENGINES = ("auto", "stepping", "leaping")
 REGISTRIES: dict[str, Registry[Any]] = {"bandits": arms, "risks": risks, "policies": policies}
@@ -255,6 +260,9 @@ class Expansion:
         """The bandit, or None; arms are made one by one, so that a mistake is found where it stands."""
         if isinstance(given, Bandit):
             return given
+        if is_environment(given):
+            self.wrong(place, NO_WORLDS)
+            return None
         if isinstance(given, str) or hasattr(given, "_fields") or not isinstance(given, (Mapping, Sequence)):
             self.wrong(place, f"arms must be a list of arms, or arms by name, got {shown(given)}")
             return None
@@ -369,6 +377,8 @@ def checked_cells(owner: str, given: Any) -> list[Labelled]:
 def checked_cell(each: Labelled) -> Labelled:
     """The same if all of it is as it should be."""
     cell, labels = each.cell, each.labels
+    if isinstance(cell, Cell) and is_environment(cell.bandit):
+        raise PrudentError(NO_WORLDS)
     if not isinstance(cell, Cell) or not isinstance(cell.bandit, Bandit):
         raise PrudentError(f"must be a Cell with a Bandit, or such a Cell with labels, got {shown(cell)}")
     if not isinstance(labels, dict) or not all(isinstance(name, str) for name in labels):

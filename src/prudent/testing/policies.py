@@ -21,10 +21,12 @@ from prudent.identification.kernel import Found, search
 from prudent.learners import Learner, is_learner
 from prudent.policies.base import Arm, Arms, Policy, Setting, policies, strategies
 from prudent.policies.binding import bind
+from prudent.policies.posteriors import all_drawn
 from prudent.policies.scoring import (
     WHAT_A_SCORE_TAKES,
     compares,
     counted,
+    declares_draws,
     kept_of,
     own_cost,
     reads_rewards,
@@ -208,6 +210,21 @@ def _check_scores(name: str, ready: Any, rewards: tuple[float, float]) -> None:
         require(close(other, plain), name, rule, "compiled integers wrap around at 2**63: compute in floats")
     if compares(type(ready)):
         _check_falling(name, ready, points, kept)
+    if declares_draws(type(ready)):
+        _check_degree(name, ready, [arm for arm, _ in points])
+
+
+def _check_degree(name: str, ready: Any, arms: list[Arm]) -> None:
+    """A score of one number drawn is a polynomial of degree two at most, one of two numbers of degree one."""
+    rng = np.random.default_rng(SEED)
+    for arm in arms:
+        one, other = (np.array(all_drawn(ready.draws(arm), rng)) for _ in range(2))
+        scores = np.array([ready.score(arm, *(one + step / 3.0 * (other - one)).tolist()) for step in range(4)])
+        differences = np.diff(scores, 3 if len(one) == 1 else 2)
+        if np.isfinite(scores).all():
+            rule = f"score of {arm} is {scores.tolist()} for numbers drawn at equal distances, from {one} to {other}"
+            straight = bool((abs(differences) <= 1e-9 * (1e-9 + abs(scores).max())).all())
+            require(straight, name, rule, "a score of other powers takes rng, and draws by itself (`drawn`)")
 
 
 def _best_costs(ready: Any, points: list[tuple[Arm, int]], kept: Array) -> Array:
