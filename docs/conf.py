@@ -16,6 +16,7 @@ smartquotes = False  # they would turn --option into a dash
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinxcontrib.bibtex"]
 extensions += ["site_parts.mathml", "site_parts.citations", "site_parts.docstrings", "site_parts.generated"]
+extensions += ["site_parts.notebooks"]
 exclude_patterns = ["_build"]
 default_role = "code"
 

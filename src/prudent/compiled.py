@@ -26,7 +26,16 @@ from typing import Any, TypeVar, cast
 from numba import njit, types
 from numba.core.caching import IndexDataCacheFile
 from numba.core.errors import NumbaError
-from numba.extending import models, overload, overload_method, register_jitable, register_model, typeof_impl
+from numba.core.imputils import impl_ret_borrowed
+from numba.extending import (
+    intrinsic,
+    models,
+    overload,
+    overload_method,
+    register_jitable,
+    register_model,
+    typeof_impl,
+)
 from numba.misc.special import typeof
 
 from prudent.errors import PrudentError, shown
@@ -208,9 +217,17 @@ def _known_type(key: str) -> PolicyType:
     return _present[key]
 
 
-def _policy_type(element_types: tuple[Any, ...], policy: type) -> PolicyType:
+def policy_type(element_types: tuple[Any, ...], policy: type) -> PolicyType:
+    """The type of a policy class whose fields are of these types."""
     made: PolicyType = compilable(policy)(element_types, policy)
     return _present.setdefault(made.key, made)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def with_methods(_: Any, value: Any) -> Any:
+    """Inside kernels: a `NamedTuple` of a compilable class that was made there, so that its methods can be called."""
+    made = policy_type(tuple(value.types), value.instance_class)
+    return made(value), lambda context, builder, signature, args: impl_ret_borrowed(context, builder, made, args[0])
 
 
 def as_compiled(policy: Any) -> Any:
@@ -265,7 +282,7 @@ def compilable(policy: Any) -> Any:
     """Teach Numba the policy class (once): its fields and its methods. Returns its Numba type class."""
     kind = type(f"{policy.__name__}Type", (PolicyType,), {})
     register_model(kind)(models.TupleModel)
-    typeof_impl.register(policy)(lambda value, _: _policy_type(tuple(typeof(field) for field in value), policy))
+    typeof_impl.register(policy)(lambda value, _: policy_type(tuple(typeof(field) for field in value), policy))
     for name, method in public_methods(policy).items():
         _forward(kind, name, method)
     return kind

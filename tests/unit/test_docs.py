@@ -24,9 +24,18 @@ from prudent.text import DOCS as DOCS_ADDRESS
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 MARKDOWN = sorted(DOCS.rglob("*.md"))
+OTHERWISE = ("python", "reference")
+"""Rooms whose pages are looked up and not read."""
+
 NUMBER = r"-?\d+\.?\d*(?:e-?\d+)?"
 PAGES = [
     "README.md",
+    "docs/start/index.md",
+    "docs/tutorials/researcher.md",
+    "docs/tutorials/practitioner.md",
+    "docs/tutorials/contributor.md",
+    "docs/concepts/regret.md",
+    "docs/concepts/confidence.md",
     "docs/researchers/arms.md",
     "docs/practitioners/identification.md",
     "docs/concepts/leaping.md",
@@ -99,6 +108,21 @@ def test_a_room_lists_all_of_its_pages():
                     name = line.split("<")[-1].rstrip(">")
                     listed |= {str(found.relative_to(DOCS).with_suffix("")) for found in page.parent.glob(f"{name}.*")}
     assert {str(page.relative_to(DOCS).with_suffix("")) for page in MARKDOWN} - listed == set()
+
+
+@pytest.mark.parametrize("page", [page for page in MARKDOWN if page.parent.name not in OTHERWISE], ids=str)
+def test_a_page_starts_with_what_the_reader_can_do_after_it(page):
+    if page not in (DOCS / "index.md", DOCS / "contributors/changelog.md", DOCS / "contributors/index.md"):
+        assert re.match(r"# .+\n+After (this|these|a) ", page.read_text("utf-8"))
+
+
+def test_formulas_are_no_raw_tex():
+    """Subscripts and powers in prose stand between dollars; code is code."""
+    raw = re.compile(r"[A-Za-zα-ωΓΔΣ̂̃]_(?:\{|\*|[ijnt]\b)|\^[{(]")
+    for page in MARKDOWN:
+        text = re.sub(r"^ *```.*?^ *```|^\$\$.*?^\$\$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+        text = re.sub(r"`[^`]*`|\$[^$]*\$|\]\([^)]*\)", "", text)
+        assert raw.findall(text) == [], page
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(str(page.relative_to(ROOT)) for page in MARKDOWN)])
