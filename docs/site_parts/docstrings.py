@@ -50,8 +50,13 @@ def process(app: Sphinx, kind: str, name: str, thing: Any, options: Any, lines: 
     example = False
     for i, line in enumerate(lines):
         example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))
-        if not example:
+        if not example and not (kind == "module" and line.startswith("    ")):
             lines[i] = marked_up(line)
+    if kind == "module":  # what is indented there is code or a formula, to be shown as it stands
+        starts = [i for i in range(1, len(lines)) if lines[i].startswith("    ") and not lines[i - 1].strip()]
+        blocks = [i for i in starts if not lines[i - 2].startswith("    ")]
+        for i in reversed(blocks):
+            lines[i:i] = ["::", ""]
     if kind in ("property", "attribute", "data"):
         lines.insert(0, "\\ ")  # nothing on the page; else napoleon takes what stands before a colon for a type
 
