@@ -79,7 +79,7 @@ def evaluate(
     """What a policy would have received in the rounds of a log: its mean, variance, risks and quantiles.
 
     Each interval holds with probability `level`, for every number of rounds, and also if the log's policy learned from
-    the outcomes. What each method assumes: docs, evaluation.
+    the outcomes. What each method assumes is in docs: evaluation.
 
     Parameters
     ----------
@@ -114,6 +114,13 @@ def evaluate(
     group, outcome, propensity, time
         The names of the columns of the arm, of the outcome, of the propensity, and of what puts the rows in order, if
         they are not. By default "arm" or "action", "reward", and "propensity" or "pscore".
+
+    Examples
+    --------
+    >>> from prudent import evaluate
+    >>> log = {"arm": ["A", "B"] * 200, "reward": [0.7, 0.2, 0.5, 1.0] * 100, "propensity": [0.5] * 400}
+    >>> round(evaluate(log, {"A": 0.9, "B": 0.1}, support=(0, 1))["mean"].estimate, 3)
+    0.6
     """
     known = read_log(log, group=group, outcome=outcome, propensity=propensity, time=time)
     level = check_parameter(OWNER, "level", level)
