@@ -39,6 +39,7 @@ quick: $(VENV)/test-ready
 # The documentation as a folder of static files, which opens without a server: docs/_build/site/index.html
 SPHINX := -W --keep-going --quiet --doctree-dir docs/_build/read
 docs: $(VENV)/docs-ready
+	rm -rf docs/_build/site
 	$(BIN)/python -m sphinx -b html $(SPHINX) docs docs/_build/site
 
 # Addresses on other hosts, which may be down today; `make docs` checks all others.
