@@ -133,20 +133,18 @@ def test_without_numba_cuda_the_error_says_how_to_install_it(monkeypatch):
         _asked()
 
 
-class Refusing:
-    """A driver that finds no GPU."""
-
-    lib = None
-
-    def get_device_count(self):
-        raise RuntimeError("Error at driver init: no CUDA-capable device is detected (100)")
+def finds_none():
+    raise RuntimeError("Error at driver init: no CUDA-capable device is detected (100)")
 
 
 @pytest.mark.parametrize(
     ("driver", "why"),
     [
         (SimpleNamespace(), "needs an NVIDIA driver, and this machine has none; take engine='auto'"),
-        (Refusing(), r"an NVIDIA GPU, and the driver finds none \(no CUDA-capable device is detected \(100\)\)"),
+        (
+            SimpleNamespace(lib=1, get_device_count=finds_none),
+            r"an NVIDIA GPU, and the driver finds none \(no CUDA-capable device is detected \(100\)\)",
+        ),
         (SimpleNamespace(lib=1, get_device_count=lambda: 0), "needs an NVIDIA GPU, and the driver finds none; take"),
     ],
 )

@@ -29,7 +29,7 @@ def require() -> None:
     from numba.cuda.cudadrv.driver import driver
     from numba.cuda.cudadrv.error import CudaSupportError
 
-    if not hasattr(driver, "lib"):
+    if "lib" not in vars(driver):
         raise PrudentError(f"{NEEDS} an NVIDIA driver, and this machine has none; {FIX}")
     try:
         count = driver.get_device_count()
