@@ -27,7 +27,8 @@ def play_runs(
 ) -> int:
     """All runs of a record, one after the other."""
     runs, _, n_arms = record.pulls.shape
-    pulls, taken = np.empty(n_arms, np.int32), np.empty(1, np.int32)
+    # Of another type than on a GPU: numba-cuda would take what is put in line on the CPU for its own.
+    pulls, taken = np.empty(n_arms, np.int32), np.empty(1, np.int64)
     room = Room(pulls, np.empty(n_arms), np.empty(n_arms), np.empty(n_arms), np.empty(n_arms + 1), taken)
     for at in range(runs):
         end = step_run(policy, rescored, ties, gaussian, laws, rounds, record, at, key, first + at, room)
@@ -47,7 +48,7 @@ def draws_of(key: Any, block: int, t: int, run: int, owner: int) -> Any:
 @kernel
 def draw_all(key: Any, found: Any) -> None:
     """As many draws of ten methods as the rows are long."""
-    taken, spare = np.empty(1, np.int32), np.full(1, np.nan)
+    taken, spare = np.empty(1, np.int64), np.full(1, np.nan)
     for t in range(found.shape[1]):
         rng = stream_of(key, 0, 0, t, taken, spare, 0)
         found[0, t], found[1, t] = rng.uniform(), rng.normal(1.0, 2.0)
