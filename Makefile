@@ -46,7 +46,7 @@ links: $(VENV)/docs-ready
 	$(BIN)/python -m sphinx -b linkcheck $(SPHINX) docs docs/_build/links
 
 # The wheel and the source archive, into dist/, installed and tried in an empty environment.
-package: $(VENV)/release-ready
+package: $(VENV)/docs-ready
 	$(BIN)/python .ci/package.py
 
 # The benchmark's other libraries live in an environment of their own.
@@ -78,13 +78,8 @@ $(VENV)/test-ready: pyproject.toml constraints.txt
 
 $(VENV)/docs-ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/$(INSTALL) --no-compile -e '.[docs]'
-	touch $@
-
-$(VENV)/release-ready: pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/$(INSTALL) --no-compile -e '.[release]'
-	touch $@
+	$(BIN)/$(INSTALL) --no-compile -e '.[docs,release]'
+	touch $(VENV)/ready $@
 
 $(VENV)/bench-ready: $(VENV)/ready
 	$(PYTHON) -m venv $(VENV)-bench

@@ -75,7 +75,7 @@ TESTS = {
     "statistical/test_enumeration statistical/test_identification_laws",
     "learners": "unit/test_learners unit/test_worlds",
     "live": "unit/test_agent* unit/test_live_* unit/test_ties statistical/test_live_*",
-    "paper": "figures/test_definitions figures/test_drawn unit/test_claims figures/test_* unit/test_report",
+    "paper": "figures/test_definitions figures/test_drawn statistical/test_claims figures/test_* unit/test_report",
     "parameters": "unit/test_errors unit/test_hostile unit/test_registry unit/test_policies unit/test_study",
     "plan": "unit/test_plan unit/test_plan_rho unit/test_plan_page figures/test_drawn unit/test_files "
     "statistical/test_plan_actg175",

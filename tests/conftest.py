@@ -35,7 +35,7 @@ LONGEST = (
 )
 """Files that take longest. They come first, so that no process is left alone with one of them at the end.
 
-The first two have little in common, and compile most of what the others need.
+In a run of all tests the first two have little in common, and compile most of what the others need.
 """
 
 

@@ -1,11 +1,14 @@
 """Docstrings are plain text with `code` in backticks; here they become what Sphinx reads."""
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
 
+from prudent.arms.base import arms
+from prudent.catalogue import REGISTRIES
 from site_parts.citations import cited
 
 DOCS = Path(__file__).parents[1]
@@ -28,12 +31,21 @@ def marked_up(line: str) -> str:
 def plain(text: str) -> str:
     """Text outside code."""
     text = SPECIAL.sub(r"\\\1", text)
-    text = re.sub(r"docs: ([a-z-]+)", lambda found: f":doc:`{found[1]} </{PAGES[found[1]]}>`", text)
+    text = re.sub(r"docs: ([a-z-]+)", lambda found: f":doc:`{found[1]} </{PAGES.get(found[1], found[1])}>`", text)
     return cited(text, ":cite:`{}`")
+
+
+@cache
+def text_names() -> dict[Any, str]:
+    """The names by which the classes of policies, laws, measures and strategies go in text."""
+    return {entry.factory: entry.name for registry in (arms, *REGISTRIES) for entry in registry.entries()}
 
 
 def process(app: Sphinx, kind: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Called by Sphinx with each docstring; examples stay as they are."""
+    if isinstance(thing, type) and thing in text_names():
+        place = lines.index("Examples") if "Examples" in lines else len(lines)
+        lines[place:place] = [f"In text, such as on the command line, it is `{text_names()[thing]}`.", ""]
     example = False
     for i, line in enumerate(lines):
         example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))

@@ -1,4 +1,12 @@
-"""Plots. A figure function takes data and an `ax`, returns the `ax`, saves nothing, changes no global style."""
+"""Plots. A figure function takes data and an `ax`, returns the `ax`, saves nothing, changes no global style.
+
+Examples
+--------
+>>> from prudent.figures import panels
+>>> figure, axes = panels(3, columns=2, width=6, height=2)
+>>> len(axes)
+3
+"""
 
 import io
 from collections.abc import Sequence

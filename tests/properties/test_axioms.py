@@ -18,7 +18,7 @@ from prudent.risk.base import risks as registry
 from prudent.risk.mean_variance import MeanVariance
 from prudent.risk.tails import CVaR, VaR
 
-PAGE = (Path(__file__).parents[2] / "docs" / "risks.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "concepts" / "risks.md").read_text()
 SHIFT, FACTOR, SHARE = 1.5, 2.5, 0.3
 
 # How much cost(left) exceeds right where it must not; both directions for equalities.

@@ -43,7 +43,7 @@ def test_the_document_says_everything():
 
 
 def test_the_page_of_the_api_names_every_route_problem_and_metric(tmp_path):
-    page = (COMMITTED.parent / "api.md").read_text()
+    page = (COMMITTED.parent / "http.md").read_text()
     rows = re.findall(r"^\| `(\w+) (/\S*)` \| (\w+) \|", page, re.MULTILINE)
     assert sorted(rows) == sorted((route.method, route.path, route.scope or "none") for route in ROUTES)
     for name, kind in KINDS.items():

@@ -3,6 +3,7 @@
 (docs/paper/theory.md has a test of its own.)
 """
 
+import ast
 import doctest
 import functools
 import re
@@ -121,6 +122,8 @@ def test_the_address_of_the_documentation_is_the_same_everywhere():
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
     assert f'url: "{DOCS_ADDRESS}"' in citation
     assert f'repository-code: "{urls["Source"]}"' in citation
+    assert f"\nversion: {prudent.__version__}\n" in citation
+    assert DOCS_ADDRESS in catalogue.package_entry()
 
 
 def test_the_package_names_pages_that_exist():
@@ -132,7 +135,20 @@ def test_the_package_names_pages_that_exist():
     assert named <= {page.stem for page in MARKDOWN}
     assert len(addressed) > 2
     assert all((DOCS / f"{name}.md").exists() for name in addressed)
-    assert not [text for text in texts if re.search(r"docs/[\w/-]+\.md", text)]
+
+
+def test_no_message_names_a_path_of_the_repository():
+    """Who installed the package has no such files; `prudent.text.page` gives the address."""
+    found = [text for path in (ROOT / "src").rglob("*.py") for text in messages(ast.parse(path.read_text("utf-8")))]
+    assert len(found) > 1_000
+    assert not [text for text in found if re.search(r"docs[:/] ?[\w/-]+", text)]
+
+
+def messages(tree):
+    """The texts in a module, without docstrings and the notes below constants."""
+    notes = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return [node.value for node in texts if id(node) not in notes]
 
 
 def test_every_paper_cited_is_in_the_bibliography_and_the_other_way_round():
@@ -158,10 +174,17 @@ ENTRY_POINTS = (
 
 
 @pytest.mark.parametrize("name", ENTRY_POINTS)
-def test_entry_points_have_an_example_that_runs(name, tmp_path, monkeypatch):
+def test_entry_points_describe_their_parameters(name):
+    assert "Parameters\n" in functools.reduce(getattr, name.split("."), prudent).__doc__ or name in (
+        "Law",
+        "RiskMeasure",
+    )
+
+
+@pytest.mark.parametrize("name", [*prudent.__all__, *(name for name in ENTRY_POINTS if "." in name)])
+def test_every_public_name_has_an_example_that_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     thing = functools.reduce(getattr, name.split("."), prudent)
-    assert "Parameters\n" in thing.__doc__ or name in ("Law", "RiskMeasure")
     (test,) = doctest.DocTestFinder(recurse=False).find(thing, name, globs={})
     assert test.examples
     assert doctest.DocTestRunner().run(test).failed == 0

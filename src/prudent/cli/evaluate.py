@@ -19,8 +19,8 @@ SHARES = re.compile(r"[^=(),]+=[^=(),]+(?:,[^=(),]+=[^=(),]+)*")
 @click.command()
 @click.argument("log", type=FILE, metavar="LOG.csv")
 @click.option("--policy", required=True, metavar="POLICY", help=POLICY)
-@click.option("--risk", "risks", multiple=True, metavar="RISK", help="A risk measure; may be repeated.")
-@click.option("--rho", type=float, help="Tolerance for risk, ρ: short for --risk 'mean-variance(rho=…)'.")
+@click.option("--risk", "risks", multiple=True, metavar="RISK", help="A risk measure; may be repeated. Default: cvar.")
+@click.option("--rho", type=float, help="Tolerance for risk, ρ, in the unit of outcomes: adds mean-variance.")
 @click.option("--quantile", "quantiles", multiple=True, type=float, help="A level, such as 0.05; may be repeated.")
 @click.option("--support", nargs=2, type=float, metavar="LOW HIGH", help="Smallest and largest outcome possible.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence of each interval.")
@@ -50,8 +50,8 @@ def evaluate(log: Path, policy: str, out: Path | None, as_json: bool, **options:
     if out is not None:
         check_ending(out, OPTIONS)
         check_file("evaluate", out)
-    risks, rho = options.pop("risks"), options.pop("rho")
-    options["risk"] = [*risks, *([] if rho is None else [f"mean-variance(rho={rho})"])] or RISKS
+    risks, rho = list(options.pop("risks")), options.pop("rho")
+    options["risk"] = risks if rho is None else [f"mean-variance(rho={rho})", *(risks or RISKS)]
     options["quantiles"] = options.pop("quantiles") or QUANTILES
     options["larger_is_better"] = not options.pop("smaller_is_better")
     with progress_bar("evaluate"):

@@ -15,8 +15,7 @@ may have learned from the rewards.
 
 If weights are known to be at most `most`, a guess g ≥ 0 of the mean, made before the round, takes out the luck of the
 weights: Z = w f(R) + (most − w) g is nonnegative too, its mean is larger by (most − 1) g, and it varies less. This is
-what doubly robust estimates do, with one guess for all arms. If the means m_t of rounds differ, the limit holds for
-their average, because Π(1 + κm_t) ≤ (1 + κm̄)^n.
+what doubly robust estimates do, with one guess for all arms.
 """
 
 import math
@@ -28,10 +27,13 @@ from prudent.arrays import Array, Counts
 from prudent.confidence.betting import KAPPA, LOG_WEIGHTS
 
 STAKES = KAPPA[0]
-STEPS = 60
-"""Halvings of an interval, until floats cannot tell its ends apart."""
+STEPS = 50
+"""Halvings of an interval, until floats can hardly tell its ends apart."""
 
-GUESSED = 16
+NEWTON = 4
+"""Steps of Newton's method. Each gives a limit that holds, and a better one than the step before."""
+
+GUESSED = 8
 """Levels are treated in so many groups; those of a group share the guess g."""
 
 
@@ -57,30 +59,46 @@ class Sample(NamedTuple):
         return self._replace(rewards=rewards, low=0.0, high=1.0)
 
     def running_mean(self, outcomes: Array, first: float) -> Array:
-        """The weighted mean of the outcomes before each round, beginning with a guess that counts as one of them."""
+        """The weighted mean of the outcomes before each round, beginning with a first guess. That has the largest
+        weight possible, so that one early round does not decide about the next guesses."""
+        own = self.most if math.isfinite(self.most) else 1.0
         sums, counts = np.cumsum(self.weights * outcomes), np.cumsum(self.weights)
-        return np.concatenate(([first], (first + sums[:-1]) / (1.0 + counts[:-1])))
+        return np.concatenate(([first], (own * first + sums[:-1]) / (own + counts[:-1])))
 
 
-def least_average(sample: Sample, outcomes: Array, guess: Array, failure: float) -> float:
-    """A lower limit for the average over rounds of the means of nonnegative outcomes, which are functions of the
-    reward and of what was known before the round; so is the guess of them."""
-    known = math.isfinite(sample.most)
-    bets = sample.weights * outcomes + ((sample.most - sample.weights) * guess if known else 0.0)
-    more = float((sample.most - 1.0) * guess.mean()) if known else 0.0
+def least(sample: Sample, outcomes: Array, guess: Array, more: Array, failure: float) -> float:
+    """A lower limit for v, if the outcome of each round, which is nonnegative, has a mean of at most v + `more`.
+
+    Outcomes are functions of the reward. They, the guess of them and `more` may depend on all rounds before. The limit
+    is found for the average of the means first, and raised by Newton's method to the v against which the capital is
+    1/failure. Its logarithm falls and is convex in v, so that no step goes too far.
+    """
+    offsets, bets = more, sample.weights * outcomes
+    if math.isfinite(sample.most):
+        offsets, bets = more + (sample.most - 1.0) * guess, bets + (sample.most - sample.weights) * guess
     won = np.array([np.log1p(stake * bets).sum() for stake in STAKES]) + LOG_WEIGHTS + math.log(failure)
-    low, high = more, float(bets.mean())  # no bet has gained anything against the average of the bets
+    low, high = 0.0, float(bets.mean())  # no bet has gained anything against the average of the bets
     for _ in range(STEPS):
         middle = 0.5 * (low + high)
         capital = won - len(bets) * np.log1p(STAKES * middle)
         low, high = (middle, high) if np.exp(np.minimum(capital, 1.0)).sum() >= 1.0 else (low, middle)
-    return max(low - more, 0.0)
+    found = max(low - float(offsets.mean()), -float(more.min()))  # no mean is negative
+    for _ in range(NEWTON if np.ptp(offsets) > 0.0 else 0):
+        rooms = STAKES[:, None] * (found + offsets)
+        capital = won - np.log1p(rooms).sum(1)
+        excess = float(np.logaddexp.reduce(capital))
+        if excess <= 0.0:
+            break
+        slopes = STAKES * (1.0 / (1.0 + rooms)).sum(1)
+        found += excess / float(np.exp(capital - excess) @ slopes)
+    return found
 
 
 def mean_limits(sample: Sample, failure: float) -> tuple[float, float]:
     """Where the mean lies, with probability 1 − failure."""
+    none = np.zeros(len(sample.rewards))
     low, less = (
-        least_average(side, side.rewards, side.running_mean(side.rewards, 0.5), failure / 2.0)
+        max(least(side, side.rewards, side.running_mean(side.rewards, 0.5), none, failure / 2.0), 0.0)
         for side in (sample.scaled(), sample.reversed().scaled())
     )
     reach = sample.high - sample.low
@@ -90,9 +108,8 @@ def mean_limits(sample: Sample, failure: float) -> tuple[float, float]:
 def cost_limits(sample: Sample, rho: float, means: tuple[float, float], failure: float) -> tuple[float, float]:
     """Where σ² − ρμ lies, if the mean lies between `means`; it does not with probability `failure`.
 
-    With c the mean of the rounds before, h(R) = (R − c)² − ρR has the mean σ² − ρμ + (μ − c)². Its average over rounds
-    bounds the cost from above as it is, and from below less the largest average of (μ − c)². Rewards are scaled to
-    [0, 1] first, and ρ with them.
+    With c the mean of the rounds before, h(R) = (R − c)² − ρR has the mean σ² − ρμ + (μ − c)², of which the last is at
+    least 0 and at most what it is at an end of `means`. Rewards are scaled to [0, 1] first, and ρ with them.
     """
     unit, reach = sample.scaled(), sample.high - sample.low
     x, centre, tolerance = unit.rewards, unit.running_mean(unit.rewards, 0.5), rho / reach
@@ -101,15 +118,19 @@ def cost_limits(sample: Sample, rho: float, means: tuple[float, float], failure:
     nearest = np.clip(centre + tolerance / 2.0, 0.0, 1.0)
     floor = (nearest - centre) ** 2 - tolerance * nearest
     top = np.maximum(centre**2, (1.0 - centre) ** 2 - tolerance)
-    above, below = (
-        least_average(unit, outcomes, unit.running_mean(outcomes, 0.0), failure / 2.0)
-        for outcomes in (np.maximum(height - floor, 0.0), np.maximum(top - height, 0.0))  # in spite of rounding
+    moved = np.maximum((ends[0] - centre) ** 2, (ends[1] - centre) ** 2)
+    guess = unit.running_mean(height, float(floor[0] + top[0]) / 2.0)
+    low, less = (
+        least(unit, np.maximum(outcomes, 0.0), np.maximum(guessed, 0.0), more, failure / 2.0)  # in spite of rounding
+        for outcomes, guessed, more in (
+            (height - floor, guess - floor, moved - floor),
+            (top - height, top - guess, top),
+        )
     )
-    moved = max(float(((end - centre) ** 2).mean()) for end in ends)
     # No variance is below 0, nor above μ(1 − μ).
     worst = min(max((1.0 - tolerance) / 2.0, ends[0]), ends[1])
-    high = min(float(top.mean()) - below, worst * (1.0 - worst) - tolerance * worst)
-    low = min(max(float(floor.mean()) + above - moved, -tolerance * ends[1]), high)
+    high = min(-less, worst * (1.0 - worst) - tolerance * worst)
+    low = min(max(low, -tolerance * ends[1]), high)
     return reach**2 * low - rho * sample.low, reach**2 * high - rho * sample.low
 
 
@@ -127,7 +148,8 @@ def upper_quantiles(sample: Sample, levels: Array, failure: float) -> Array:
     counts = np.bincount(place)
     found, known = np.empty(len(levels)), math.isfinite(sample.most)
     won = np.zeros((len(STAKES), len(ordered)))
-    for part in np.array_split(np.arange(len(levels)), min(GUESSED, len(levels)) if known else 1):
+    groups = min(GUESSED, len(levels)) if known and (distinct < sample.most).any() else 1
+    for part in np.array_split(np.arange(len(levels)), groups):
         guess = float(levels[part].mean()) if known else 0.0
         more = (sample.most - distinct) * guess if known else np.zeros(len(distinct))
         above, below = np.log1p(STAKES[:, None] * more), np.log1p(STAKES[:, None] * (distinct + more))

@@ -23,7 +23,7 @@ def inverse_propensity(weights: Array) -> Array:
 def self_normalised(weights: Array) -> Array:
     """w/Σw, a law. Nearly without bias, and much less spread than `inverse_propensity`, because a sum of weights that
     is too large by chance is divided out."""
-    return weights / weights.sum()
+    return np.asarray(weights / weights.sum())
 
 
 def doubly_robust(arms: Counts, shares: Array, weights: Array) -> Array:

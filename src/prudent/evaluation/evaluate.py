@@ -16,6 +16,7 @@ from prudent.evaluation.log import OWNER, Log, read_log
 from prudent.evaluation.replay import least_propensity, replayed
 from prudent.evaluation.result import Evaluation, Row
 from prudent.evaluation.target import shares_of, written
+from prudent.learners import is_learner
 from prudent.parameters import check_parameter, check_support
 from prudent.policies.base import spec
 from prudent.risk.base import RiskMeasure, risks
@@ -24,7 +25,9 @@ from prudent.text import count, counted, number, risk_name
 
 METHODS = WEIGHTS, ROBUST, ARMS = "weights", "doubly-robust", "arms"
 REPLAY = "replay"
-RISKS = ("mean-variance(rho=1)", "cvar(alpha=0.05)")
+RISKS = ("cvar(alpha=0.05)",)
+"""Judged by unless others are given: a tolerance ρ has the unit of outcomes, which nobody but the user knows."""
+
 QUANTILES = (0.05, 0.5, 0.95)
 FEW = 100
 """Rounds of the policy itself below which an estimate says little."""
@@ -59,7 +62,7 @@ def evaluate(
     log: Any,
     policy: Any,
     *,
-    risk: RiskMeasure | str | Sequence[RiskMeasure | str] = RISKS,
+    risk: RiskMeasure | str | Sequence[RiskMeasure | str] | None = None,
     quantiles: Sequence[float] = QUANTILES,
     level: float = 0.95,
     support: Sequence[float] | None = None,
@@ -68,7 +71,10 @@ def evaluate(
     unit: str = "",
     larger_is_better: bool = True,
     seed: int = 0,
-    **columns: str | None,
+    group: str | None = None,
+    outcome: str | None = None,
+    propensity: str | None = None,
+    time: str | None = None,
 ) -> Evaluation:
     """What a policy would have received in the rounds of a log: its mean, variance, risks and quantiles.
 
@@ -83,7 +89,8 @@ def evaluate(
         An arm of the log; probabilities of arms, as in `{"A": 0.9, "B": 0.1}`; or a policy or learner, which is
         replayed on the log.
     risk
-        The risk measure by which outcomes are judged, or several.
+        The risk measure by which outcomes are judged, or several; CVaR at 5 % by default. A policy that learns serves
+        the first of them, or without any the one that it is made for.
     quantiles
         Levels of quantiles of the outcome.
     level
@@ -96,23 +103,28 @@ def evaluate(
         outcomes of each arm together, which needs no propensities but assumes more.
     floor
         The smallest probability that the log's policy could give an arm. It makes intervals narrower, and a replay
-        needs it. It is known where the propensity of each arm is the same in all rounds.
+        needs it. Where the propensity of each arm is the same in all rounds, it is taken to be so by design, and no
+        floor is needed; pass it all the same if that policy learned.
     unit
         The unit of outcomes, such as "EUR"; only for text.
     larger_is_better
         False for waiting times, costs and losses; risks are then those of minus the outcome.
     seed
         The random seed of a replay.
-    columns
-        The names of columns: `group` of the arm, `outcome`, `propensity`, and `time` if rows are not in order.
+    group, outcome, propensity, time
+        The names of the columns of the arm, of the outcome, of the propensity, and of what puts the rows in order, if
+        they are not. By default "arm" or "action", "reward", and "propensity" or "pscore".
     """
-    known = read_log(log, **columns)
+    known = read_log(log, group=group, outcome=outcome, propensity=propensity, time=time)
+    level = check_parameter(OWNER, "level", level)
+    if not isinstance(unit, str):
+        raise PrudentError(f"{OWNER}: unit must be a word such as 'EUR', got {shown(unit)}")
     given = [risk] if isinstance(risk, (str, RiskMeasure)) else risk
     asked = Question(
         known,
-        [risks.make(OWNER, each) for each in given],
+        [risks.make(OWNER, each) for each in given or RISKS],
         [check_parameter(OWNER, "level", each) for each in quantiles],
-        1.0 - check_parameter(OWNER, "level", level),
+        1.0 - level,
         _ends(known, support),
         check_flag(OWNER, "larger_is_better", larger_is_better),
         _checked_floor(known, floor),
@@ -122,7 +134,9 @@ def evaluate(
     if shares is not None:
         found = of_shares(asked, shares, _checked_method(known, method))
     elif method is None:
-        found = of_replay(asked, policy, check_integer(OWNER, "seed", seed, low=0))
+        seed = check_integer(OWNER, "seed", seed, low=0)
+        served = asked.measures[0] if given or is_learner(policy) else None
+        found = of_replay(asked, policy, served, seed)
     else:
         raise PrudentError(f"{OWNER}: method must be left out for a policy that learns, got {shown(method)}")
     return Evaluation(assumptions=ASSUMED[found["method"]], **facts, **found)
@@ -142,15 +156,15 @@ def of_shares(asked: Question, shares: Array, method: str) -> dict[str, Any]:
         "rows": tuple(rows_of(asked, samples, law, band)),
         "law": law,
         "band": band,
-        "notes": tuple(notes_of(asked, samples, weights if method != ARMS else None, effective)),
+        "notes": tuple(notes_of(samples, weights if method != ARMS else None, effective)),
     }
 
 
-def of_replay(asked: Question, policy: Any, seed: int) -> dict[str, Any]:
-    """Of a policy that learns: one run of it. What its rewards cost is known; what others would have is not."""
+def of_replay(asked: Question, policy: Any, served: RiskMeasure | None, seed: int) -> dict[str, Any]:
+    """Of a policy that learns: one run of it. What its rewards cost is known; what those of other runs do is not."""
     log, floor = asked.log, least_propensity(asked.log, asked.floor)
-    settings = {"risk": asked.measures[0], "larger_is_better": asked.larger}
-    settings["support"] = asked.ends if math.isfinite(asked.ends[0]) else None
+    support = asked.ends if math.isfinite(asked.ends[0]) else None
+    settings = {"risk": served, "support": support, "larger_is_better": asked.larger}
     received, agent = replayed(log, policy, floor, seed, settings)
     kept = len(received)
     samples = Samples((Sample(received, np.ones(kept), 1.0, *asked.ends),), np.ones(1))
@@ -167,7 +181,7 @@ def of_replay(asked: Question, policy: Any, seed: int) -> dict[str, Any]:
         "rows": tuple(rows),
         "law": law,
         "band": None,
-        "notes": (said, one, *notes_of(asked, samples, None, kept)),
+        "notes": (said, one, *notes_of(samples, None, kept)),
     }
 
 
@@ -179,10 +193,10 @@ def samples_of(asked: Question, shares: Array, weights: Array | None, method: st
         own = [log.outcomes[log.arms == arm] for arm in some]
         return Samples(tuple(Sample(x, np.ones(len(x)), 1.0, *asked.ends) for x in own), shares[some])
     constant, most = log.constant_propensities(), math.inf
-    if constant is not None:
-        most = float((shares / constant).max())
-    elif asked.floor is not None:
+    if asked.floor is not None:
         most = float(shares.max()) / asked.floor
+    elif constant is not None:  # they are taken to be so by design
+        most = float((shares / constant).max())
     return Samples((Sample(log.outcomes, weights, most, *asked.ends),), np.ones(1))
 
 
@@ -217,20 +231,21 @@ def rows_of(asked: Question, samples: Samples, law: Steps, band: Band | None) ->
         yield Row(f"quantile {level:g}", law.quantile(level), interval)
 
 
-def notes_of(asked: Question, samples: Samples, weights: Array | None, effective: float) -> Iterator[str]:
+def notes_of(samples: Samples, weights: Array | None, effective: float) -> Iterator[str]:
     """What to be careful about."""
     if weights is not None:
         spread = float(weights.std()) / math.sqrt(len(weights))
         if abs(float(weights.mean()) - 1.0) > DOUBT * spread + 1e-9:
-            got = number(float(weights.mean()), 3)
-            yield f"The weights have the mean {got} and not 1; are the propensities those of the log's policy?"
+            why = "the propensities are wrong, or rounds with large weights are too rare to be in the log"
+            yield f"The weights have the mean {number(float(weights.mean()), 3)} and not 1: {why}."
         if math.isinf(samples.samples[0].most):
             why = "Propensities vary and have no known floor, so intervals are wide"
             yield f"{why}; pass floor=… (--floor), the smallest probability that the log's policy could give an arm."
     if effective < FEW:
         yield f"All this rests on about {count(round(effective))} rounds of the policy itself; take it as a first hint."
     if not samples.bounded:
-        yield "Only quantiles have intervals; pass support=… (--support), the smallest and largest outcome possible."
+        what = "support=… (--support), the smallest and largest outcome possible"
+        yield f"For intervals of more than quantiles pass {what}."
 
 
 def _ends(log: Log, support: Sequence[float] | None) -> tuple[float, float]:
@@ -250,11 +265,11 @@ def _checked_floor(log: Log, floor: Any) -> float | None:
     if floor is None:
         return None
     hint = "it is the smallest probability that the log's policy could give an arm"
-    floor = check_number(OWNER, "floor", floor, low=0.0, high=1.0, open_low=True, hint=hint)
-    if log.propensities is not None and log.propensities.min() < floor * (1.0 - 1e-9):
-        got = f"got {floor:g}, and the log has a propensity of {log.propensities.min():g}"
+    least = check_number(OWNER, "floor", floor, low=0.0, high=1.0, open_low=True, hint=hint)
+    if log.propensities is not None and log.propensities.min() < least * (1.0 - 1e-9):
+        got = f"got {least:g}, and the log has a propensity of {log.propensities.min():g}"
         raise PrudentError(f"{OWNER}: floor must be at most the smallest propensity, {got}; {hint}")
-    return floor
+    return least
 
 
 def _checked_method(log: Log, method: str | None) -> str:

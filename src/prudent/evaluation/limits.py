@@ -54,11 +54,11 @@ class Samples(NamedTuple):
     def cost(self, rho: float, failure: float) -> Interval:
         """Where σ² − ρμ lies."""
         if len(self.samples) == 1:
-            means = mean_limits(self.samples[0], FOR_MEAN * failure)
-            return Interval(*cost_limits(self.samples[0], rho, means, (1.0 - FOR_MEAN) * failure))
+            (only,) = self.samples
+            return Interval(*cost_limits(only, rho, mean_limits(only, FOR_MEAN * failure), (1.0 - FOR_MEAN) * failure))
         half = failure / (2.0 * len(self.samples))
         means = [mean_limits(sample, half) for sample in self.samples]
-        spreads = [cost_limits(sample, 0.0, limits, half) for sample, limits in zip(self.samples, means, strict=True)]
+        spreads = [cost_limits(sample, 0.0, ends, half) for sample, ends in zip(self.samples, means, strict=True)]
         (low, high), (calm, wild) = np.transpose(means), np.transpose(spreads)
         return split_cost((low, high), (calm, wild), rho, self.shares)
 

@@ -34,13 +34,13 @@ class Log(NamedTuple):
         return np.bincount(self.arms, minlength=len(self.labels))
 
     def constant_propensities(self) -> Array | None:
-        """The propensity of each arm, if it is the same in all of its rounds; the log's policy did not learn then."""
+        """The propensity of each arm, if it is the same in all of its rounds, and they may be so at once."""
         if self.propensities is None:
             return None
         least, most = np.full(len(self.labels), np.inf), np.zeros(len(self.labels))
         np.minimum.at(least, self.arms, self.propensities)
         np.maximum.at(most, self.arms, self.propensities)
-        return most if (most - least <= ROUNDING * most).all() else None
+        return most if (most - least <= ROUNDING * most).all() and most.sum() <= 1.0 + ROUNDING else None
 
 
 def read_log(
@@ -121,16 +121,6 @@ def _checked(names: Mapping[str, str], texts: Mapping[str, Sequence[Any]], numbe
             outcomes=outcomes[order],
             propensities=None if propensities is None else propensities[order],
         )
-    return _consistent(log)
-
-
-def _consistent(log: Log) -> Log:
-    """The log, unless its propensities cannot be probabilities."""
-    constant = log.constant_propensities()
-    if constant is not None and constant.sum() > 1.0 + 1e-6:
-        got = ", ".join(f"{label}: {value:g}" for label, value in zip(log.labels, constant, strict=True))
-        fix = "a propensity is the probability with which the arm of this row was taken, not its weight"
-        raise PrudentError(f"{OWNER}: propensities of all arms must sum to 1 at most, got {shown(got, str)}; {fix}")
     return log
 
 

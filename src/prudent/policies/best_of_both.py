@@ -34,6 +34,13 @@ class BestOfBoth(NamedTuple):
 
     `search="mv-imed"` is the policy `prudent` with n times β in its budgets: there each arm has a budget of its own,
     which follows from the rewards, and nothing is assumed of their range.
+
+    Examples
+    --------
+    >>> from prudent import Agent, BestOfBoth
+    >>> agent = Agent(BestOfBoth(rho=1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     rho: float = UNSET

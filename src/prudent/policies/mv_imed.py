@@ -17,6 +17,13 @@ class MVIMED(NamedTuple):
     to lie close together would be left for too long, and the expected regret would grow as a power of n. Needs no
     range, horizon, prior or draws, and has no unit. Assumes Gaussian rewards; an arm with three equal rewards is taken
     for a constant.
+
+    Examples
+    --------
+    >>> from prudent import MVIMED, Agent
+    >>> agent = Agent(MVIMED(rho=1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     rho: float = UNSET

@@ -18,6 +18,13 @@ class MVLCB(NamedTuple):
     c = 5 is the paper's constant; c = 1 with the unbiased variance is enough on [0, 1] (docs: theory). Unless given,
     δ = 1/n² as in Theorem 1. Assumes rewards in an interval of length b = `range`; the width is then
     (c b² + ρ b)√(log(1/δ)/2s).
+
+    Examples
+    --------
+    >>> from prudent import MVLCB, Agent
+    >>> agent = Agent(MVLCB(rho=1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     rho: float = UNSET

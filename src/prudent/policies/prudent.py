@@ -36,6 +36,13 @@ class Prudent(NamedTuple):
     for a constant at once. The most pulled arm is pulled an eighth of its lead at a time, so runs can leap. Needs no
     range, prior or draws, and has no unit. Assumes rewards that are not far from Gaussian. Without a horizon there are
     no budgets.
+
+    Examples
+    --------
+    >>> from prudent import Agent, Prudent
+    >>> agent = Agent(Prudent(rho=1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     rho: float = UNSET

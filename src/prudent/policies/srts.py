@@ -23,6 +23,13 @@ class SRTS(NamedTuple):
     or with the smallest cost for another measure of mean and variance. Unlike MVTS the mean is drawn given the
     variance, so no scale is needed; `sd` is only the prior's guess and soon forgotten. Only the paper's abstract was at
     hand: its prior and how it regularises the ratio could not be checked. Assumes Gaussian rewards.
+
+    Examples
+    --------
+    >>> from prudent import SRTS, Agent
+    >>> agent = Agent(SRTS(), arms=["a", "b"], horizon=100, support=(0, 1), risk="sharpe(epsilon=0.01)")
+    >>> agent.ask()
+    'a'
     """
 
     risk: RiskMeasure = UNSET

@@ -26,6 +26,12 @@ class MeanVariance(RiskMeasure):
     ρ ≥ 0 is the tolerance for risk; with ρ = 0 only the variance counts. ρ = ∞ means "mean only": the cost is −μ, the
     limit of (σ² − ρ μ)/ρ. Intervals: bounded differences, and the intervals of mean and variance, half of the
     failure each. Assumes independent rewards in [low, high].
+
+    Examples
+    --------
+    >>> from prudent import MeanVariance
+    >>> round(MeanVariance(rho=1).cost("gaussian(1.0, 0.25)"), 3)
+    -0.75
     """
 
     rho: float = 1.0

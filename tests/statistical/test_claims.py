@@ -141,7 +141,7 @@ def test_every_check_says_what_it_said_in_all_worlds(worlds):
             map(same_evidence, lines[world], wanted, map(share_of, wanted))
         )
         lines[world] = wanted if same else lines.get(world, [])
-    then = "If this is meant, look at each line, then pin anew: PIN=1 pytest tests/unit/test_claims.py"
+    then = "If this is meant, look at each line, then pin anew: PIN=1 pytest tests/statistical/test_claims.py"
     assert not (changed := pinned.difference(known, lines, then)), changed
 
 
