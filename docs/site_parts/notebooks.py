@@ -23,7 +23,7 @@ class NotebookParser(MystParser):
     supported = ("ipynb",)
 
     def parse(self, inputstring: str, document: nodes.document) -> None:
-        name = self.env.docname.rpartition("/")[2] + ".ipynb"
+        name = document.settings.env.docname.rpartition("/")[2] + ".ipynb"
         super().parse(as_markdown(inputstring, name), document)
 
 
