@@ -36,7 +36,6 @@ NEWTON = 4
 GUESSED = 8
 """Levels are treated in so many groups; those of a group share the guess g."""
 
-
 Ends = tuple[float, float]
 
 
@@ -87,12 +86,12 @@ def least(sample: Sample, outcomes: Array, guess: Array, more: Array, failure: f
         low, high = (middle, high) if np.exp(np.minimum(capital, 1.0)).sum() >= 1.0 else (low, middle)
     found = max(low - float(offsets.mean()), -float(more.min()))  # no mean is negative
     for _ in range(NEWTON if np.ptp(offsets) > 0.0 else 0):
-        rooms = STAKES[:, None] * (found + offsets)
-        capital = won - np.log1p(rooms).sum(1)
+        means = found + offsets
+        capital = won - np.array([np.log1p(stake * means).sum() for stake in STAKES])
         excess = float(np.logaddexp.reduce(capital))
         if excess <= 0.0:
             break
-        slopes = STAKES * (1.0 / (1.0 + rooms)).sum(1)
+        slopes = np.array([(stake / (1.0 + stake * means)).sum() for stake in STAKES])
         found += excess / float(np.exp(capital - excess) @ slopes)
     return found
 

@@ -26,8 +26,8 @@ MONOTONE = (Distortion, Entropic, EVaR, CPT, Shortfall, ExpectedUtility)
 """Measures that fall as rewards rise, so that a band bounds them."""
 
 FOR_MEAN = 0.1
-"""The share of the failure that goes to the mean where a cost is wanted. It moves the limits of the cost only by the
-square of its own width."""
+"""The share of the failure that goes to the mean where a cost is wanted. With one sample it moves the limits of the
+cost only by the square of its own width."""
 
 
 class Samples(NamedTuple):
@@ -75,13 +75,8 @@ class Samples(NamedTuple):
             return [units[0].running_mean(units[0].rewards, 0.5)]
         means = [np.cumsum(np.append(0.5, unit.rewards)) / np.arange(1, len(unit.rewards) + 2) for unit in units]
         return [
-            sum(
-                (
-                    share * mean[np.searchsorted(rounds, own)]
-                    for share, mean, rounds in zip(self.shares, means, self.rounds, strict=True)
-                ),
-                start=np.zeros(len(own)),
-            )
+            self.shares
+            @ np.array([mean[np.searchsorted(each, own)] for mean, each in zip(means, self.rounds, strict=True)])
             for own in self.rounds
         ]
 
@@ -103,9 +98,12 @@ def _shift(centre: Array, whole: Array, own: Array | None) -> tuple[Array, Array
     `own`, or the same as θ. It is straight in μ and bends down in θ, with the top at θ = μ."""
     if own is None:
         return np.zeros(len(centre)), np.maximum((whole[0] - centre) ** 2, (whole[1] - centre) ** 2)
-    corners = [(theta - centre) * (2.0 * mean - theta - centre) for theta in whole for mean in own]
-    tops = [(theta - centre) * (2.0 * mean - theta - centre) for mean in own for theta in [np.clip(mean, *whole)]]
-    return np.min(corners, axis=0), np.max(tops, axis=0)
+
+    def shift(theta: float, mean: float) -> Array:
+        return (theta - centre) * (2.0 * mean - theta - centre)
+
+    corners = [shift(theta, mean) for theta in whole for mean in own]
+    return np.min(corners, axis=0), np.max([shift(np.clip(mean, *whole), mean) for mean in own], axis=0)
 
 
 def risk_limits(samples: Samples, risk: RiskMeasure, band: Band, failure: float) -> Interval | None:
