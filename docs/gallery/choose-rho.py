@@ -1,7 +1,8 @@
 """The best arm depends on ρ
 
-The cost of an arm is its variance minus ρ times its mean, a straight line in ρ. The lowest line is the best arm. A
-small ρ asks for a steady outcome, and a large one for a high mean.
+The cost of an arm is its variance minus ρ times its mean, a straight line in ρ. The
+lowest line is the best arm. A small ρ asks for a steady outcome, and a large one for
+a high mean.
 """
 
 import matplotlib.pyplot as plt
@@ -9,7 +10,11 @@ import numpy as np
 
 from prudent import Bandit, Gaussian, MeanVariance
 
-arms = {"steady": Gaussian(0.3, 0.05), "middle": Gaussian(0.6, 0.2), "bold": Gaussian(0.9, 0.7)}
+arms = {
+    "steady": Gaussian(0.3, 0.05),
+    "middle": Gaussian(0.6, 0.2),
+    "bold": Gaussian(0.9, 0.7),
+}
 bandit = Bandit(list(arms.values()), names=list(arms))
 rhos = np.linspace(0.0, 3.0, 61)
 costs = np.array([bandit.costs(MeanVariance(rho)) for rho in rhos])

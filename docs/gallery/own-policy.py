@@ -1,7 +1,8 @@
 """A policy of your own
 
-A policy is a `NamedTuple` with a method `score`; the arm with the smallest score is pulled. It is compiled, so it
-runs as fast as the policies of the package. This one explores less than MV-LCB, and on these arms that pays.
+A policy is a `NamedTuple` with a method `score`; the arm with the smallest score is
+pulled. It is compiled, so it runs as fast as the policies of the package. This one
+explores less than MV-LCB, and on these arms that pays.
 """
 
 from typing import NamedTuple
@@ -21,5 +22,16 @@ class Thrifty(NamedTuple):
 
 
 bandit = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
-policies = {"Thrifty": Thrifty(), "MV-LCB": "mv-lcb", "sharp MV-LCB": "mv-lcb(c=1, unbiased=True)"}
-figure = simulate(bandit, policies, risk="mean-variance(rho=1)", horizon=HORIZON, runs=RUNS, snapshots="log").plot()
+policies = {
+    "Thrifty": Thrifty(),
+    "MV-LCB": "mv-lcb",
+    "sharp MV-LCB": "mv-lcb(c=1, unbiased=True)",
+}
+figure = simulate(
+    bandit,
+    policies,
+    risk="mean-variance(rho=1)",
+    horizon=HORIZON,
+    runs=RUNS,
+    snapshots="log",
+).plot()

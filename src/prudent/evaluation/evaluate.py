@@ -79,7 +79,7 @@ def evaluate(
     """What a policy would have received in the rounds of a log: its mean, variance, risks and quantiles.
 
     Each interval holds with probability `level`, for every number of rounds, and also if the log's policy learned from
-    the outcomes. What each method assumes is in docs: evaluation.
+    the outcomes. What each method assumes: docs, evaluation.
 
     Parameters
     ----------
@@ -119,7 +119,10 @@ def evaluate(
     --------
     >>> from prudent import evaluate
     >>> log = {"arm": ["A", "B"] * 200, "reward": [0.7, 0.2, 0.5, 1.0] * 100, "propensity": [0.5] * 400}
-    >>> round(evaluate(log, {"A": 0.9, "B": 0.1}, support=(0, 1))["mean"].estimate, 3)
+    >>> found = evaluate(log, {"A": 0.5, "B": 0.5}, support=(0, 1))
+    >>> [row.name for row in found.rows]
+    ['mean', 'variance', 'cvar(alpha=0.05)', 'quantile 0.05', 'quantile 0.5', 'quantile 0.95']
+    >>> round(found["mean"].estimate, 6)
     0.6
     """
     known = read_log(log, group=group, outcome=outcome, propensity=propensity, time=time)

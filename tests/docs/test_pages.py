@@ -24,8 +24,8 @@ from prudent.text import DOCS as DOCS_ADDRESS
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 MARKDOWN = sorted(DOCS.rglob("*.md"))
-OTHERWISE = ("python", "reference")
-"""Rooms whose pages are looked up and not read."""
+OTHERWISE = ("python", "reference", "contributors")
+"""Rooms whose pages are looked up, or are files of the repository."""
 
 NUMBER = r"-?\d+\.?\d*(?:e-?\d+)?"
 PAGES = [
