@@ -40,5 +40,7 @@ html_show_sourcelink = False
 html_copy_source = False
 html_show_search_summary = False  # it fetches pages, which a browser forbids where the site is opened from a folder
 html_theme_options = {"navigation_with_keys": True}
-math_number_all = False
 html_math_renderer = "mathml"
+
+linkcheck_timeout = 10  # make links
+linkcheck_retries = 2
