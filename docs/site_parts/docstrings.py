@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 from prudent.arms.base import arms
@@ -49,8 +50,22 @@ def process(app: Sphinx, kind: str, name: str, thing: Any, options: Any, lines: 
     example = False
     for i, line in enumerate(lines):
         example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))
-        if not example:
+        if not example and not (kind == "module" and line.startswith("    ")):
             lines[i] = marked_up(line)
+    if kind == "module":  # what is indented there is code or a formula, to be shown as it stands
+        starts = [i for i in range(1, len(lines)) if lines[i].startswith("    ") and not lines[i - 1].strip()]
+        blocks = [i for i in starts if not lines[i - 2].startswith("    ")]
+        for i in reversed(blocks):
+            lines[i:i] = ["::", ""]
+    if kind in ("property", "attribute", "data"):
+        lines.insert(0, "\\ ")  # nothing on the page; else napoleon takes what stands before a colon for a type
+
+
+def dashes(app: Sphinx, tree: nodes.document) -> None:
+    """Called by Sphinx with each page: between a parameter and its words it has two hyphens."""
+    for text in list(tree.findall(nodes.Text)):
+        if text.astext() == " -- ":
+            text.parent.replace(text, nodes.Text(" – "))
 
 
 def signature(app: Sphinx, kind: str, name: str, thing: Any, options: Any, given: str, returned: str) -> Any:
@@ -62,4 +77,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
     app.connect("autodoc-process-docstring", process, priority=400)  # before napoleon
     app.connect("autodoc-process-signature", signature)
+    app.connect("doctree-read", dashes)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -472,7 +472,7 @@ def test_the_result_is_a_table_a_page_and_a_picture(log):
     assert table["quantity"].to_list()[:4] == ["mean", "variance", "cvar(alpha=0.05)", "quantile 0.05"]
     assert ((table["low"] <= table["estimate"]) & (table["estimate"] <= table["high"])).all()
     page = found._repr_html_()
-    assert "0.25 0 + 0.75 1: 600 rounds, by weights, 95 % intervals" in page
+    assert f"0.25 0 + 0.75 1: 600 rounds, worth {found.effective:.0f} of its own, by weights, 95 % intervals" in page
     assert "EUR²" in page
     assert found.assumptions in page.replace("&#x27;", "'")
     assert repr(found) == "<Evaluation: 0.25 0 + 0.75 1, by weights, 600 rounds>"

@@ -114,6 +114,16 @@ def evaluate(
     group, outcome, propensity, time
         The names of the columns of the arm, of the outcome, of the propensity, and of what puts the rows in order, if
         they are not. By default "arm" or "action", "reward", and "propensity" or "pscore".
+
+    Examples
+    --------
+    >>> from prudent import evaluate
+    >>> log = {"arm": ["A", "B"] * 200, "reward": [0.7, 0.2, 0.5, 1.0] * 100, "propensity": [0.5] * 400}
+    >>> found = evaluate(log, {"A": 0.5, "B": 0.5}, support=(0, 1))
+    >>> [row.name for row in found.rows]
+    ['mean', 'variance', 'cvar(alpha=0.05)', 'quantile 0.05', 'quantile 0.5', 'quantile 0.95']
+    >>> round(found["mean"].estimate, 6)
+    0.6
     """
     known = read_log(log, group=group, outcome=outcome, propensity=propensity, time=time)
     level = check_parameter(OWNER, "level", level)

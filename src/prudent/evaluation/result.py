@@ -10,7 +10,7 @@ from prudent.errors import PrudentError, near, shown
 from prudent.evaluation.bands import Band, Steps
 from prudent.risk.base import Interval
 from prudent.runs import as_pandas
-from prudent.text import counted, minus, number
+from prudent.text import count, counted, minus, number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,8 +34,8 @@ class Row(NamedTuple):
 class Evaluation:
     """What a policy would have received, from a log of another one; `evaluate` makes it.
 
-    `rounds` are those of the log and `effective` as many rounds of the policy itself would tell about as much; of a
-    replay they are the rounds that were kept. `law` is the estimated law of outcomes, and `band` the two laws between
+    `rounds` are those of the log, which are worth about `effective` rounds of the policy itself; in a replay these are
+    the rounds that were kept. `law` is the estimated law of outcomes, and `band` the two laws between
     which the true one lies, or None. `notes` say what to be careful about.
 
     Examples
@@ -74,8 +74,8 @@ class Evaluation:
     @property
     def title(self) -> str:
         """What was evaluated, in a line."""
-        sure = f"{100.0 * self.level:g} % intervals"
-        return f"{self.policy}: {counted(self.rounds, 'round')}, by {self.method}, {sure}"
+        worth = f"{counted(self.rounds, 'round')}, worth {count(round(self.effective))} of its own"
+        return f"{self.policy}: {worth}, by {self.method}, {100.0 * self.level:g} % intervals"
 
     def table(self) -> "pl.DataFrame":
         """A row for each quantity: its estimate, and the ends of its interval, which may be missing or infinite."""

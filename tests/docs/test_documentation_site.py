@@ -13,6 +13,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from browser import CHROMIUM, Browser
 
+import newcomer
+
 SITE = Path(__file__).parents[2] / "docs/_build/site"
 PAGES = sorted(SITE.rglob("*.html"))
 pytestmark = pytest.mark.skipif(not PAGES, reason="the documentation is not built; make docs builds it")
@@ -96,6 +98,15 @@ def test_nothing_is_loaded_from_another_host():
     assert not [load for load in loads if urlsplit(load).netloc]
     styles = "".join(path.read_text("utf-8") for path in SITE.rglob("*.css"))
     assert not re.findall(r"@import|url\([\"']?(?:https?:)?//", styles)
+
+
+@pytest.mark.parametrize("role", newcomer.ROLES)
+def test_a_newcomer_finds_the_tutorial_of_their_role_and_copies_the_code_that_is_tested(role):
+    """tests/newcomer.py runs what they copy; tests/docs/test_pages.py runs the pages, which is the same."""
+    pages = newcomer.way(role)
+    source = (SITE.parents[1] / f"tutorials/{role}.md").read_text("utf-8")
+    shown, written = newcomer.code_of(pages[-1]), re.findall(r"```python\n(.*?)```", source, flags=re.DOTALL)
+    assert shown == written, "if the page was changed since the site was built: make docs"
 
 
 @in_chromium
