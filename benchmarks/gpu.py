@@ -47,7 +47,7 @@ def player(bandit: Bandit, spec: str, horizon: int, lanes: bool, block: int) -> 
 def speed(bandit: Bandit, spec: str, runs: int, lanes: bool, block: int = playing.BLOCK) -> tuple[float, float]:
     """Pulls a second, of two launches the faster, and the seconds of the first launch, short and with compiling."""
     record, best = Record.empty(runs, 1, len(bandit)), 0.0
-    horizon = min(100_000, max(2_000, int((2e10 if len(bandit) < 5 else 4e8) / runs)))
+    horizon = min(100_000, max(10_000, int((2e10 if len(bandit) < 5 else 4e8) / runs)))
     started = time.perf_counter()
     assert player(bandit, spec, 100, lanes, block)(0, record) == FINE
     first = time.perf_counter() - started
@@ -109,6 +109,18 @@ def thompson() -> None:
     print(f"{'together':28} {total:7.3f}")
 
 
+def beside() -> None:
+    """The same on two cores of this machine, by the other engines; pulls a second, compiling left out."""
+    print("\npolicy            arms   engine     pulls/s on two cores")
+    for spec, bandit, *_ in ROWS:
+        for engine in ("stepping", "leaping") if spec == "mv-lcb" else ("stepping",):
+            asked: dict[str, Any] = {"risk": "mean-variance(rho=1)", "engine": engine, "workers": 2}
+            count = 20_000 if engine == "leaping" else 100
+            simulate(bandit, spec, runs=100, horizon=1_000, **asked)
+            seconds = simulate(bandit, spec, runs=count, horizon=100_000, **asked).seconds
+            print(f"{spec:16} {len(bandit):5}   {engine:9} {count * 1e5 / seconds:9.2e}", flush=True)
+
+
 def again() -> None:
     """What the first launch takes in a new process, which may compile, and in the next, which finds machine code."""
     print("\nfirst launch in a new process, and in the next:", flush=True)
@@ -128,7 +140,7 @@ def first_launch() -> float:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--blocks", default=str(playing.BLOCK), help="threads of a block to try, such as 32,64,128")
-    parser.add_argument("--only", default="table,thompson,again,rule", help="which parts, by name")
+    parser.add_argument("--only", default="again,table,thompson,beside,rule", help="which parts, by name")
     given = parser.parse_args()
     device.require()
     parts = given.only.split(",")
@@ -136,4 +148,4 @@ if __name__ == "__main__":
         if name == "rule":
             rule(tuple(int(size) for size in given.blocks.split(",")))
         else:
-            {"table": table, "thompson": thompson, "again": again}[name]()
+            {"table": table, "thompson": thompson, "beside": beside, "again": again}[name]()

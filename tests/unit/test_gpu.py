@@ -175,3 +175,21 @@ def test_nothing_of_it_is_imported_before_it_is_asked_for():
 )
 def test_lanes_are_for_few_runs(n_arms, runs, rescored, lanes):
     assert playing.takes_lanes(n_arms, runs, rescored) == lanes
+
+
+def test_studies_name_the_engine_and_check_what_it_can():
+    from prudent.study import Cell, Study
+
+    cells = [Cell(TWO, risks.parse(RISK), policies.parse("mv-lcb"), 100, engine=name) for name in ("stepping", "gpu")]
+    assert cells[0].key() != cells[1].key()
+    asked = {"bandits": {"two": TWO}, "risks": [RISK], "horizons": [100], "runs": 2, "engine": "gpu"}
+    assert [each.cell.engine for each in Study(**asked, policies=["thompson(sd=1)"]).cells] == ["gpu"]
+    with pytest.raises(PrudentError, match="exp-exp cannot run on a GPU here"):
+        _ = Study(**asked, policies=["exp-exp"]).cells
+
+
+def test_on_the_leaderboard_it_takes_what_would_step():
+    from prudent.paper.leaderboard import suites
+
+    taken = [suites.labelled(suites.FIVE, RISK, text, 100, "any") for text in ("mv-lcb(range=1)", "ucb1", "npts-sg")]
+    assert [suites.stepping_on("gpu", each).cell.engine for each in taken] == ["auto", "gpu", "auto"]

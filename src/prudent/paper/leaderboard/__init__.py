@@ -10,6 +10,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from prudent import PrudentError
+from prudent.engine.simulation import ENGINES
 from prudent.paper.leaderboard import ranks, suites
 from prudent.paper.leaderboard.drawing import draw_suite
 from prudent.paper.leaderboard.suites import SUITES
@@ -119,8 +120,10 @@ SETTINGS = "\n\n".join(
 )
 
 
-def board(more: Sequence[str] = ()) -> PaperFigure:
-    """The leaderboard, with `more` policies in it."""
+def board(more: Sequence[str] = (), engine: str = "auto") -> PaperFigure:
+    """The leaderboard, with `more` policies in it; what would take every round runs on the `engine`, if it can."""
+    if engine not in ENGINES:
+        raise PrudentError(f"paper: engine must be one of {', '.join(ENGINES)}, got {engine!r}")
     joined = {each.labels["player"] for some in suites.cells(more).values() for each in some} if more else set()
     for text in more:
         if text not in joined:
@@ -135,7 +138,7 @@ def board(more: Sequence[str] = ()) -> PaperFigure:
         "problem over that of the best policy there, and policies are in the order of their mean ranks.",
         settings=SETTINGS,
         paper_says="The paper compares MV-LCB with ExpExp; the others are from the literature since.",
-        cells=partial(suites.cells, more),
+        cells=partial(suites.cells, more, engine),
         tables=partial(tables, more=more),
         draw=draw,
         finding=finding,
