@@ -28,9 +28,10 @@ types: $(VENV)/test-ready
 tests: $(VENV)/test-ready
 	$(BIN)/pytest tests/unit tests/properties tests/figures tests/service
 
-# Laws by statistics, published numbers, and random input: what takes long, and seldom fails where the others pass.
+# Laws by statistics, published numbers, random input, and all that the documentation says: what takes long, and seldom
+# fails where the others pass. If there is a site (make docs), it is looked at too.
 deep: $(VENV)/test-ready
-	$(BIN)/pytest tests/statistical tests/fuzz
+	$(BIN)/pytest tests/statistical tests/fuzz tests/docs
 
 # The first thing to run after a change: what can be told in 90 seconds, once kernels are compiled.
 quick: $(VENV)/test-ready
@@ -39,6 +40,7 @@ quick: $(VENV)/test-ready
 # The documentation as a folder of static files, which opens without a server: docs/_build/site/index.html
 SPHINX := -W --keep-going --quiet --doctree-dir docs/_build/read
 docs: $(VENV)/docs-ready
+	rm -rf docs/_build/site
 	$(BIN)/python -m sphinx -b html $(SPHINX) docs docs/_build/site
 
 # Addresses on other hosts, which may be down today; `make docs` checks all others.

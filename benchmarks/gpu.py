@@ -16,13 +16,14 @@ from prudent import Bandit, Gaussian, simulate
 from prudent.arms import encode
 from prudent.engine.gpu import device, playing
 from prudent.engine.record import FINE, Record
-from prudent.paper.configurations import CONFIGURATIONS
 from prudent.policies.base import Setting, policies
 from prudent.policies.binding import bind
 from prudent.risk.base import risks
 
 FIGURE_2 = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
-CONFIGURATION_1 = CONFIGURATIONS[1]
+MEANS = (0.1, 0.2, 0.23, 0.27, 0.32, 0.32, 0.34, 0.41, 0.43, 0.54, 0.55, 0.56, 0.67, 0.71, 0.79)
+VARIANCES = (0.05, 0.34, 0.28, 0.09, 0.23, 0.72, 0.19, 0.14, 0.44, 0.53, 0.24, 0.36, 0.56, 0.49, 0.85)
+CONFIGURATION_1 = Bandit([Gaussian(*law) for law in zip(MEANS, VARIANCES, strict=True)])
 ROWS = (
     ("mv-lcb", FIGURE_2, 9.4e9, 5.6e10),
     ("thompson(sd=1)", CONFIGURATION_1, 2.2e9, 6.7e9),
@@ -46,7 +47,7 @@ def player(bandit: Bandit, spec: str, horizon: int, lanes: bool, block: int) -> 
 def speed(bandit: Bandit, spec: str, runs: int, lanes: bool, block: int = playing.BLOCK) -> tuple[float, float]:
     """Pulls a second, of two launches the faster, and the seconds of the first launch, short and with compiling."""
     record, best = Record.empty(runs, 1, len(bandit)), 0.0
-    horizon = max(1_000, int((2e9 if len(bandit) < 5 else 4e8) / runs))
+    horizon = min(100_000, max(10_000, int((2e10 if len(bandit) < 5 else 4e8) / runs)))
     started = time.perf_counter()
     assert player(bandit, spec, 100, lanes, block)(0, record) == FINE
     first = time.perf_counter() - started
@@ -76,7 +77,9 @@ def table() -> None:
 
 def rule(blocks: tuple[int, ...]) -> None:
     """Both kernels by the number of arms and runs."""
-    print("\npolicy            arms      runs   threads     lanes   faster   the rule   pulls/s; by block " + str(blocks))
+    print(
+        "\npolicy            arms      runs   threads     lanes   faster   the rule   pulls/s; by block " + str(blocks)
+    )
     for spec, rescored in RULE:
         for n_arms in (2, 5, 15, 32):
             bandit = Bandit([Gaussian(0.05 * i, 0.2) for i in range(n_arms)])
@@ -102,22 +105,42 @@ def thompson() -> None:
         simulate(CONFIGURATION_1, spec, runs=5_000, **asked | {"horizon": 100})
         runs = simulate(CONFIGURATION_1, spec, runs=5_000, **asked)
         total += runs.seconds
-        print(f"{spec:28} {runs.seconds:7.3f}   regret {runs.regret().mean():.5f}", flush=True)
+        print(f"{spec:28} {runs.seconds:7.3f}   gap regret {runs.gap_regret().mean():.4f}", flush=True)
     print(f"{'together':28} {total:7.3f}")
 
 
+def beside() -> None:
+    """The same on two cores of this machine, by the other engines; pulls a second, compiling left out."""
+    print("\npolicy            arms   engine     pulls/s on two cores")
+    for spec, bandit, *_ in ROWS:
+        for engine in ("stepping", "leaping") if spec == "mv-lcb" else ("stepping",):
+            asked: dict[str, Any] = {"risk": "mean-variance(rho=1)", "engine": engine, "workers": 2}
+            count = 20_000 if engine == "leaping" else 100
+            simulate(bandit, spec, runs=100, horizon=1_000, **asked)
+            seconds = simulate(bandit, spec, runs=count, horizon=100_000, **asked).seconds
+            print(f"{spec:16} {len(bandit):5}   {engine:9} {count * 1e5 / seconds:9.2e}", flush=True)
+
+
 def again() -> None:
-    """What the first launch takes in a new process, where the machine code is kept on disk."""
-    print("\nin a new process, with machine code kept on disk:", flush=True)
-    code = "import gpu; print(f'  {gpu.speed(gpu.CONFIGURATION_1, \"mvts(sd=1)\", 5_000, True)[1]:.2f} s, first launch')"
+    """What the first launch takes in a new process, which may compile, and in the next, which finds machine code."""
+    print("\nfirst launch in a new process, and in the next:", flush=True)
     folder = os.path.dirname(os.path.abspath(__file__))
-    subprocess.run([sys.executable, "-c", f"import sys; sys.path.insert(0, {folder!r}); {code}"], check=True)
+    code = f"import sys; sys.path.insert(0, {folder!r}); import gpu; print(round(gpu.first_launch(), 2), 's')"
+    for _ in range(2):
+        subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
+
+
+def first_launch() -> float:
+    """Seconds of a short simulation, the second of this process; the first, of another policy, starts the GPU."""
+    asked: dict[str, Any] = {"risk": "mean-variance(rho=1)", "horizon": 100, "runs": 100, "engine": "gpu"}
+    simulate(FIGURE_2, "mv-lcb", **asked)
+    return simulate(CONFIGURATION_1, "mvts(sd=1)", **asked).seconds
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--blocks", default=str(playing.BLOCK), help="threads of a block to try, such as 32,64,128")
-    parser.add_argument("--only", default="table,thompson,again,rule", help="which parts, by name")
+    parser.add_argument("--only", default="again,table,thompson,beside,rule", help="which parts, by name")
     given = parser.parse_args()
     device.require()
     parts = given.only.split(",")
@@ -125,4 +148,4 @@ if __name__ == "__main__":
         if name == "rule":
             rule(tuple(int(size) for size in given.blocks.split(",")))
         else:
-            {"table": table, "thompson": thompson, "again": again}[name]()
+            {"table": table, "thompson": thompson, "beside": beside, "again": again}[name]()

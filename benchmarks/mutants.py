@@ -51,7 +51,7 @@ TESTS = {
     "unit/test_plan statistical/test_leaping",
     "arrays": "unit/test_arms unit/test_hostile unit/test_portfolio_hostile",
     "bandit": "unit/test_bandit unit/test_hostile unit/test_theory unit/test_runs",
-    "catalogue": "unit/test_catalogue unit/test_docs",
+    "catalogue": "unit/test_catalogue docs/test_pages",
     "cli": "unit/test_tables unit/test_cli unit/test_cli_trouble unit/test_cli_estimate unit/test_horizons "
     "unit/test_cli_study unit/test_catalogue unit/test_plan unit/test_errors unit/test_evaluation "
     "figures/test_portfolio_figures figures/test_paper service/test_cli_trial fuzz/test_widths",

@@ -16,6 +16,7 @@ smartquotes = False  # they would turn --option into a dash
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinxcontrib.bibtex"]
 extensions += ["site_parts.mathml", "site_parts.citations", "site_parts.docstrings", "site_parts.generated"]
+extensions += ["site_parts.notebooks"]
 exclude_patterns = ["_build"]
 default_role = "code"
 
@@ -39,5 +40,7 @@ html_show_sourcelink = False
 html_copy_source = False
 html_show_search_summary = False  # it fetches pages, which a browser forbids where the site is opened from a folder
 html_theme_options = {"navigation_with_keys": True}
-math_number_all = False
 html_math_renderer = "mathml"
+
+linkcheck_timeout = 10  # make links
+linkcheck_retries = 2

@@ -7,6 +7,7 @@ from typing import Any
 from pybtex.plugin import register_plugin
 from pybtex.style.formatting.unsrt import Style
 from pybtex.style.labels import BaseLabelStyle
+from pybtex.style.sorting import BaseSortingStyle
 from sphinx.application import Sphinx
 
 from prudent.catalogue import bibliography
@@ -24,11 +25,18 @@ class ByKey(BaseLabelStyle):
             yield entry.key
 
 
+class InOrder(BaseSortingStyle):
+    """Entries in the order of their keys."""
+
+    def sorting_key(self, entry: Any) -> str:
+        return str(entry.key).lower()
+
+
 class KeyStyle(Style):
     """Authors, title, place and year, in the order of the keys."""
 
     default_label_style = ByKey
-    default_sorting_style = "none"
+    default_sorting_style = InOrder
 
 
 def cited(text: str, role: str) -> str:

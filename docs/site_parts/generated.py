@@ -23,7 +23,8 @@ OURS = re.compile(rf"\]\({DOCS}([\w/-]+)\.html(#[\w-]+)?\)")
 
 MADE = re.compile(r"^<!-- made: (\w+) ?(.*?) -->$", flags=re.MULTILINE)
 WITH_MEMBERS = (
-    "Law RiskMeasure Bandit Comparison Agent Runs Searches BestSequence SequenceRegret PortfolioBandit PortfolioRuns"
+    "Law RiskMeasure Bandit Comparison Agent Runs Searches Evaluation BestSequence SequenceRegret PortfolioBandit"
+    " PortfolioRuns Study Store Advice"
 )
 """Classes whose methods are for users; those of policies, laws and measures are the contract of their kind."""
 

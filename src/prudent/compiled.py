@@ -165,6 +165,10 @@ def helper(function: F) -> F:
     return marked
 
 
+in_line: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
+"""What `in_kernels` was told to put in line, and what stands for it: only the CPU's compiler can."""
+
+
 def in_kernels(plain: Callable[..., Any], *, inline: bool = False) -> Callable[[F], F]:
     """Inside kernels `plain` is what the function below returns, which is called with the types of its arguments.
 
@@ -173,6 +177,8 @@ def in_kernels(plain: Callable[..., Any], *, inline: bool = False) -> Callable[[
     """
 
     def register(choose: F) -> F:
+        if inline:
+            in_line.append((plain, choose))
         kind = "always" if inline else "never"
         overload(plain, strict=False, inline=kind, jit_options={"no_cfunc_wrapper": True})(choose)
         return choose
@@ -223,11 +229,18 @@ def policy_type(element_types: tuple[Any, ...], policy: type) -> PolicyType:
     return _present.setdefault(made.key, made)
 
 
+def with_methods(value: Any) -> Any:
+    """A `NamedTuple` of a compilable class that was made inside a kernel, so that its methods can be called there."""
+    return value
+
+
 @intrinsic  # type: ignore[untyped-decorator]
-def with_methods(_: Any, value: Any) -> Any:
-    """Inside kernels: a `NamedTuple` of a compilable class that was made there, so that its methods can be called."""
+def _with_methods(_: Any, value: Any) -> Any:
     made = policy_type(tuple(value.types), value.instance_class)
     return made(value), lambda context, builder, signature, args: impl_ret_borrowed(context, builder, made, args[0])
+
+
+in_kernels(with_methods)(lambda value: lambda value: _with_methods(value))  # noqa: PLW0108, since Numba wants a function
 
 
 def as_compiled(policy: Any) -> Any:

@@ -214,16 +214,22 @@ OPTIONS: dict[str, dict[str, Any]] = {
 """The kinds of files, by their endings. No date is in them, so that the same figure makes the same file."""
 
 
-def save(figure: Figure, path: Path, endings: Sequence[str] = ("svg", "png"), *, exact: bool = False) -> list[Path]:
+def save(
+    figure: Figure, path: Path, endings: Sequence[str] = ("svg", "png"), *, exact: bool = False, title: str = ""
+) -> list[Path]:
     """The figure as SVG and PNG next to each other, or as files with these endings, of `svg`, `png` and `pdf`.
 
-    The margins are cut off, unless the size of the figure is to be `exact`.
+    The margins are cut off, unless the size of the figure is to be `exact`. The files carry the `title`, which says in
+    a line what is seen.
     """
     made = []
     for ending in endings:
         if ending not in OPTIONS:
             raise PrudentError(f"save: endings must be of {', '.join(OPTIONS)}, got {shown(ending)}")
         drawn, margins = io.BytesIO(), None if exact else "tight"
-        figure.savefig(drawn, bbox_inches=margins, format=ending, **OPTIONS[ending])
+        options = OPTIONS[ending]
+        if title:
+            options = options | {"metadata": {**options.get("metadata", {}), "Title": title}}
+        figure.savefig(drawn, bbox_inches=margins, format=ending, **options)
         made.append(files.write(path.with_suffix(f".{ending}"), drawn.getvalue()))
     return made

@@ -98,7 +98,8 @@ def simulate(
         for a batch at a time (docs: live).
     engine
         "leaping" is exact in law and costs hardly more for a longer horizon (docs: leaping); "stepping" plays every
-        round; "interpreted" does so in Python, which environments, learners and delays need; "auto" chooses.
+        round; "gpu" does so on an NVIDIA GPU (docs: gpu); "interpreted" does so in Python, which environments, learners
+        and delays need; "auto" chooses, but never the GPU, which draws other random numbers.
     scale
         How large rewards are. By default a policy runs as published, on the rewards as they are; on arms that it was
         not made for, a warning says so. "auto" takes what the policy leaves open (`range`, `sd`, `low`, `high`, …) from

@@ -6,6 +6,7 @@ import click
 
 from prudent.cli import bounds, catalogue, evaluate, paper, plan, portfolio, serve, simulate, study, trial, warm_up
 from prudent.cli.trouble import orderly_end, report, short_warnings, shortened
+from prudent.text import DOCS
 
 
 class Commands(click.Group):
@@ -28,7 +29,7 @@ class Commands(click.Group):
             ctx.exit(2)
 
 
-@click.group(cls=Commands)
+@click.group(cls=Commands, epilog=f"Documentation: {DOCS}")
 @click.version_option(package_name="prudent")
 @click.option("--debug", is_flag=True, envvar="PRUDENT_DEBUG", help="Show Python's traceback of an error as well.")
 def main(debug: bool) -> None:

@@ -124,8 +124,9 @@ def bind(given: Policy, setting: Setting) -> Any:
 
 def _check_score(given: Policy, ready: Any) -> None:
     """What a score needs is read off its own names, so it must be written in the class, with those names."""
-    names = score_names(type(ready)) if "score" in vars(type(ready)) else ()
-    declared = declares_draws(type(ready))
+    kind: Any = type(ready)
+    names = score_names(kind) if "score" in vars(kind) else ()
+    declared = declares_draws(kind)
     if not (names[:1] == ("arm",) and len(names) in (2, 3) if declared else fits(names)):
         raise PrudentError(
             f"{spec(given)}: score must take {WHAT_A_SCORE_TAKES}, in this order,"
@@ -144,7 +145,8 @@ def _check_score(given: Policy, ready: Any) -> None:
 
 def _check_draws(given: Policy, ready: Any) -> None:
     """A number from each law goes to the score."""
-    laws, wanted = ready.draws(Arm(4, 0.5, 0.25)), len(score_names(type(ready))) - 1
+    kind: Any = type(ready)
+    laws, wanted = ready.draws(Arm(4, 0.5, 0.25)), len(score_names(kind)) - 1
     if not (isinstance(laws, tuple) and all(isinstance(law, LAWS) for law in laws) and len(laws) == wanted):
         fix = "write return (normal(…),) for one, and import the laws from prudent.policies.posteriors"
         raise PrudentError(

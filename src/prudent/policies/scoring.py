@@ -93,7 +93,8 @@ FORMS: dict[tuple[str, ...], Callable[..., Any]] = {
 
 def score_of(policy: Any, arm: Any, best_cost: float, t: int, rng: Any, kept: Any) -> float:
     """The policy's score of an arm, passing only what its `score` asks for."""
-    return float(_form(type(policy))(policy, arm, best_cost, t, rng, kept))
+    kind: Any = type(policy)
+    return float(_form(kind)(policy, arm, best_cost, t, rng, kept))
 
 
 @cache

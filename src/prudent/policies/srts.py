@@ -11,6 +11,9 @@ from prudent.policies.posteriors import drawn
 from prudent.policies.vts import believed_variance
 from prudent.risk.base import RiskMeasure
 
+NO_REWARDS = np.empty(0)
+"""A measure of mean and variance looks at none; not made anew in every score, because not every target can."""
+
 
 @policies.add("srts", serves="sharpe")
 class SRTS(NamedTuple):
@@ -40,4 +43,4 @@ class SRTS(NamedTuple):
     def score(self, arm: Arm, rng: Any) -> float:
         variance = drawn(believed_variance(arm, self.sd), rng)
         mean = arm.mean + rng.standard_normal() * math.sqrt(variance / arm.pulls)
-        return float(self.risk.estimate(mean, variance, np.empty(0)))
+        return float(self.risk.estimate(mean, variance, NO_REWARDS))

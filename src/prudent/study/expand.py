@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from prudent.arms.base import Law, arms
 from prudent.bandit import Bandit
 from prudent.engine.scaffold import LONGEST
-from prudent.engine.simulation import choose_engine
+from prudent.engine.simulation import ENGINES, choose_engine
 from prudent.errors import PrudentError, check_integer, near, shown
 from prudent.learners import described, is_learner
 from prudent.policies.base import Setting, policies
@@ -59,7 +59,6 @@ NO_WORLDS = (
     " it with simulate(environment, [policy, …], …)"
 )
 POLICY = "a spec such as 'mv-lcb', or a policy such as MVLCB()"
-ENGINES = ("auto", "stepping", "leaping")
 REGISTRIES: dict[str, Registry[Any]] = {"bandits": arms, "risks": risks, "policies": policies}
 Progress = Callable[[int, int], Any]
 """Called with the number of cells made so far, and of all."""
@@ -337,8 +336,8 @@ def check_fit(policy: Any, risk: RiskMeasure, horizon: int, bandit: Bandit, engi
     units = units_of(scale, bandit)
     bound = bind(policy, Setting.of(bandit, risk, horizon, units))
     check_rewards(fitted(policy, units), bandit.support)
-    if engine == "leaping":
-        choose_engine("leaping", bandit, policy, bound)
+    if engine != "auto":
+        choose_engine(engine, bandit, policy, bound)
     return True
 
 

@@ -6,6 +6,7 @@ This file and `kernels` alone know CUDA, and nothing imports them before a GPU i
 import math
 from collections.abc import Callable
 from functools import cache, partial
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from numba import types
 from numba.misc.special import typeof
 
-from prudent.compiled import Kernel, MachineCode, PolicyType, policy_type
+from prudent.compiled import Kernel, MachineCode, PolicyType, in_line, policy_type
 from prudent.errors import PrudentError
 
 NEEDS = "simulate: engine 'gpu' needs"
@@ -28,7 +29,7 @@ def require() -> None:
     from numba.cuda.cudadrv.driver import driver
     from numba.cuda.cudadrv.error import CudaSupportError
 
-    if not hasattr(driver, "lib"):
+    if "lib" not in vars(driver):
         raise PrudentError(f"{NEEDS} an NVIDIA driver, and this machine has none; {FIX}")
     try:
         count = driver.get_device_count()
@@ -42,18 +43,21 @@ def require() -> None:
 @cache
 def teach() -> None:
     """Make kernels of this package known to the compiler for GPUs, and functions of NumPy that it lacks."""
-    lacking = not hasattr(np, "row_stack")  # of NumPy 2.5, and numba-cuda 0.30 looks for it
+    lacking = "row_stack" not in dir(np)  # in NumPy 2.5 it is gone, and numba-cuda 0.30 looks for it once
     if lacking:
-        np.row_stack = np.vstack  # type: ignore[attr-defined]
+        vars(np)["row_stack"] = np.vstack
     try:
-        import numba.cuda.np.arrayobj
+        import_module("numba.cuda.np.arrayobj")
     finally:
         if lacking:
-            del np.row_stack  # type: ignore[attr-defined]
+            del vars(np)["row_stack"]
     from numba.cuda.core import config
+    from numba.cuda.extending import overload
     from numba.cuda.typing.typeof import typeof_impl
     from numba.cuda.ufuncs import ufunc_db
 
+    for function, choose in in_line:
+        overload(function, strict=False)(choose)
     config.CUDA_LOW_OCCUPANCY_WARNINGS = False  # there may be few runs
     typeof_impl.register(Kernel)(lambda value, _: _device_function(value))
     for function, plain in ((np.sqrt, math.sqrt), (np.exp, math.exp), (np.expm1, math.expm1), (np.log1p, math.log1p)):
@@ -84,7 +88,9 @@ class DeviceFunction(types.Dispatcher):  # type: ignore[misc]
         return _compiled(self._called.form(args).py_func)
 
 
-_device_function = cache(DeviceFunction)
+@cache
+def _device_function(called: Any) -> DeviceFunction:
+    return DeviceFunction(called)
 
 
 @cache
@@ -94,11 +100,11 @@ def _compiled(function: Callable[..., Any]) -> Any:
     return cuda.jit(device=True)(function)
 
 
-def cached(function: Callable[..., Any]) -> Any:
+def cached(function: Callable[..., Any], **options: Any) -> Any:
     """A kernel of a GPU, whose machine code is kept on disk as that of other kernels is."""
     from numba import cuda
 
-    compiled = cuda.jit(cache=True)(function)
+    compiled = cuda.jit(cache=True, **options)(function)
     compiled._cache._cache_file = MachineCode(compiled._cache, "gpu")
     return compiled
 
@@ -106,14 +112,15 @@ def cached(function: Callable[..., Any]) -> Any:
 def learn(value: Any) -> None:
     """Make the classes of a policy and its parts, or of laws, known to the compiler for GPUs."""
     if isinstance(typeof(value), PolicyType):
-        _learn_class(type(value))
+        kind: Any = type(value)
+        _learn_class(kind)
         for part in value:
             if hasattr(part, "_fields"):
                 learn(part)
 
 
 @cache
-def _learn_class(kind: type) -> None:
+def _learn_class(kind: Any) -> None:
     from numba.cuda.typing.typeof import typeof as device_typeof
     from numba.cuda.typing.typeof import typeof_impl
 

@@ -1,8 +1,8 @@
 """Philox4x32-10 [Salmon11] under the names of a NumPy Generator's methods, as plain Python that kernels compile.
 
-It is a function of a key and a counter, so a stream needs no memory of what was drawn before. The key tells the seed and
-the cell, the counter the run, the round (from 0), whose stream it is, and how many blocks of the stream were taken. So
-rewards and scores depend neither on the number of runs nor on which thread computes them.
+It is a function of a key and a counter, so a stream needs no memory of what was drawn before. The key stands for the
+seed and the cell. The counter holds the run, the round (from 0), whose stream it is, and how many blocks of the stream
+were taken. So rewards and scores depend neither on the number of runs nor on which thread computes them.
 
 Normals come in pairs. The second of a pair is left for the next call in an even round and in the odd one after it:
 then neighbouring threads, each with an arm of its own, compute pairs in the same rounds.
@@ -39,8 +39,9 @@ def philox(key: Any, block: Any, t: Any, run: Any, owner: Any) -> tuple[Any, Any
     c0, c1, c2, c3 = np.uint32(block), np.uint32(t), np.uint32(run), np.uint32(owner)
     for _ in range(10):
         one, two = FIRST * np.uint64(c0), SECOND * np.uint64(c2)
-        c0, c1 = np.uint32(two >> HALF) ^ c1 ^ k0, np.uint32(two)
-        c2, c3 = np.uint32(one >> HALF) ^ c3 ^ k1, np.uint32(one)
+        # Back to 32 bits at every step, since Numba widens, and GPUs multiply 32 bits by 32 at once.
+        c0, c1 = np.uint32(np.uint32(two >> HALF) ^ c1 ^ k0), np.uint32(two)
+        c2, c3 = np.uint32(np.uint32(one >> HALF) ^ c3 ^ k1), np.uint32(one)
         k0, k1 = np.uint32(k0 + FIRST_STEP), np.uint32(k1 + SECOND_STEP)
     return (np.uint64(c1) << HALF) | np.uint64(c0), (np.uint64(c3) << HALF) | np.uint64(c2)
 

@@ -19,9 +19,11 @@ from prudent.engine.record import BAD_SCORE, FINE
 from prudent.policies.base import Arm
 from prudent.policies.scoring import own_cost, score_of
 
-WARP = 32
 ALL = 0xFFFFFFFF
 """Every lane of a warp."""
+
+REGISTERS = 80
+"""Of a thread that plays a run: with so few, 100,000 runs are in an H200 at once, a fifth faster than with more."""
 
 
 @cache
@@ -43,7 +45,7 @@ def of_threads(n_arms: int, rescored: bool, ties: bool, gaussian: bool) -> Any:
             if end != FINE:
                 status[0] = end
 
-    return cached(run_in_thread)
+    return cached(run_in_thread, max_registers=REGISTERS)
 
 
 @cache

@@ -6,8 +6,6 @@ Arrays of the size of a run come from outside, because each target has its own w
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from prudent.arms.sampling import Laws, draw, draw_block, include, merge
 from prudent.arrays import Array, Counts
 from prudent.compiled import helper, in_kernels, with_methods

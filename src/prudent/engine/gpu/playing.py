@@ -1,16 +1,19 @@
 """Runs on a GPU: which policies and laws it takes, which kernel, and how runs are cut."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from numba.core.errors import NumbaError
 
 from prudent.arms.sampling import GaussianLaws, Laws, may_tie
 from prudent.arrays import Counts
+from prudent.compiled import public_methods
 from prudent.compiling import Compiling, patience
 from prudent.engine.gpu import device
-from prudent.engine.gpu.generator import key_of
+from prudent.engine.gpu.generator import Philox, key_of
 from prudent.engine.record import COMPLAINTS, FINE, HALTED, Record
 from prudent.engine.scaffold import Job
 from prudent.engine.threads import is_halted
@@ -19,6 +22,9 @@ from prudent.policies.scoring import compares, needs_no_clock, reads_rewards
 
 MOST_ARMS = 1_000
 """Their statistics are in the memory of a thread."""
+
+MOST_LANES = 32
+"""Threads of a warp, which exchange numbers without memory."""
 
 MOST_ROUNDS = 2**31 - 1
 """Pulls are counted by 32 bits there."""
@@ -33,7 +39,7 @@ NUMBERS = 2**27
 """Numbers of the record in one launch at most, a GiB."""
 
 BLOCK = 64
-"""Threads of a block."""
+"""Threads of a block; 32 and 128 are as fast."""
 
 
 def obstacle(ready: Any, n_arms: int, batch: int) -> str:
@@ -50,13 +56,17 @@ def obstacle(ready: Any, n_arms: int, batch: int) -> str:
 
 
 def takes_lanes(n_arms: int, runs: int, rescored: bool) -> bool:
-    """Whether a lane for each arm is faster than a thread for each run; `benchmarks/gpu.py` measured it on an H200."""
-    return rescored and 3 <= n_arms <= 32 and runs * n_arms <= 2**18
+    """Whether a lane for each arm is faster than a thread for each run, as `benchmarks/gpu.py` measured on an H200.
+
+    Where every arm is scored in every round, lanes share the work, until there are threads enough without. Where only
+    the pulled arm is, the other lanes wait, so that this pays only as long as lanes would be idle anyway.
+    """
+    if n_arms > MOST_LANES:
+        return False
+    return runs <= 30_000 if rescored else runs * n_arms <= 80_000
 
 
-def play(
-    job: Job, cell: str, subject: str, ready: Any, laws: Laws, best: int, rounds: Counts, record: Record
-) -> float:
+def play(job: Job, cell: str, subject: str, ready: Any, laws: Laws, best: int, rounds: Counts, record: Record) -> float:
     """Fill the record with the runs of a cell; the seconds it took."""
     if rounds[-1] > MOST_ROUNDS or job.runs > MOST_RUNS:
         most = f"{MOST_ROUNDS:,} rounds and {MOST_RUNS:,} runs"
@@ -65,7 +75,7 @@ def play(
     n_arms, started = record.pulls.shape[2], time.perf_counter()
     lanes = takes_lanes(n_arms, job.runs, is_rescored(ready)) and not equal_scores(laws, n_arms)
     size = max(1, min(AT_ONCE, NUMBERS // (len(Record._fields) * len(rounds) * n_arms)))
-    with Compiling(subject):
+    with _explained(), Compiling(subject):
         play_from = player(ready, laws, best, rounds, n_arms, key_of(job.seed, cell), lanes=lanes)
         for first in range(0, job.runs, size):
             part = record.part(slice(first, first + size))
@@ -83,22 +93,23 @@ def player(
 
     Neither `lanes`, whether a run has a lane for each arm, nor the threads of a `block` change the results.
     """
+    device.teach()
     from numba import cuda
 
     from prudent.engine.gpu import kernels
 
     device.learn(ready)
     device.learn(laws)
-    gaussian, ties = type(laws) is GaussianLaws, equal_scores(laws, n_arms)
+    rescored, gaussian = is_rescored(ready), type(laws) is GaussianLaws
     if lanes:
-        kernel, threads = kernels.of_lanes(n_arms, is_rescored(ready), compares(type(ready)), gaussian), kernels.width(n_arms)
+        kernel, threads = kernels.of_lanes(n_arms, rescored, compares(type(ready)), gaussian), kernels.width(n_arms)
     else:
-        kernel, threads = kernels.of_threads(n_arms, is_rescored(ready), ties, gaussian), 1
+        kernel, threads = kernels.of_threads(n_arms, rescored, equal_scores(laws, n_arms), gaussian), 1
     there, snapshots = type(laws)(*map(cuda.to_device, laws)), cuda.to_device(rounds)
 
     def play(first: int, record: Record) -> int:
         runs, status = len(record.pulls), cuda.to_device(np.full(1, FINE))
-        copy = Record(*(cuda.device_array(array.shape, array.dtype) for array in record))
+        copy: Any = Record(*(cuda.device_array(array.shape, array.dtype) for array in record))
         tail = (snapshots, copy, np.uint64(key), first)
         with patience():
             kernel[-(-runs * threads // block), block](ready, there, *tail, status)
@@ -109,6 +120,18 @@ def player(
         return int(status.copy_to_host()[0])
 
     return play
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Where the code of a policy or law is refused, say which draws there are: a user's own may ask for others."""
+    try:
+        yield
+    except PrudentError as error:
+        if isinstance(error.__cause__, NumbaError):
+            methods = ", ".join(sorted(public_methods(Philox).keys() - {"bits"}))
+            raise PrudentError(f"{error}; of rng, a GPU has only {methods}") from error.__cause__
+        raise
 
 
 def is_rescored(ready: Any) -> bool:

@@ -24,9 +24,18 @@ from prudent.text import DOCS as DOCS_ADDRESS
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 MARKDOWN = sorted(DOCS.rglob("*.md"))
+OTHERWISE = ("python", "reference", "contributors")
+"""Rooms whose pages are looked up, or are files of the repository."""
+
 NUMBER = r"-?\d+\.?\d*(?:e-?\d+)?"
 PAGES = [
     "README.md",
+    "docs/start/index.md",
+    "docs/tutorials/researcher.md",
+    "docs/tutorials/practitioner.md",
+    "docs/tutorials/contributor.md",
+    "docs/concepts/regret.md",
+    "docs/concepts/confidence.md",
     "docs/researchers/arms.md",
     "docs/practitioners/identification.md",
     "docs/concepts/leaping.md",
@@ -101,6 +110,22 @@ def test_a_room_lists_all_of_its_pages():
     assert {str(page.relative_to(DOCS).with_suffix("")) for page in MARKDOWN} - listed == set()
 
 
+@pytest.mark.parametrize("page", [page for page in MARKDOWN if page.parent.name not in OTHERWISE], ids=str)
+def test_a_page_starts_with_what_the_reader_can_do_after_it(page):
+    text = page.read_text("utf-8")
+    if page != DOCS / "index.md" and not text.startswith("```{include}"):
+        assert re.match(r"# .+\n+After (this|these|a) ", text)
+
+
+def test_formulas_are_no_raw_tex():
+    """Subscripts and powers in prose stand between dollars; code is code."""
+    raw = re.compile(r"[A-Za-zα-ωΓΔΣ̂̃]_(?:\{|\*|[ijnt]\b)|\^[{(]")
+    for page in MARKDOWN:
+        text = re.sub(r"^ *```.*?^ *```|^\$\$.*?^\$\$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+        text = re.sub(r"`[^`]*`|\$[^$]*\$|\]\([^)]*\)", "", text)
+        assert raw.findall(text) == [], page
+
+
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(str(page.relative_to(ROOT)) for page in MARKDOWN)])
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#:]+)[)#]", (ROOT / page).read_text("utf-8")):
@@ -122,15 +147,17 @@ def test_the_address_of_the_documentation_is_the_same_everywhere():
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
     assert f'url: "{DOCS_ADDRESS}"' in citation
     assert f'repository-code: "{urls["Source"]}"' in citation
+    assert f"\nversion: {prudent.__version__}\n" in citation
+    assert DOCS_ADDRESS in catalogue.package_entry()
 
 
 def test_the_package_names_pages_that_exist():
-    """Docstrings say (docs: leaping), for the page of that name in any room; messages have the whole address."""
+    """Docstrings say (docs: leaping), for the page or room of that name; messages have the whole address."""
     texts = [path.read_text("utf-8") for path in [*(ROOT / "src").rglob("*.py"), ROOT / "CHANGELOG.md"]]
     named = {name for text in texts for name in re.findall(r"docs: ([a-z-]+)", text)}
     addressed = {name for text in texts for name in re.findall(r"\bpage\(['\"]([\w/-]+)['\"]\)", text)}
     assert len(named) > 10
-    assert named <= {page.stem for page in MARKDOWN}
+    assert named <= {name for page in MARKDOWN for name in (page.stem, page.parent.name)}
     assert len(addressed) > 2
     assert all((DOCS / f"{name}.md").exists() for name in addressed)
 

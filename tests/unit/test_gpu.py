@@ -1,0 +1,195 @@
+"""The engine of a GPU as far as no GPU is needed; tests/gpu has the rest."""
+
+import math
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from prudent import Bandit, Gaussian, PrudentError, simulate
+from prudent.arms import encode
+from prudent.engine.gpu import device, playing
+from prudent.engine.gpu.generator import key_of, sine_and_cosine
+from prudent.policies.base import Setting, policies
+from prudent.policies.binding import bind
+from prudent.risk.base import risks
+from thread_on_cpu import draw_all, draws_of, play_runs, played
+
+TWO = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
+RISK = "mean-variance(rho=1)"
+
+
+def ready(policy, bandit=TWO, horizon=100):
+    return bind(policies.parse(policy), Setting.of(bandit, risks.parse(RISK), horizon))
+
+
+# The first three are the known answers of the generator's authors: zeros, ones, and digits of π.
+KNOWN = [
+    (0, (0, 0, 0, 0), "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
+    (2**64 - 1, (2**32 - 1,) * 4, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
+    (0x299F31D0A4093822, (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344), "d16cfe09 94fdcceb 5001e420 24126ea1"),
+]
+
+
+@pytest.mark.parametrize(("key", "counter", "known"), KNOWN)
+def test_philox_gives_the_known_answers(key, counter, known):
+    one, two = draws_of(np.uint64(key), *counter)
+    found = [int(one) % 2**32, int(one) >> 32, int(two) % 2**32, int(two) >> 32]
+    assert found == [int(word, 16) for word in known.split()]
+
+
+def test_sine_and_cosine_are_right_to_the_last_digits():
+    for u in [*np.linspace(0.0, 1.0, 1001)[:-1], 1.0 - 2.0**-53]:
+        sine, cosine = sine_and_cosine(float(u))
+        assert abs(sine - math.sin(2.0 * math.pi * u)) < 1e-15
+        assert abs(cosine - math.cos(2.0 * math.pi * u)) < 1e-15
+
+
+def test_every_method_draws_from_its_law():
+    found = np.empty((10, 4_000))
+    draw_all(np.uint64(3), found)
+    laws = [
+        stats.uniform(),
+        stats.norm(1.0, 2.0),
+        stats.expon(scale=3.0),
+        stats.gamma(0.4),
+        stats.gamma(6.0, scale=0.5),
+        stats.chi2(5.0),
+        stats.t(4.0),
+        stats.beta(2.0, 0.7),
+    ]
+    for row, law in zip(found, laws, strict=False):
+        assert stats.kstest(row, law.cdf).pvalue > 1e-4
+    for row, law in ((found[8], stats.randint(3, 9)), (found[9], stats.binom(200, 0.3))):
+        cuts = np.unique(law.ppf(np.linspace(0.1, 0.9, 9)))
+        expected = np.diff([0.0, *law.cdf(cuts), 1.0]) * len(row)
+        counts = np.diff([0, *(np.sum(row <= cut) for cut in cuts), len(row)])
+        assert stats.chisquare(counts[expected > 0], expected[expected > 0]).pvalue > 1e-4
+
+
+def test_the_loop_of_a_thread_has_the_law_of_stepping():
+    policy = ready("thompson(sd=1)")
+    record = played(policy, encode(TWO.arms), [30, 100], 2, slice(0, 2_000))
+    runs = simulate(TWO, "thompson(sd=1)", risk=RISK, horizon=100, snapshots=[30], runs=2_000, engine="stepping")
+    for at, here in enumerate((runs.at(30), runs)):
+        for name in ("pulls", "mean", "variance", "twin_mean", "twin_variance"):
+            for i in range(2):
+                values = getattr(record, name)[:, at, i], getattr(here, name)[:, i]
+                assert stats.ks_2samp(*values, method="asymp").pvalue > 1e-5
+
+
+def test_a_run_does_not_depend_on_the_others():
+    policy = ready("thompson(sd=1)")
+    whole = played(policy, encode(TWO.arms), [30, 100], 2, slice(0, 50))
+    part = played(policy, encode(TWO.arms), [30, 100], 2, slice(20, 30))
+    for some, all_of_them in zip(part, whole, strict=True):
+        assert (some == all_of_them[20:30]).all()
+    assert (played(policy, encode(TWO.arms), [30, 100], 2, slice(0, 50), key=2).mean != whole.mean).any()
+
+
+def test_interpreted_it_gives_the_same_numbers():
+    policy = ready("thompson(sd=1)")
+    whole = played(policy, encode(TWO.arms), [30, 100], 2, slice(0, 3))
+    with np.errstate(over="ignore"):
+        interpreted = played(policy, encode(TWO.arms), [30, 100], 2, slice(0, 3), loop=play_runs.py_func)
+    assert (interpreted.pulls == whole.pulls).all()
+    assert np.allclose(interpreted.mean, whole.mean, rtol=1e-12)
+
+
+def test_the_seed_and_the_cell_make_the_key():
+    assert len({key_of(0, "a"), key_of(1, "a"), key_of(0, "b"), key_of(0, "a")}) == 3
+
+
+@pytest.mark.parametrize(
+    ("policy", "settings", "why"),
+    [
+        ("exp-exp", {}, "exp-exp cannot run on a GPU here: it decides by phases"),
+        ("npts-sg", {}, "its score reads all rewards of an arm"),
+        ("mv-lcb", {"batch": 2}, "rewards are seen a batch at a time"),
+        ("mv-lcb", {"keep": "trajectory"}, "trajectories"),
+        ("mv-lcb", {"common": True}, "common random numbers"),
+        ("mv-lcb", {"horizon": 2**31}, "at most 2,147,483,647 rounds and 4,294,967,296 runs, got 2,147,483,648 and 2"),
+    ],
+)
+def test_what_a_gpu_cannot_run_is_an_error_that_says_why(policy, settings, why):
+    with pytest.raises(PrudentError, match=why):
+        simulate(TWO, policy, **{"risk": RISK, "horizon": 100, "runs": 2, "engine": "gpu"} | settings)
+
+
+def test_a_thread_has_no_room_for_very_many_arms():
+    assert "room for 1,000 arms at most, and there are 1,001" in playing.obstacle(ready("mv-lcb"), 1_001, 1)
+
+
+def _asked():
+    return simulate(TWO, "mv-lcb", risk=RISK, horizon=100, runs=2, engine="gpu")
+
+
+def test_without_numba_cuda_the_error_says_how_to_install_it(monkeypatch):
+    monkeypatch.setattr(device, "find_spec", lambda name: None)
+    with pytest.raises(PrudentError, match=r"needs numba-cuda, which is not installed; pip install 'prudent\[gpu\]'"):
+        _asked()
+
+
+def finds_none():
+    raise RuntimeError("Error at driver init: no CUDA-capable device is detected (100)")
+
+
+@pytest.mark.parametrize(
+    ("driver", "why"),
+    [
+        (SimpleNamespace(), "needs an NVIDIA driver, and this machine has none; take engine='auto'"),
+        (
+            SimpleNamespace(lib=1, get_device_count=finds_none),
+            r"an NVIDIA GPU, and the driver finds none \(no CUDA-capable device is detected \(100\)\)",
+        ),
+        (SimpleNamespace(lib=1, get_device_count=lambda: 0), "needs an NVIDIA GPU, and the driver finds none; take"),
+    ],
+)
+def test_without_a_driver_or_a_gpu_the_error_says_so(monkeypatch, driver, why):
+    monkeypatch.setattr(device, "find_spec", lambda name: True)
+    monkeypatch.setattr(device, "teach", lambda: None)
+    monkeypatch.setitem(sys.modules, "numba.cuda.cudadrv.driver", SimpleNamespace(driver=driver))
+    monkeypatch.setitem(sys.modules, "numba.cuda.cudadrv.error", SimpleNamespace(CudaSupportError=RuntimeError))
+    with pytest.raises(PrudentError, match=why):
+        _asked()
+
+
+def test_nothing_of_it_is_imported_before_it_is_asked_for():
+    code = "import prudent, prudent.engine.simulation, prudent.simulating, sys; print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert [name for name in modules if name.startswith(("numba.cuda", "numba_cuda", "prudent.engine.gpu"))] == []
+
+
+@pytest.mark.parametrize(
+    ("n_arms", "runs", "rescored", "lanes"),
+    [
+        (15, 5_000, True, True),
+        (15, 100_000, True, False),
+        (33, 500, True, False),
+        (2, 20_000, False, True),
+        (15, 20_000, False, False),
+    ],
+)
+def test_lanes_are_for_few_runs(n_arms, runs, rescored, lanes):
+    assert playing.takes_lanes(n_arms, runs, rescored) == lanes
+
+
+def test_studies_name_the_engine_and_check_what_it_can():
+    from prudent.study import Cell, Study
+
+    cells = [Cell(TWO, risks.parse(RISK), policies.parse("mv-lcb"), 100, engine=name) for name in ("stepping", "gpu")]
+    assert cells[0].key() != cells[1].key()
+    asked = {"bandits": {"two": TWO}, "risks": [RISK], "horizons": [100], "runs": 2, "engine": "gpu"}
+    assert [each.cell.engine for each in Study(**asked, policies=["thompson(sd=1)"]).cells] == ["gpu"]
+    with pytest.raises(PrudentError, match="exp-exp cannot run on a GPU here"):
+        _ = Study(**asked, policies=["exp-exp"]).cells
+
+
+def test_on_the_leaderboard_it_takes_what_would_step():
+    from prudent.paper.leaderboard import suites
+
+    taken = [suites.labelled(suites.FIVE, RISK, text, 100, "any") for text in ("mv-lcb(range=1)", "ucb1", "npts-sg")]
+    assert [suites.stepping_on("gpu", each).cell.engine for each in taken] == ["auto", "gpu", "auto"]
