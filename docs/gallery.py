@@ -18,8 +18,8 @@ from prudent.figures import style
 
 FOLDER = Path(__file__).parent / "gallery"
 PAGE = FOLDER / "index.md"
-WIDTH = 220
-"""Pixels across a thumbnail."""
+WIDTH = 156
+"""Pixels across a thumbnail; a telephone shows two beside each other."""
 
 GROUPS = {
     "What it is about": ["two-offers", "what-it-earns"],

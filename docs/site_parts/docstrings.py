@@ -19,6 +19,14 @@ PAGES = {page.stem: str(page.relative_to(DOCS).with_suffix("")) for page in DOCS
 SPECIAL = re.compile(r"([*|\\]|(?<=\w)_(?!\w))")
 """Characters that mean something to Sphinx and nothing in our docstrings."""
 
+INDEX = re.compile(
+    r"(?<![A-Za-z_`])(max|min|[A-Z]{1,2}|[A-Za-zΑ-ω][̂̃]?²?)\\?_"
+    r"(\{[^{}]+\}|\([^()]+\)|\\\*|[A-Za-z0-9α-ω]{1,2}(?![A-Za-z0-9_]))(?=([^\s).,;:/\]]?))"
+)
+"""A letter or two and the index, after special characters got their backslash; then what follows without a space."""
+
+POWER = re.compile(r"\^(\{[^{}]+\}|\([^()]+\)|-?\w)(?=([^\s).,;:/\]]?))")
+
 
 def marked_up(line: str) -> str:
     """A line of plain text: code, citations and pages as links, all else as it stands."""
@@ -30,10 +38,17 @@ def marked_up(line: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Text outside code."""
+    """Text outside code: no mark-up by chance, and T_i and n^(2/3) with their index and power where they belong."""
     text = SPECIAL.sub(r"\\\1", text)
-    text = re.sub(r"docs: ([a-z-]+)", lambda found: f":doc:`{found[1]} </{PAGES.get(found[1], found[1])}>`", text)
+    text = INDEX.sub(lambda found: f"{found[1]}\\ :sub:`{found[2].strip('{}')}`" + ("\\ " if found[3] else ""), text)
+    text = POWER.sub(lambda found: f"\\ :sup:`{found[1].strip('{}()')}`" + ("\\ " if found[2] else ""), text)
+    text = re.sub(r"docs: ([a-z-]+)", lambda found: link(found[1]), text)
     return cited(text, ":cite:`{}`")
+
+
+def link(name: str) -> str:
+    """The page of that name; a test finds names without a page."""
+    return f":doc:`{name} </{PAGES[name]}>`" if name in PAGES else f"docs: {name}"
 
 
 @cache

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import runpy
 from pathlib import Path
 
 import matplotlib as mpl
@@ -42,3 +43,13 @@ def test_a_notebook_has_no_outputs_and_starts_with_what_it_gives(name):
     last = [cell for cell in rest if cell["cell_type"] == "code"][-1]
     checks = [node for node in ast.walk(ast.parse("".join(last["source"]))) if isinstance(node, ast.Assert)]
     assert checks or name == "paper", "the reader can check the result"
+
+
+def test_the_site_shows_a_notebook_as_text_and_code_and_gives_the_file():
+    pytest.importorskip("myst_parser")
+    converted = runpy.run_path(str(FOLDER.parent / "site_parts/notebooks.py"))["as_markdown"]
+    page = converted((FOLDER / "paper.ipynb").read_text(encoding="utf-8"), "paper.ipynb")
+    assert page.startswith(
+        "# The paper in a notebook\n\n{download}`Download this notebook <paper.ipynb>`\n\nAfter this"
+    )
+    assert page.count("```python\n") == sum(cell["cell_type"] == "code" for cell in cells("paper"))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from prudent import Agent, PrudentError, RiskMeasure
 from prudent.live import summary as module
 from prudent.live.arm import ArmState, include_reward
-from prudent.live.summary import split_cost, summary
+from prudent.live.summary import even_cost, summary
 from prudent.risk.mean_variance import MeanVariance
 
 
@@ -57,7 +57,7 @@ def test_regret_and_even_split_come_from_the_intervals_of_the_arms_in_play():
     assert known.regret.low == pytest.approx(known.cost - min(arm.cost.high for arm in playing))
     assert known.regret.high == pytest.approx(known.cost - min(arm.cost.low for arm in playing))
     means = [arm.mean for arm in agent.intervals(1.0 - 0.1 / 6.0) if arm.arm != "wild"]  # with half of the failure
-    even = split_cost(np.transpose(means), np.transpose([arm.variance for arm in playing]), 0.5)
+    even = even_cost(np.transpose(means), np.transpose([arm.variance for arm in playing]), 0.5)
     assert known.even == pytest.approx(even)
     assert known.saved == pytest.approx((even.low - known.cost, even.high - known.cost))
     assert known.why == ""
@@ -106,13 +106,13 @@ def test_the_cost_of_an_even_split_is_extreme_where_brute_force_says(box, rho):
     """With more arms than can be tried the largest is bounded, and exceeded by at most the largest width squared/4K."""
     low, high = box
     variances = np.full((2, len(low)), [[0.1], [0.3]])
-    smallest, largest = split_cost(box, variances, rho)
+    smallest, largest = even_cost(box, variances, rho)
     corners = np.array([np.where(upper, high, low) for upper in product((False, True), repeat=len(low))])
     assert largest - 0.3 == pytest.approx(of_means(corners, rho).max(), abs=1e-12)
     assert smallest - 0.1 == pytest.approx(nearest(low, high, rho), abs=1e-9)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "ENUMERATED", 0)
-        bound = split_cost(box, variances, rho)
+        bound = even_cost(box, variances, rho)
     assert bound.low == smallest
     assert -1e-12 <= bound.high - largest <= np.max(high - low) ** 2 / (4.0 * len(low)) + 1e-12
 
@@ -122,13 +122,13 @@ def test_as_many_arms_as_are_tried_one_by_one_have_the_exact_even_split():
     low = rng.random(module.ENUMERATED)
     high = low + rng.random(len(low))
     corners = np.where(np.array(list(product((False, True), repeat=len(low)))), high, low)
-    found = split_cost((low, high), (0.0 * low, 0.0 * low), 0.3)
+    found = even_cost((low, high), (0.0 * low, 0.0 * low), 0.3)
     assert found.high == pytest.approx(of_means(corners, 0.3).max(), rel=1e-12)
 
 
 def test_many_arms_have_an_even_split_too():
     low = np.linspace(0.0, 0.5, 3_000)
-    smallest, largest = split_cost((low, low + 0.5), (0.0 * low, 0.0 * low), 0.0)
+    smallest, largest = even_cost((low, low + 0.5), (0.0 * low, 0.0 * low), 0.0)
     assert smallest == pytest.approx(0.0, abs=1e-15)  # all means may be 0.5
     assert largest == pytest.approx(of_means(np.where(low < 0.25, low, low + 0.5), 0.0), rel=1e-3)
 

@@ -14,11 +14,10 @@ from scipy import stats
 
 from prudent import PrudentError, evaluate, simulate
 from prudent.cli import main
-from prudent.evaluation import bands, betting, estimates, read_log
+from prudent.evaluation import bands, betting, estimates, limits, read_log
 from prudent.evaluation.bands import Steps, band_of
 from prudent.evaluation.betting import Sample
 from prudent.evaluation.limits import Samples
-from prudent.live.summary import split_cost
 
 VALUES = np.array([0.0, 0.3, 1.0])
 LAWS = np.array([[0.2, 0.36, 0.44], [0.4, 0.43, 0.17]])
@@ -113,17 +112,18 @@ def test_negative_weights_make_a_law_all_the_same():
     np.testing.assert_allclose(law.weights, [0.8 / 1.1, 0.0, 0.3 / 1.1])
 
 
-def test_splits_cost_no_less_and_no_more_than_any_means_in_the_box():
-    rng = np.random.default_rng(3)
-    low = rng.random(4)
-    high, shares = low + 0.3 * rng.random(4), np.array([0.1, 0.2, 0.3, 0.4])
-    found = split_cost((low, high), (0.0 * low, 0.0 * low), 0.4, shares)
-    means = np.concatenate([low + (high - low) * rng.random((5_000, 4)), *[[low], [high]]])
-    costs = means**2 @ shares - (means @ shares) ** 2 - 0.4 * means @ shares
-    assert found.low <= costs.min() + 1e-12
-    assert costs.max() <= found.high + 1e-12
-    corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
-    assert found.high == pytest.approx((corners**2 @ shares - (corners @ shares) ** 2 - 0.4 * corners @ shares).max())
+def test_guesses_know_the_rounds_before_and_shifts_hold_all_means():
+    x = [np.array([0.2, 0.4]), np.array([1.0])]
+    found = Samples(tuple(Sample(each, np.ones(len(each))) for each in x), SHARES, (np.array([0, 2]), np.array([1])))
+    first, second = found.guesses(list(found.samples))
+    np.testing.assert_allclose(first, [0.5, SHARES @ [0.35, 0.75]])
+    np.testing.assert_allclose(second, [SHARES @ [0.35, 0.5]])
+    centre, whole, own = np.linspace(0.0, 1.0, 11), np.array([0.3, 0.5]), np.array([0.35, 0.8])
+    low, high = limits._shift(centre, whole, own)
+    theta, mean = np.meshgrid(np.linspace(*whole, 41), np.linspace(*own, 46))
+    every = (theta - centre[:, None, None]) * (2.0 * mean - theta - centre[:, None, None])
+    np.testing.assert_allclose(low, every.min((1, 2)), atol=1e-12)
+    np.testing.assert_allclose(high, every.max((1, 2)), atol=1e-12)
 
 
 # Honest: limits are missed no more often than they may be, at levels at which they say something
@@ -134,8 +134,8 @@ def many_logs():
     return [logged(np.random.default_rng(seed)) for seed in range(RUNS)]
 
 
-def missed(limits, truth):
-    return not limits[0] - 1e-12 <= truth <= limits[1] + 1e-12
+def missed(ends, truth):
+    return not ends[0] - 1e-12 <= truth <= ends[1] + 1e-12
 
 
 TRUE_LAW = SHARES @ LAWS
@@ -147,12 +147,15 @@ def samples(log, method):
     """As `evaluate` has them."""
     known = read_log(log)
     if method == "arms":
-        own = [known.outcomes[known.arms == arm] for arm in (0, 1)]
-        return Samples(tuple(Sample(x, np.ones(len(x))) for x in own), SHARES)
+        rounds = tuple(np.flatnonzero(known.arms == arm) for arm in (0, 1))
+        return Samples(tuple(Sample(known.outcomes[own], np.ones(len(own))) for own in rounds), SHARES, rounds)
     weights = SHARES[known.arms] / known.propensities
-    return Samples(
-        (Sample(known.outcomes, weights, SHARES.max() / 0.2 if method == "floor" else math.inf),), np.ones(1)
-    )
+    return alone(Sample(known.outcomes, weights, SHARES.max() / 0.2 if method == "floor" else math.inf))
+
+
+def alone(sample):
+    """What is received is one sample."""
+    return Samples((sample,), np.ones(1), (np.arange(len(sample.rewards)),))
 
 
 def misses(method, runs=RUNS, failure=0.5):
@@ -197,7 +200,7 @@ def test_limits_that_hold_together_share_the_failure():
     together = bands.quantile_limits(one, np.array([0.2, 0.7]), 0.1)
     apart = [bands.quantile_limits(one, np.array([level]), 0.05) for level in (0.2, 0.7)]
     np.testing.assert_array_equal(together, np.hstack(apart))
-    arms = Samples((one, two), np.array([0.25, 0.75]))
+    arms = Samples((one, two), np.array([0.25, 0.75]), (np.arange(300), 300 + np.arange(200)))
     singles = [betting.mean_limits(sample, 0.05) for sample in (one, two)]
     np.testing.assert_allclose(arms.mean(0.1), [0.25, 0.75] @ np.array(singles))
     mixture, edges = arms.band(0.1), [band_of(sample, 0.05) for sample in (one, two)]
@@ -206,12 +209,6 @@ def test_limits_that_hold_together_share_the_failure():
         np.testing.assert_allclose(
             mixture[side].below(x), 0.25 * edges[0][side].below(x) + 0.75 * edges[1][side].below(x)
         )
-    costs = [betting.cost_limits(sample, 0.0, betting.mean_limits(sample, 0.05), 0.05) for sample in (one, two)]
-    found = arms.cost(0.0, 0.2)
-    assert found.low >= [0.25, 0.75] @ np.array(costs)[:, 0]  # and what comes from the distance of the means
-    means = np.array([betting.mean_limits(sample, 0.05) for sample in (one, two)])
-    expected = split_cost((means[:, 0], means[:, 1]), tuple(np.transpose(costs)), 0.0, arms.shares)
-    np.testing.assert_allclose(found, expected)
 
 
 def test_limits_close_on_the_truth():
@@ -219,9 +216,9 @@ def test_limits_close_on_the_truth():
     x = rng.beta(4.0, 2.0, 20_000)
     weights = np.where(rng.random(20_000) < 0.25, 4.0, 0.0)
     for sample in (Sample(x, weights, 4.0), Sample(x[:5_000], np.ones(5_000))):
-        found = Samples((sample,), np.ones(1))
-        for limits, width in ((found.mean(0.05), 0.02), (found.cost(0.0, 0.05), 0.006), (found.cost(1.0, 0.05), 0.03)):
-            assert 0.0 < limits.high - limits.low < width
+        found = alone(sample)
+        for ends, width in ((found.mean(0.05), 0.02), (found.cost(0.0, 0.05), 0.006), (found.cost(1.0, 0.05), 0.03)):
+            assert 0.0 < ends.high - ends.low < width
         band = found.band(0.05)
         assert band.upper.below(np.array([0.7]))[0] > stats.beta(4, 2).cdf(0.7) - 0.06
         assert band.lower.below(np.array([0.7]))[0] < stats.beta(4, 2).cdf(0.7) + 0.06

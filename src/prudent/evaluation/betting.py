@@ -36,6 +36,8 @@ NEWTON = 4
 GUESSED = 8
 """Levels are treated in so many groups; those of a group share the guess g."""
 
+Ends = tuple[float, float]
+
 
 class Sample(NamedTuple):
     """Weighted rewards in [low, high], in the order of rounds, and the largest weight possible, which may be infinite.
@@ -84,17 +86,17 @@ def least(sample: Sample, outcomes: Array, guess: Array, more: Array, failure: f
         low, high = (middle, high) if np.exp(np.minimum(capital, 1.0)).sum() >= 1.0 else (low, middle)
     found = max(low - float(offsets.mean()), -float(more.min()))  # no mean is negative
     for _ in range(NEWTON if np.ptp(offsets) > 0.0 else 0):
-        rooms = STAKES[:, None] * (found + offsets)
-        capital = won - np.log1p(rooms).sum(1)
+        means = found + offsets
+        capital = won - np.array([np.log1p(stake * means).sum() for stake in STAKES])
         excess = float(np.logaddexp.reduce(capital))
         if excess <= 0.0:
             break
-        slopes = STAKES * (1.0 / (1.0 + rooms)).sum(1)
+        slopes = np.array([(stake / (1.0 + stake * means)).sum() for stake in STAKES])
         found += excess / float(np.exp(capital - excess) @ slopes)
     return found
 
 
-def mean_limits(sample: Sample, failure: float) -> tuple[float, float]:
+def mean_limits(sample: Sample, failure: float) -> Ends:
     """Where the mean lies, with probability 1 − failure."""
     none = np.zeros(len(sample.rewards))
     low, less = (
@@ -105,33 +107,25 @@ def mean_limits(sample: Sample, failure: float) -> tuple[float, float]:
     return sample.low + reach * low, sample.high - reach * min(less, 1.0 - low)
 
 
-def cost_limits(sample: Sample, rho: float, means: tuple[float, float], failure: float) -> tuple[float, float]:
-    """Where σ² − ρμ lies, if the mean lies between `means`; it does not with probability `failure`.
+def cost_limits(sample: Sample, rho: float, centre: Array, shift: tuple[Array, Array], failure: float) -> Ends:
+    """Where v = E[(R − θ)² − ρR] lies, for rewards in [0, 1]; it does not with probability `failure`.
 
-    With c the mean of the rounds before, h(R) = (R − c)² − ρR has the mean σ² − ρμ + (μ − c)², of which the last is at
-    least 0 and at most what it is at an end of `means`. Rewards are scaled to [0, 1] first, and ρ with them.
+    The mean θ is not known. With a guess c of it, made before the round, h(R) = (R − c)² − ρR has a mean that differs
+    from v by E[(R − c)² − (R − θ)²], which is between the two ends of `shift`.
     """
-    unit, reach = sample.scaled(), sample.high - sample.low
-    x, centre, tolerance = unit.rewards, unit.running_mean(unit.rewards, 0.5), rho / reach
-    ends = [(mean - sample.low) / reach for mean in means]
-    height = (x - centre) ** 2 - tolerance * x
-    nearest = np.clip(centre + tolerance / 2.0, 0.0, 1.0)
-    floor = (nearest - centre) ** 2 - tolerance * nearest
-    top = np.maximum(centre**2, (1.0 - centre) ** 2 - tolerance)
-    moved = np.maximum((ends[0] - centre) ** 2, (ends[1] - centre) ** 2)
-    guess = unit.running_mean(height, float(floor[0] + top[0]) / 2.0)
+    x = sample.rewards
+    height = (x - centre) ** 2 - rho * x
+    nearest = np.clip(centre + rho / 2.0, 0.0, 1.0)
+    floor, top = (nearest - centre) ** 2 - rho * nearest, np.maximum(centre**2, (1.0 - centre) ** 2 - rho)
+    guess = sample.running_mean(height, float(floor[0] + top[0]) / 2.0)
     low, less = (
-        least(unit, np.maximum(outcomes, 0.0), np.maximum(guessed, 0.0), more, failure / 2.0)  # in spite of rounding
+        least(sample, np.maximum(outcomes, 0.0), np.maximum(guessed, 0.0), more, failure / 2.0)  # in spite of rounding
         for outcomes, guessed, more in (
-            (height - floor, guess - floor, moved - floor),
-            (top - height, top - guess, top),
+            (height - floor, guess - floor, shift[1] - floor),
+            (top - height, top - guess, top - shift[0]),
         )
     )
-    # No variance is below 0, nor above μ(1 − μ).
-    worst = min(max((1.0 - tolerance) / 2.0, ends[0]), ends[1])
-    high = min(-less, worst * (1.0 - worst) - tolerance * worst)
-    low = min(max(low, -tolerance * ends[1]), high)
-    return reach**2 * low - rho * sample.low, reach**2 * high - rho * sample.low
+    return low, -less
 
 
 def upper_quantiles(sample: Sample, levels: Array, failure: float) -> Array:

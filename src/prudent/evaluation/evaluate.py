@@ -177,7 +177,7 @@ def of_replay(asked: Question, policy: Any, served: RiskMeasure | None, seed: in
     settings = {"risk": served, "support": support, "larger_is_better": asked.larger}
     received, agent = replayed(log, policy, floor, seed, settings)
     kept = len(received)
-    samples = Samples((Sample(received, np.ones(kept), 1.0, *asked.ends),), np.ones(1))
+    samples = Samples((Sample(received, np.ones(kept), 1.0, *asked.ends),), np.ones(1), (np.arange(kept),))
     law = Steps.of(received, np.full(kept, 1.0 / kept))
     rows = [row if row.name == "mean" else row._replace(interval=None) for row in rows_of(asked, samples, law, None)]
     said = (
@@ -200,14 +200,15 @@ def samples_of(asked: Question, shares: Array, weights: Array | None, method: st
     log = asked.log
     if weights is None or method == ARMS:
         some = np.flatnonzero(shares)
-        own = [log.outcomes[log.arms == arm] for arm in some]
-        return Samples(tuple(Sample(x, np.ones(len(x)), 1.0, *asked.ends) for x in own), shares[some])
+        rounds = tuple(np.flatnonzero(log.arms == arm) for arm in some)
+        own = tuple(Sample(log.outcomes[each], np.ones(len(each)), 1.0, *asked.ends) for each in rounds)
+        return Samples(own, shares[some], rounds)
     constant, most = log.constant_propensities(), math.inf
     if asked.floor is not None:
         most = float(shares.max()) / asked.floor
     elif constant is not None:  # they are taken to be so by design
         most = float((shares / constant).max())
-    return Samples((Sample(log.outcomes, weights, most, *asked.ends),), np.ones(1))
+    return Samples((Sample(log.outcomes, weights, most, *asked.ends),), np.ones(1), (np.arange(log.rounds),))
 
 
 def law_of(log: Log, shares: Array, weights: Array | None, method: str) -> Steps:

@@ -102,30 +102,26 @@ def summary(
     return known._replace(even=even, saved=Interval(even.low - cost, even.high - cost))
 
 
-def split_cost(
-    means: tuple[Array, Array], variances: tuple[Array, Array], rho: float, shares: Array | None = None
-) -> Interval:
-    """Where σ² − ρμ of a split between arms, even by default, lies if means and variances lie within these limits.
+def even_cost(means: tuple[Array, Array], variances: tuple[Array, Array], rho: float) -> Interval:
+    """Where σ² − ρμ of an even split between arms lies if their means and variances lie within these limits.
 
     It is the average of the σ_i² + (μ_i − m)² − ρμ_i, m the average of the μ_i, so variances count at their limits.
     In the μ_i it is convex. It is smallest where each is as near to m + ρ/2 as it may be, for the m that is then their
     average. It is largest at a corner; with more than `ENUMERATED` arms, of which nobody can try all, the largest over
-    corners for the best fixed c in place of m, which is no less, and more by at most the largest width squared/4K
-    in an even split.
+    corners for the best fixed c in place of m, which is no less, and more by at most the largest width squared/4K.
     """
     low, high = means
-    p = np.full(len(low), 1.0 / len(low)) if shares is None else shares
     start, end = float(low.min()), float(high.max())
-    m = _crossing(lambda m: np.clip(m + rho / 2.0, low, high) @ p - m, start - rho / 2.0, end)
-    smallest = _spread(np.clip(m + rho / 2.0, low, high), p, rho)
+    m = _crossing(lambda m: np.clip(m + rho / 2.0, low, high).mean() - m, start - rho / 2.0, end)
+    smallest = _spread(np.clip(m + rho / 2.0, low, high), rho)
     if len(low) <= ENUMERATED:
         upper = np.array(list(product((False, True), repeat=len(low))))
-        largest = _spread(np.where(upper, high, low), p, rho).max()
+        largest = _spread(np.where(upper, high, low), rho).max()
     else:
         middle = (low + high) / 2.0 - rho / 2.0
-        c = _crossing(lambda c: np.where(middle > c, high, low) @ p - c, start - rho / 2.0, end)
-        largest = np.maximum((low - c) ** 2 - rho * low, (high - c) ** 2 - rho * high) @ p
-    return Interval(float(variances[0] @ p + smallest), float(variances[1] @ p + largest))
+        c = _crossing(lambda c: np.where(middle > c, high, low).mean() - c, start - rho / 2.0, end)
+        largest = np.maximum((low - c) ** 2 - rho * low, (high - c) ** 2 - rho * high).mean()
+    return Interval(float(variances[0].mean() + smallest), float(variances[1].mean() + largest))
 
 
 def _even(
@@ -136,13 +132,12 @@ def _even(
         left, right = np.mean(moment_bounds("mean_bounds", arms, failure, support), 0).tolist()
         return Interval(-right, -left)
     means, variances = np.moveaxis(np.array(joint), 0, -1)
-    return split_cost((means[0], means[1]), (variances[0], variances[1]), rho)
+    return even_cost((means[0], means[1]), (variances[0], variances[1]), rho)
 
 
-def _spread(means: Array, shares: Array, rho: float) -> Any:
-    """The variance of some means, minus ρ times their average; in each row of an array of them."""
-    average = means @ shares
-    return (means - average[..., None]) ** 2 @ shares - rho * average
+def _spread(means: Array, rho: float) -> Any:
+    """The variance of some means, minus ρ times their average."""
+    return means.var(-1) - rho * means.mean(-1)
 
 
 def _crossing(falling: Callable[[float], Any], left: float, right: float) -> float:
