@@ -1,18 +1,23 @@
 """The engine of a GPU as far as neither a GPU nor its compiler is needed; `make gpu` and `make deep` have the rest."""
 
 import math
+import re
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from prudent import Bandit, Bernoulli, Gaussian, PrudentError, simulate
+from prudent import Bandit, Bernoulli, Gaussian, PrudentError, compiling, simulate
 from prudent.arms import encode
+from prudent.arms.sampling import GaussianLaws
 from prudent.engine.gpu import device, playing
 from prudent.engine.gpu.generator import key_of, sine_and_cosine
+from prudent.engine.threads import halted_by
 from prudent.policies.base import Setting, policies, spec
 from prudent.policies.binding import bind, served_risk
 from prudent.policies.scoring import reads_rewards
@@ -162,6 +167,74 @@ def test_without_a_driver_or_a_gpu_the_error_says_so(monkeypatch, driver, why):
     monkeypatch.setitem(sys.modules, "numba.cuda.cudadrv.error", SimpleNamespace(CudaSupportError=RuntimeError))
     with pytest.raises(PrudentError, match=why):
         _asked()
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    """In place of a GPU, the loop of its thread, interpreted; what it was asked for is in the list."""
+    asked = []
+
+    def player(policy, laws, best, rounds, n_arms, key, *, lanes):
+        def play(first, record):
+            asked.append((first, len(record.pulls), lanes))
+            facts = playing.is_rescored(policy), playing.equal_scores(laws, n_arms), type(laws) is GaussianLaws
+            with np.errstate(over="ignore"):
+                return play_runs.py_func(policy, *facts, laws, best, rounds, record, np.uint64(key), first)
+
+        return play
+
+    monkeypatch.setattr(device, "require", lambda: None)
+    monkeypatch.setattr(playing, "player", player)
+    return asked
+
+
+def test_runs_are_cut_into_launches_and_none_changes(stand_in, monkeypatch):
+    asked, finished = {"risk": RISK, "horizon": 20, "snapshots": [5], "engine": "gpu"}, []
+    whole = simulate(TWO, "thompson(sd=1)", runs=7, **asked)
+    assert whole.engine == "gpu"
+    assert stand_in.pop() == (0, 7, True)
+    monkeypatch.setattr(playing, "AT_ONCE", 3)
+    parts = simulate(TWO, "thompson(sd=1)", runs=7, progress=finished.append, **asked)
+    assert stand_in == [(0, 3, True), (3, 3, True), (6, 1, True)]
+    assert finished == [3, 3, 1]
+    assert (parts.mean == whole.mean).all()
+    assert (parts.at(5).twin_variance == whole.at(5).twin_variance).all()
+
+
+def test_memory_bounds_a_launch_and_equal_scores_take_threads(stand_in, monkeypatch):
+    monkeypatch.setattr(playing, "NUMBERS", 5 * 2 * 3 * 4)  # arrays, snapshots, arms, runs
+    simulate(COINS, "ucb1", risk="mean", horizon=20, snapshots=[5], runs=9, engine="gpu")
+    assert stand_in == [(0, 4, False), (4, 4, False), (8, 1, False)]
+
+
+class Nothing(NamedTuple):
+    def score(self, arm, t):
+        return math.nan
+
+
+def test_a_score_that_is_not_a_number_is_an_error(stand_in):
+    with pytest.raises(PrudentError, match=r"Nothing.*its score is not a number"):
+        simulate(TWO, Nothing(), risk=RISK, horizon=20, runs=2, engine="gpu")
+
+
+def test_nobody_waits_for_what_was_halted():
+    answers = [False, True]
+    playing.wait(SimpleNamespace(record=lambda: None, query=lambda: answers.pop(0)))
+    assert answers == []
+    endless = SimpleNamespace(record=lambda: None, query=lambda: False)
+    with halted_by(np.ones(1, np.bool_)), pytest.raises(PrudentError, match="was stopped before its end"):
+        playing.wait(endless)
+
+
+def test_compiling_that_takes_long_is_announced(monkeypatch, capsys):
+    monkeypatch.delenv("PRUDENT_QUIET")
+    monkeypatch.setattr(compiling, "PATIENCE", 0.01)
+    with compiling.Compiling("mine"), compiling.patience():
+        time.sleep(0.2)
+    with compiling.Compiling("quick"), compiling.patience():
+        pass
+    time.sleep(0.05)
+    assert re.findall(r"compiling (\w+)", capsys.readouterr().err) == ["mine"]
 
 
 def test_nothing_of_it_is_imported_before_it_is_asked_for():
