@@ -1,5 +1,5 @@
 """By how much common random numbers shrink the standard error of the difference of two policies, and what a taped round
-costs: `python benchmarks/common.py [runs] [horizon]` prints the table of docs/results.md.
+costs: `python benchmarks/common.py [runs] [horizon]` prints the table of docs/researchers/results.md.
 
 Runs are the same but for `common`. The ratio of variances is how many times as many independent runs give the same
 standard error.

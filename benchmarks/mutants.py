@@ -51,10 +51,10 @@ TESTS = {
     "unit/test_plan statistical/test_leaping",
     "arrays": "unit/test_arms unit/test_hostile unit/test_portfolio_hostile",
     "bandit": "unit/test_bandit unit/test_hostile unit/test_theory unit/test_runs",
-    "catalogue": "unit/test_catalogue unit/test_docs",
+    "catalogue": "unit/test_catalogue docs/test_pages",
     "cli": "unit/test_tables unit/test_cli unit/test_cli_trouble unit/test_cli_estimate unit/test_horizons "
-    "unit/test_cli_study unit/test_catalogue unit/test_plan unit/test_errors figures/test_portfolio_figures "
-    "figures/test_paper service/test_cli_trial fuzz/test_widths",
+    "unit/test_cli_study unit/test_catalogue unit/test_plan unit/test_errors unit/test_evaluation "
+    "figures/test_portfolio_figures figures/test_paper service/test_cli_trial fuzz/test_widths",
     "client": "service/test_client",
     "compiled": "unit/test_compiled unit/test_compiling unit/test_engine unit/test_risk unit/test_policies",
     "comparison": "unit/test_comparison",
@@ -66,6 +66,7 @@ TESTS = {
     "statistical/test_reference unit/test_leaping_engine statistical/test_leaping statistical/test_learning "
     "unit/test_posteriors statistical/test_leading",
     "errors": "unit/test_errors unit/test_hostile unit/test_registry unit/test_bandit unit/test_study",
+    "evaluation": "unit/test_evaluation",
     "figures": "unit/test_figures figures/test_drawn unit/test_report figures/test_labels "
     "figures/test_portfolio_figures figures/test_grid_figures",
     "files": "unit/test_files unit/test_study_store unit/test_anywhere unit/test_plan",
@@ -75,7 +76,7 @@ TESTS = {
     "statistical/test_enumeration statistical/test_identification_laws",
     "learners": "unit/test_learners unit/test_worlds",
     "live": "unit/test_agent* unit/test_live_* unit/test_ties statistical/test_live_*",
-    "paper": "figures/test_definitions figures/test_drawn unit/test_claims figures/test_* unit/test_report",
+    "paper": "figures/test_definitions figures/test_drawn statistical/test_claims figures/test_* unit/test_report",
     "parameters": "unit/test_errors unit/test_hostile unit/test_registry unit/test_policies unit/test_study",
     "plan": "unit/test_plan unit/test_plan_rho unit/test_plan_page figures/test_drawn unit/test_files "
     "statistical/test_plan_actg175",
@@ -99,7 +100,7 @@ TESTS = {
     "simulating": "unit/test_engine unit/test_batching unit/test_runs unit/test_worlds",
     "study": "unit/test_study* figures/test_drawn properties/test_study_files unit/test_cli_study "
     "statistical/test_study_compare unit/test_plan",
-    "testing": "unit/test_testing_* unit/test_arms unit/test_best_of_both",
+    "testing": "unit/test_testing_* unit/test_arms unit/test_best_of_both unit/test_risk unit/test_policies",
     "text": "unit/test_text unit/test_cli unit/test_report",
     "theory": "unit/test_theory unit/test_lower_bounds unit/test_horizons "
     "figures/test_configuration_figures statistical/test_theorems",

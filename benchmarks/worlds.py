@@ -9,7 +9,7 @@ from pathlib import Path
 
 from prudent import Bandit, Gaussian, simulate
 
-PAGE = Path(__file__).resolve().parents[1] / "docs/worlds.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs/researchers/worlds.md"
 COINS = Bandit(["bernoulli(0.4)", "bernoulli(0.6)"])
 ROUNDS, REPEATS = 20_000, 3
 
@@ -46,7 +46,7 @@ def microseconds(world, policy, **more):
 
 
 def main():
-    """Print a table, as docs/worlds.md has it."""
+    """Print a table, as docs/researchers/worlds.md has it."""
     names = {}
     for block in re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL):
         if "class EXP3" in block:

@@ -1,4 +1,4 @@
-"""Draw what batches cost, docs/images/batches.png, and print the table of docs/live.md: `python docs/batches.py`."""
+"""Draw docs/images/batches.png and print its table in docs/practitioners/live.md: `python docs/batches.py`."""
 
 from pathlib import Path
 

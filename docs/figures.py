@@ -206,8 +206,10 @@ def lower_bound_figure() -> None:
 
 
 def results_figure() -> None:
-    """The picture that the first cell of docs/results.md draws."""
-    cell = (IMAGES.parent / "results.md").read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    """The picture that the first cell of docs/researchers/results.md draws."""
+    cell = (
+        (IMAGES.parent / "researchers/results.md").read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    )
     names: dict[str, Any] = {}
     exec(cell.replace('.savefig("regret.pdf")', ""), names)
     save(names["comparison"].plot(), IMAGES / "results")

@@ -1,4 +1,4 @@
-"""Print the numbers of published papers beside ours: `python docs/published.py` (the tables of docs/policies.md).
+"""Print the numbers of published papers beside ours (docs/literature/policies.md): `python docs/published.py`.
 
 tests/statistical/test_published.py runs the same experiments, with fewer runs.
 """

@@ -1,4 +1,4 @@
-"""Print the tables of widths in docs/live.md: `python docs/widths.py`, a minute or so.
+"""Print the tables of widths in docs/practitioners/live.md: `python docs/widths.py`, a minute or so.
 
 Mean widths of 95 % confidence sequences over `RUNS` samples of laws on [0, 1]: by betting (what agents use), from
 pulls, mean and variance alone, and by the hedged capital of Waudby-Smith and Ramdas (2024) with its predictable plug-in

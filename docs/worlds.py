@@ -1,4 +1,4 @@
-"""Draw the figures of docs/worlds.md: `python docs/worlds.py` writes docs/images/worlds-*.png."""
+"""Draw the figures of docs/researchers/worlds.md: `python docs/worlds.py` writes docs/images/worlds-*.png."""
 
 import math
 import re
@@ -17,7 +17,7 @@ RUNS = 100
 def classes():
     """The environments and learners of the page."""
     names = {}
-    for block in re.findall(r"```python\n(.*?)```", (HERE / "worlds.md").read_text(), flags=re.DOTALL):
+    for block in re.findall(r"```python\n(.*?)```", (HERE / "researchers/worlds.md").read_text(), flags=re.DOTALL):
         if "class " in block:
             exec(compile(block, "worlds.md", "exec"), names)
     return names

@@ -6,7 +6,7 @@ Each policy runs on months that are resampled independently, as every simulation
 their true order. These are not independent, because means drift and volatility comes in clusters. There is one true
 history, so it is compared with the spread between resampled ones. Rewards are in tens of percent a month, so the
 variances are below 1, as MVTS assumes. A real investor sees all industries, not only the one held
-(docs/portfolios.md), and pays for every change. This is no investment advice.
+(docs/practitioners/portfolios.md), and pays for every change. This is no investment advice.
 """
 
 import math

@@ -7,11 +7,21 @@ import pytest
 from hypothesis import settings
 
 from prudent import Bandit, Gaussian
+from prudent.arms import sampling
+from prudent.engine import blocks
 from prudent.registry import Entry
 
 os.environ["PRUDENT_QUIET"] = "1"  # what is compiled, and announced, depends on what was before
 settings.register_profile("repeatable", derandomize=True, deadline=None, print_blob=False)
 settings.load_profile("repeatable")
+
+FORMS = sampling.GaussianLaws, blocks.GaussianSources
+"""What kernels take where all arms are Gaussian: the first of them has less to compile then. Tests play on other arms,
+too, and would compile both. So here Gaussian arms come in the form of all others; test_forms.py shows that it changes
+no number. Processes that tests start have both forms."""
+
+sampling.GaussianLaws = sampling.Laws
+blocks.GaussianSources = blocks.Sources
 
 
 LONGEST = (
@@ -25,7 +35,7 @@ LONGEST = (
 )
 """Files that take longest. They come first, so that no process is left alone with one of them at the end.
 
-The first two have little in common, and compile most of what the others need.
+In a run of all tests the first two have little in common, and compile most of what the others need.
 """
 
 
@@ -52,6 +62,18 @@ def spare_the_collector():
 def figure_2() -> Bandit:
     """The arms of the paper's Figure 2 (left)."""
     return Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
+
+
+@pytest.fixture
+def own_form(monkeypatch):
+    """Called, it gives Gaussian arms their own form back; returns the two classes."""
+
+    def take():
+        monkeypatch.setattr(sampling, "GaussianLaws", FORMS[0])
+        monkeypatch.setattr(blocks, "GaussianSources", FORMS[1])
+        return FORMS
+
+    return take
 
 
 @pytest.fixture

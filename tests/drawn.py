@@ -42,20 +42,23 @@ ROWS = 4
 
 
 def paper_figure(name: str) -> Sections:
-    """One figure of the paper: its cells, and its pictures, findings and tables for made-up results."""
+    """One figure of the paper: its cells, and its pictures, finding and tables for made-up results."""
     figure = paper.figure(name)
     panels = figure.cells()
     found = {f"{name}: cells of {panel}": cell_lines(cells) for panel, cells in panels.items()}
     with made_up_clock_and_learner(), figures.style():
         measured = {panel: results(cells) for panel, cells in panels.items()}
         tables = figure.tables(measured)
-        drawn, says, shown = figure.draw(tables), figure.findings(tables), figure.shown(tables)
+        drawn, shown = figure.draw(tables), figure.shown(tables)
+        finding = figure.finding(tables) if figure.finding else None
     found |= {f"{name}: picture {key}": described(each) for key, each in drawn.items()}
     own = {key: table for key, table in tables.items() if table is not measured.get(key)}
     found |= {f"{name}: table {key}": column_lines(table) for key, table in own.items()}
     found |= {f"{name}: shown table {key}": row_lines(table) for key, table in shown.items()}
-    settings = f"runs: one in {figure.share_of_runs}; a page: {figure.page}"
-    found[f"{name}: texts"] = [settings, *sentences(figure.caption), *sentences(figure.settings), *says]
+    settings = f"runs: one in {figure.share_of_runs}; a page: {bool(figure.page)}"
+    found[f"{name}: texts"] = [settings, *sentences(figure.caption), *sentences(figure.settings)]
+    if finding:
+        found[f"{name}: measured"] = [finding.verdict, *row_lines(finding.table)]
     return found
 
 

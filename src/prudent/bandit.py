@@ -147,7 +147,7 @@ class Bandit:
 
 
 class Unknown:
-    """Arms of which only the names are known, such as those of an environment (docs/worlds.md)."""
+    """Arms of which only the names are known, such as those of an environment (docs: worlds)."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = tuple(names)

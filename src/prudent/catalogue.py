@@ -15,7 +15,7 @@ from prudent.policies.binding import bind, served_risk
 from prudent.portfolio.policies.base import portfolio_policies
 from prudent.registry import Entry
 from prudent.risk.base import risks
-from prudent.text import minus
+from prudent.text import DOCS, minus
 
 REGISTRIES = (policies, risks, strategies, portfolio_policies)
 
@@ -80,6 +80,7 @@ def package_entry() -> str:
         "author": "{The prudent maintainers}",
         "title": "prudent: risk-averse multi-armed bandits",
         "howpublished": "Python package",
+        "url": DOCS,
         "note": f"Version {version(PACKAGE)}",
     }
     return f"@misc{{{PACKAGE},\n" + ",\n".join(f"  {key} = {{{value}}}" for key, value in fields.items()) + "\n}"

@@ -26,7 +26,16 @@ from typing import Any, TypeVar, cast
 from numba import njit, types
 from numba.core.caching import IndexDataCacheFile
 from numba.core.errors import NumbaError
-from numba.extending import models, overload, overload_method, register_jitable, register_model, typeof_impl
+from numba.core.imputils import impl_ret_borrowed
+from numba.extending import (
+    intrinsic,
+    models,
+    overload,
+    overload_method,
+    register_jitable,
+    register_model,
+    typeof_impl,
+)
 from numba.misc.special import typeof
 
 from prudent.errors import PrudentError, shown
@@ -156,6 +165,10 @@ def helper(function: F) -> F:
     return marked
 
 
+in_line: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
+"""What `in_kernels` was told to put in line, and what stands for it: only the CPU's compiler can."""
+
+
 def in_kernels(plain: Callable[..., Any], *, inline: bool = False) -> Callable[[F], F]:
     """Inside kernels `plain` is what the function below returns, which is called with the types of its arguments.
 
@@ -164,6 +177,8 @@ def in_kernels(plain: Callable[..., Any], *, inline: bool = False) -> Callable[[
     """
 
     def register(choose: F) -> F:
+        if inline:
+            in_line.append((plain, choose))
         kind = "always" if inline else "never"
         overload(plain, strict=False, inline=kind, jit_options={"no_cfunc_wrapper": True})(choose)
         return choose
@@ -220,9 +235,24 @@ def _known_type(key: str) -> PolicyType:
     return _present[key]
 
 
-def _policy_type(element_types: tuple[Any, ...], policy: type) -> PolicyType:
+def policy_type(element_types: tuple[Any, ...], policy: type) -> PolicyType:
+    """The type of a policy class whose fields are of these types."""
     made: PolicyType = compilable(policy)(element_types, policy)
     return _present.setdefault(made.key, made)
+
+
+def with_methods(value: Any) -> Any:
+    """A `NamedTuple` of a compilable class that was made inside a kernel, so that its methods can be called there."""
+    return value
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _with_methods(_: Any, value: Any) -> Any:
+    made = policy_type(tuple(value.types), value.instance_class)
+    return made(value), lambda context, builder, signature, args: impl_ret_borrowed(context, builder, made, args[0])
+
+
+in_kernels(with_methods)(lambda value: lambda value: _with_methods(value))  # noqa: PLW0108, since Numba wants a function
 
 
 def as_compiled(policy: Any) -> Any:
@@ -277,7 +307,7 @@ def compilable(policy: Any) -> Any:
     """Teach Numba the policy class (once): its fields and its methods. Returns its Numba type class."""
     kind = type(f"{policy.__name__}Type", (PolicyType,), {})
     register_model(kind)(models.TupleModel)
-    typeof_impl.register(policy)(lambda value, _: _policy_type(tuple(typeof(field) for field in value), policy))
+    typeof_impl.register(policy)(lambda value, _: policy_type(tuple(typeof(field) for field in value), policy))
     for name, method in public_methods(policy).items():
         _forward(kind, name, method)
     return kind

@@ -110,5 +110,17 @@ def say(subject: str) -> None:
         print(said, file=sys.stderr, flush=True)
 
 
+@contextmanager
+def patience() -> Iterator[None]:
+    """What is compiled within is announced if it takes long; for compilers that tell nobody when they begin."""
+    timer = threading.Timer(PATIENCE, say, [_subject.get()])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 _watch = _Watch()
 register("numba:compile", _watch)

@@ -19,7 +19,17 @@ class AssumptionWarning(UserWarning):
 
 
 class PrudentError(ValueError):
-    """Bad input, rejected before anything is computed."""
+    """Bad input, rejected before anything is computed.
+
+    Examples
+    --------
+    >>> from prudent import Bernoulli, PrudentError
+    >>> try:
+    ...     Bernoulli(1.5)
+    ... except PrudentError as error:
+    ...     print(error)
+    bernoulli: success must lie in [0, 1], got 1.5; pass a probability
+    """
 
 
 def check_number(

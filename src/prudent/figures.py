@@ -1,4 +1,12 @@
-"""Plots. A figure function takes data and an `ax`, returns the `ax`, saves nothing, changes no global style."""
+"""Plots. A figure function takes data and an `ax`, returns the `ax`, saves nothing, changes no global style.
+
+Examples
+--------
+>>> from prudent.figures import panels
+>>> figure, axes = panels(3, columns=2, width=6, height=2)
+>>> len(axes)
+3
+"""
 
 import io
 from collections.abc import Sequence
@@ -30,7 +38,7 @@ LOWER_BOUND: dict[str, Any] = {
     "linewidth": 1.2,
     "label": "lower bound as $n \\to \\infty$",
 }
-"""How a picture shows what no policy that learns can beat, as n grows (docs/lower-bounds.md)."""
+"""How a picture shows what no policy that learns can beat, as n grows (docs: lower-bounds)."""
 
 BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "alignment": "left"}
 """A legend on the right of its axes, where it covers no curve."""
@@ -206,16 +214,22 @@ OPTIONS: dict[str, dict[str, Any]] = {
 """The kinds of files, by their endings. No date is in them, so that the same figure makes the same file."""
 
 
-def save(figure: Figure, path: Path, endings: Sequence[str] = ("svg", "png"), *, exact: bool = False) -> list[Path]:
+def save(
+    figure: Figure, path: Path, endings: Sequence[str] = ("svg", "png"), *, exact: bool = False, title: str = ""
+) -> list[Path]:
     """The figure as SVG and PNG next to each other, or as files with these endings, of `svg`, `png` and `pdf`.
 
-    The margins are cut off, unless the size of the figure is to be `exact`.
+    The margins are cut off, unless the size of the figure is to be `exact`. The files carry the `title`, which says in
+    a line what is seen.
     """
     made = []
     for ending in endings:
         if ending not in OPTIONS:
             raise PrudentError(f"save: endings must be of {', '.join(OPTIONS)}, got {shown(ending)}")
         drawn, margins = io.BytesIO(), None if exact else "tight"
-        figure.savefig(drawn, bbox_inches=margins, format=ending, **OPTIONS[ending])
+        options = OPTIONS[ending]
+        if title:
+            options = options | {"metadata": {**options.get("metadata", {}), "Title": title}}
+        figure.savefig(drawn, bbox_inches=margins, format=ending, **options)
         made.append(files.write(path.with_suffix(f".{ending}"), drawn.getvalue()))
     return made

@@ -43,7 +43,7 @@ class Entry(NamedTuple):
     @property
     def summary(self) -> str:
         """The first sentence of the docstring, without its references."""
-        plain = re.sub(r"\s*\([^()]*\[[A-Z][A-Za-z]+\d\d\][^()]*\)", "", self._text)
+        plain = re.sub(r"\s*\([^()]*(\[[A-Z][A-Za-z]+\d\d\]|docs: )[^()]*\)", "", self._text)
         return re.split(r"(?<=[.;])\s", plain)[0].strip(" .;")
 
     @property

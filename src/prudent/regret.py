@@ -2,6 +2,13 @@
 
 Notation of [Sani12]: T_i pulls, μ̂_i and σ̂_i² an arm's mean and variance (divided by T_i), μ̃_i and σ̃_i² those of
 its twins (unobserved samples of the best arm i*, as many as T_i; the observed ones for i* itself), n = Σ T_i.
+
+Examples
+--------
+>>> import numpy as np
+>>> from prudent.regret import exploration_risk
+>>> float(exploration_risk(np.array([50, 50]), np.array([0.0, 1.0])))
+0.25
 """
 
 from typing import Any, NamedTuple

@@ -139,6 +139,14 @@ class Runs(Rounds):
     """Many runs of one policy on one bandit. Arrays are (run, arm); methods give one value per run.
 
     `common` says whether other policies received the same rewards, `kept` is what was kept of every round.
+
+    Examples
+    --------
+    >>> from prudent import Bandit, Gaussian, simulate
+    >>> bandit = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
+    >>> runs = simulate(bandit, "mv-lcb", risk="mean-variance(rho=0)", horizon=10_000, runs=100)
+    >>> runs.pulls.shape, runs.regret().shape
+    ((100, 2), (100,))
     """
 
     bandit: Bandit  # or `Unknown`, of an environment without laws

@@ -81,7 +81,7 @@ def simulate(
     ----------
     bandit
         The arms: a `Bandit`, or an environment of your own, which is a function `(arm, rng) -> reward`, an object with
-        `reset(rng)` and `pull(arm)`, or a Gymnasium environment with discrete actions (docs/worlds.md). A list of
+        `reset(rng)` and `pull(arm)`, or a Gymnasium environment with discrete actions (docs: worlds). A list of
         them, or a mapping from labels to them, compares.
     policy
         A policy, its spec such as `"mv-lcb(c=1)"`, a `NamedTuple` of your own (prudent/policies/base.py), or a learner,
@@ -95,14 +95,15 @@ def simulate(
         The random seed. The result depends on it and on the question, not on the number of workers.
     batch
         The policy sees rewards only at the end of each batch of so many rounds, as in a live experiment that is asked
-        for a batch at a time (docs/live.md).
+        for a batch at a time (docs: live).
     engine
-        "leaping" is exact in law and costs hardly more for a longer horizon (docs/leaping.md); "stepping" plays every
-        round; "interpreted" does so in Python, which environments, learners and delays need; "auto" chooses.
+        "leaping" is exact in law and costs hardly more for a longer horizon (docs: leaping); "stepping" plays every
+        round; "gpu" does so on an NVIDIA GPU (docs: gpu); "interpreted" does so in Python, which environments, learners
+        and delays need; "auto" chooses, but never the GPU, which draws other random numbers.
     scale
         How large rewards are. By default a policy runs as published, on the rewards as they are; on arms that it was
         not made for, a warning says so. "auto" takes what the policy leaves open (`range`, `sd`, `low`, `high`, …) from
-        the arms, and a number has it run as published on rewards divided by that number. See docs/units.md.
+        the arms, and a number has it run as published on rewards divided by that number. See docs: units.
     workers
         Threads, or processes where the simulation is interpreted; all cores by default.
     snapshots
@@ -113,7 +114,7 @@ def simulate(
         the rewards received cost under any risk measure; a number does so for the first so many runs. This is stepping.
     common
         With True the s-th pull of an arm gives the same reward under every policy, so that differences of policies have
-        smaller standard errors (docs/results.md). This is stepping too, and it draws as many rewards of every arm as
+        smaller standard errors (docs: results). This is stepping too, and it draws as many rewards of every arm as
         there are rounds. An environment of your own draws from the same stream under every policy.
     bound_failure
         With a value such as 1e-15 leaping uses tighter bounds on Gaussian blocks. Of a million blocks in a run one may

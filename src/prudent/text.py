@@ -4,6 +4,9 @@ import math
 import re
 from decimal import Decimal
 
+DOCS = "https://prudent-bandits.github.io/prudent/"
+"""Where the documentation is; pyproject.toml says so too."""
+
 ROUNDING = 1e-12
 """A standard error of at most this share of its mean is rounding: every run had the same value."""
 
@@ -11,6 +14,11 @@ SMALLEST, LARGEST = -5, 15
 """Numbers from 10⁻⁵ on and below 10¹⁵ are written out; others are written as 1.5 × 10⁻⁷."""
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def page(name: str) -> str:
+    """The address of a page of the documentation, such as `concepts/leaping`."""
+    return f"{DOCS}{name}.html"
 
 
 def count(number: int) -> str:

@@ -19,7 +19,7 @@ def test_make_leaves_figure_data_and_table_and_counts_every_cell_once(tmp_path, 
     assert {path.suffix for path in section.files()} == {".parquet", ".svg", ".png"}
     assert all(path.stat().st_size > 1000 for path in section.files())
     assert not list(tmp_path.rglob("*.part"))
-    ends, table = section.tables.values()
+    (table,), ends = section.tables.values(), section.notes["Measured"].table
     assert table.shape == (len(beyond.CONFIGURATIONS), 2 + len(beyond.POLICIES))
     assert ends["policy"].to_list() == list(beyond.POLICIES)
     assert sum(counted) == count_cells(beyond.FIGURE) == sum(map(len, beyond.cells().values()))

@@ -1,6 +1,7 @@
 """The multi-period figure: its numbers are those of the sequences, its artists show them."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 from prudent import best_sequence, period_cost
@@ -60,9 +61,10 @@ def test_the_section_says_what_was_found(tmp_path, monkeypatch):
     monkeypatch.setattr(periods, "RUNS", 400)
     section = make(periods.FIGURE, Settings(tmp_path))
     assert {path.suffix for path in section.files()} == {".parquet", ".svg", ".png"}
-    said = " ".join(section.notes["Measured"])
-    assert "2 times of 4 and costs 5.02. The best single arm costs 7.29" in said
-    assert "no mix saves more than 0.00007 per period" in said
+    measured = section.notes["Measured"]
+    assert "The best sequence of 4 pulls the first arm 2 times" in measured.verdict
+    assert "no mix saves more than 0.00007 per period" in measured.verdict
+    assert measured.table.select(pl.nth(0, 1)).rows()[:2] == [("best sequence", "5.02"), ("best single arm", "7.29")]
     assert "rare large: −10 with probability 0.1, 7 with probability 0.9" in section.notes["Settings"]
     assert figure("periods") is periods.FIGURE
     assert "periods" in FIGURES

@@ -14,8 +14,8 @@ from valid import CALLS, COMMANDS, FILES, TEXTS, call
 
 from prudent.cli import main
 
-SEED, CASES_TRIED = 0, 300
-"""As many as an idle processor tries in a minute; a number, so that a busy one tries the same."""
+SEED, CASES_TRIED = 0, 100
+"""As many as an idle processor tries in twenty seconds; a number, so that a busy one tries the same."""
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,18 @@ TABLE = """east,west,south
 EXPERIMENT = """{"name": "shop", "arms": ["old", "new"], "policy": "mv-lcb(range=1.0)", "risk": "mean-variance(rho=1)",
 "horizon": 50, "support": [0, 1], "seed": 7, "sticky": true, "rewards": {"window": "1 h", "default": 0}}
 """
-FILES = {"study.toml": STUDY.encode(), "table.csv": TABLE.encode(), "experiment.json": EXPERIMENT.encode()}
+LOG = "arm,reward,propensity,day\n" + "".join(
+    f"{arm},{reward},{chance},{day}\n"
+    for day, (arm, reward, chance) in enumerate(
+        [("A", 0.5, 0.6), ("B", 0.2, 0.4), ("A", 0.9, 0.6), ("B", 1.0, 0.4), ("A", 0.1, 0.6), ("B", 0.7, 0.4)] * 3
+    )
+)
+FILES = {
+    "log.csv": LOG.encode(),
+    "study.toml": STUDY.encode(),
+    "table.csv": TABLE.encode(),
+    "experiment.json": EXPERIMENT.encode(),
+}
 MADE = (("run", "study.toml", "--out", "made"), ("trial", "create", "experiment.json", "--database", "made.db"))
 """Commands that make what others read: a study, and a database with an experiment."""
 NAMES = ("east", "west", "south")
@@ -42,6 +53,9 @@ TEXTS = (
     f"identify {BOUNDED} --strategy sequential-halving --budget 60 {FEW}",
     f"identify {BOUNDED} --strategy lucb --delta 0.1 --most-pulls 300 {FEW}",
     f"bounds {BOUNDED} --rho 1 --horizon 1000 --delta 0.01 --support 0 1",
+    "evaluate log.csv --policy B --support 0 1 --unit EUR --quantile 0.5 --out law.svg",
+    "evaluate log.csv --policy A=0.5,B=0.5 --method arms --risk 'cvar(alpha=0.1)' --rho 1 --level 0.9 --time day",
+    "evaluate log.csv --policy 'mv-lcb(rho=1)' --support 0 1 --smaller-is-better --seed 2",
     "paper fig2-left --runs 2 --out paper",
     f"paper fig2-left --runs 2 --rho 0.5 {ARMS} --out paper",
     f"portfolio table.csv --horizon 30 --column east --column west {FEW}",

@@ -1,4 +1,4 @@
-"""The table of axioms in docs/risks.md: what holds is tried on random samples, what does not is refuted here.
+"""The table of axioms in docs/concepts/risks.md: what holds is tried on random samples, what does not is refuted here.
 
 A sample stands for equally likely outcomes; two samples of one size are two rewards on the same outcomes, so that
 dependence of every kind occurs.
@@ -18,7 +18,7 @@ from prudent.risk.base import risks as registry
 from prudent.risk.mean_variance import MeanVariance
 from prudent.risk.tails import CVaR, VaR
 
-PAGE = (Path(__file__).parents[2] / "docs" / "risks.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "concepts" / "risks.md").read_text()
 SHIFT, FACTOR, SHARE = 1.5, 2.5, 0.3
 
 # How much cost(left) exceeds right where it must not; both directions for equalities.

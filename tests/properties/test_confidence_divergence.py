@@ -123,3 +123,12 @@ def test_the_ends(law, expected):
 @pytest.mark.parametrize("cost", [-1e50, -1.0, -1e-30, 0.0, 1e-120])
 def test_extreme_numbers_give_a_number(variance, rho, cost):
     assert gaussian(0.0, variance, cost, rho) >= 0.0
+
+
+@pytest.mark.parametrize("rho", [1e-8, 1e-12, 1e-15])
+def test_a_tiny_rho_is_nearly_none(rho):
+    """One of the two forms of the shift would divide rounding errors by ρ."""
+    costs = np.arange(1, 97) / 97.0
+    assert [gaussian(0.0, 1.0, cost, rho) for cost in costs] == pytest.approx(
+        [gaussian(0.0, 1.0, cost, 0.0) for cost in costs], rel=1e-11
+    )

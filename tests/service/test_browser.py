@@ -1,6 +1,6 @@
 """A person with a browser: plan from a file, start, watch, stop, report; on a desktop and on a telephone.
 
-With KEEP_IMAGES=1 the pictures of docs/service.md are made anew.
+With KEEP_IMAGES=1 the pictures of docs/practitioners/service.md are made anew.
 """
 
 import os

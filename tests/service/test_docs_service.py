@@ -1,4 +1,4 @@
-"""docs/service.md does what it says: its commands, curl's too, run in order against a real service."""
+"""docs/practitioners/service.md does what it says: its commands, curl's too, run in order against a real service."""
 
 import json
 import os
@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("curl") is None or shutil.which("bash") is None, reason="needs curl and bash"),
 ]
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/service.md").read_text("utf-8")
+PAGE = (ROOT / "docs/practitioners/service.md").read_text("utf-8")
 BLOCK = re.compile(r"```(sh|python)\n(.*?)```(?:\n```(text|json)\n(.*?)```)?", re.DOTALL)
 ID = re.compile(r"\b\d+-\d+-[0-9a-f]{10}\b")
 FEWER = " --rho 1 --policy exp-exp --draws 10 --runs 2"
@@ -70,7 +70,7 @@ class Reader:
         """What a script prints."""
         for name in ("PRUDENT_SERVER", "PRUDENT_TOKEN", "SHOP_TOKEN"):
             monkeypatch.setenv(name, self.environment[name])
-        exec(compile(text, "docs/service.md", "exec"), self.names)
+        exec(compile(text, "docs/practitioners/service.md", "exec"), self.names)
         return capsys.readouterr().out
 
 

@@ -25,11 +25,11 @@ from prudent.service.api import ROUTES
 from prudent.service.openapi import document
 from prudent.service.problems import KINDS
 
-COMMITTED = Path(__file__).parents[2] / "docs" / "openapi.json"
+COMMITTED = Path(__file__).parents[2] / "docs/reference/openapi.json"
 
 
 def test_the_document_is_the_committed_one():
-    """If not: python -m prudent.service.openapi > docs/openapi.json"""
+    """If not: python -m prudent.service.openapi > docs/reference/openapi.json"""
     assert document(ROUTES) == COMMITTED.read_bytes()
 
 
@@ -43,7 +43,7 @@ def test_the_document_says_everything():
 
 
 def test_the_page_of_the_api_names_every_route_problem_and_metric(tmp_path):
-    page = (COMMITTED.parent / "api.md").read_text()
+    page = (COMMITTED.parent / "http.md").read_text()
     rows = re.findall(r"^\| `(\w+) (/\S*)` \| (\w+) \|", page, re.MULTILINE)
     assert sorted(rows) == sorted((route.method, route.path, route.scope or "none") for route in ROUTES)
     for name, kind in KINDS.items():

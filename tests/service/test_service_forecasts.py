@@ -113,7 +113,7 @@ def test_a_fault_does_not_end_the_thread(made, caplog):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     site = Site(str(tmp_path_factory.mktemp("forecasts") / "a.db"))
-    site.app.site = Pages(site.service)
+    site.app.site = Pages(site.service, pause=0.0)
     yield site
     site.close()
 
@@ -122,7 +122,8 @@ def get(site, path, *headers):
     return site("GET", path, token=None, headers=[("cookie", f"prudent={site.tokens['read']}"), *headers])
 
 
-def test_the_page_and_the_report_say_how_it_may_end(site):
+def test_the_page_and_the_report_say_how_it_may_end(site, monkeypatch):
+    monkeypatch.setattr(forecasting, "REST", 0.0)
     for i in range(60):
         site.service.run("one", m.Tell(0.1 * (i % 7)), decision=site.decision("one"))
     view = site.service.view("one")

@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from prudent.service import messages as m
+from prudent.service import rails
 from prudent.service.fold import Fold
 from prudent.service.problems import RequestError
 from prudent.service.spec import decoded
@@ -142,6 +143,18 @@ def test_an_arm_added_later_has_its_part_of_the_error(service):
             service.run("e", m.AddArm(arm, "new"))
         needed.append(give(service, arm, 0.0, 200)[0])
     assert needed == sorted(set(needed))
+
+
+@pytest.mark.parametrize(("more", "whole"), [({}, 1.0), ({"metrics": {}}, 0.5)])
+def test_all_rails_and_arms_together_have_the_stated_error(service, monkeypatch, more, whole):
+    """Half of it where merged rewards may come too (an experiment without metrics), since these have bounds as well.
+    A rail for each arm keeps a third of its share for arms that may be added to two."""
+    given = []
+    monkeypatch.setattr(rails, "_fires", lambda *told: given.append(told[3]))
+    experiment(service, MEAN, {"watch": "mean", "above": 0.9, "arm": "A", "then": "pause"}, error=0.02, **more)
+    for arm in ("A", "B"):
+        give(service, arm, 0.5, 1)
+    assert given == pytest.approx([0.02 * whole * part for part in (1 / 6, 1 / 2, 1 / 6, 0.0)])
 
 
 def test_rewards_that_wait_are_watched_when_they_are_counted(service, clock):

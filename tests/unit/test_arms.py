@@ -300,7 +300,7 @@ laws = st.one_of(simple, mixtures())
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(laws)
 def test_random_laws_keep_the_contract(law: Law) -> None:
     check_arm(law)

@@ -523,7 +523,7 @@ def test_a_policy_of_another_risk_asks_for_its_level(policy: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("risk", ["cvar", "entropic", "exponential-spectrum", "mixed"])
+@pytest.mark.parametrize("risk", ["entropic", "mixed"])
 def test_npts_keeps_the_contract_for_other_risks(risk: str) -> None:
     check_policy(NPTS(), risk=risk_registry.parse(risk), rewards=(0.0, 1.0))
 

@@ -249,11 +249,11 @@ def same_mean(ours, theirs):
 
 def test_the_adapter_for_river_runs_its_policies():
     bandits = pytest.importorskip("river.bandit", reason="river is not installed")
-    learner = defined_in("worlds.md", "River")(bandits.UCB(delta=1))
+    learner = defined_in("researchers/worlds.md", "River")(bandits.UCB(delta=1))
     asked = {"risk": "mean", "horizon": 150, "runs": 60}
     theirs, ours = simulate(COINS, learner, **asked), simulate(COINS, "ucb1", **asked, engine="interpreted")
     assert same_mean(ours.gap_regret(), theirs.gap_regret())
-    draws = simulate(COINS, defined_in("worlds.md", "River")(bandits.EpsilonGreedy(0.5)), **asked)
+    draws = simulate(COINS, defined_in("researchers/worlds.md", "River")(bandits.EpsilonGreedy(0.5)), **asked)
     assert len(np.unique(draws.pulls[:, 0])) > 10  # every run has its own dice
     late = simulate(COINS, learner, risk="mean", horizon=50, runs=2, delay=10)
     assert late.pulls.sum() == 100
@@ -261,7 +261,7 @@ def test_the_adapter_for_river_runs_its_policies():
 
 def test_the_adapter_for_mabwiser_runs_its_policies():
     mab = pytest.importorskip("mabwiser.mab", reason="MABWiser is not installed")
-    learner = defined_in("worlds.md", "MABWiser")(mab.LearningPolicy.UCB1(alpha=1))
+    learner = defined_in("researchers/worlds.md", "MABWiser")(mab.LearningPolicy.UCB1(alpha=1))
     runs = simulate(COINS, learner, risk="mean", horizon=60, runs=5, workers=1)
     assert runs.best_share().mean() > 0.6
     assert simulate(COINS, learner, risk="mean", horizon=20, runs=1, delay=5).pulls.sum() == 20
@@ -269,6 +269,6 @@ def test_the_adapter_for_mabwiser_runs_its_policies():
 
 def test_the_learners_of_the_page_are_those_of_the_tests():
     for mine in (EXP3(0.3), Gradient(0.3)):
-        theirs = defined_in("worlds.md", type(mine).__name__)(0.3)
+        theirs = defined_in("researchers/worlds.md", type(mine).__name__)(0.3)
         runs = [simulate(COINS, learner, risk="mean", horizon=40, runs=2) for learner in (mine, theirs)]
         assert (runs[0].pulls == runs[1].pulls).all()

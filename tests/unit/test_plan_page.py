@@ -189,7 +189,7 @@ def test_the_lines_to_run_run(advice, tmp_path, monkeypatch, capsys):
 
 def test_the_table_of_the_docs_is_what_the_command_prints():
     options = pilot(ROOT / "examples/shop.csv", group="variant", outcome="revenue", remark=lambda text: None)
-    page = (ROOT / "docs/plan.md").read_text()
+    page = (ROOT / "docs/practitioners/plan.md").read_text()
     for row in rows(winners(options), Outcome("EUR")):
         assert f"| {' | '.join(row.values())} |" in page
 

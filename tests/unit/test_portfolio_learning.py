@@ -19,6 +19,7 @@ from prudent.portfolio import (
     simulation,
     solve,
 )
+from prudent.portfolio.laws import Block
 from prudent.portfolio.policies.base import Brief, Observation, Pairs
 from prudent.portfolio.policies.mc_ete import covariance_of_pairs, mean_of_pairs, pair_design
 from prudent.rates import bootstrap_slope
@@ -270,3 +271,13 @@ def test_progress_within_a_run_is_told_after_a_while_and_at_its_end(monkeypatch)
     monkeypatch.setattr(simulation, "PATIENCE", 1.0)
     assert [teller(0, 10), teller(0, 40), teller(40, 60), teller(40, 100)] == [0, 40, 40, 100]
     assert told == [0.4, 0.6]
+
+
+def test_vertices_look_again_after_every_round():
+    """As the policy does on single arms: it never asks for two rounds at once."""
+    play = portfolio_policies.parse("vertices").play(Brief(3, 1.0, 100))
+    weights, rounds = next(play)
+    for _ in range(20):
+        assert (rounds, np.sort(weights).tolist()) == (1, [0.0, 0.0, 1.0])
+        reward = np.array(float(weights[0]))
+        weights, rounds = play.send(Observation(np.empty(0, np.int64), Block(1, reward, np.zeros(()))))

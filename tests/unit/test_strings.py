@@ -36,6 +36,7 @@ CALLS = {
     "explore_then_sequence": lambda: prudent.explore_then_sequence(COINS, "cvar(0.1)", 8, runs=5),
     "sequence_regret": lambda: prudent.sequence_regret([1.0, 2.0] * 100, COINS, "cvar(0.1)", 3),
     "simulate": lambda: prudent.simulate(COINS, "npts(risk=cvar(0.1))", risk="cvar(0.1)", horizon=9, runs=2),
+    "evaluate": lambda: prudent.evaluate({"arm": ["A", "B"], "reward": [0.2, 0.4]}, "A", risk="cvar(0.1)"),
     "identify": lambda: prudent.identify(COINS, "uniform", risk="cvar(0.1)", budget=20, runs=2),
     "Agent": lambda: prudent.Agent("npts", arms=2, risk="cvar(0.1)", support=(0, 1)),
     "simulate_portfolio": lambda: prudent.simulate_portfolio(

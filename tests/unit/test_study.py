@@ -198,6 +198,27 @@ def test_a_policy_that_cannot_serve_the_risk_is_refused_before_anything_runs():
     assert [mistake.place for mistake in error.value.mistakes] == [("policies", 1)]
 
 
+class Drifts:
+    """An environment of one's own."""
+
+    n_arms = 2
+
+    def reset(self, rng):
+        self.rng = rng
+
+    def pull(self, arm):
+        return self.rng.random()
+
+
+@pytest.mark.parametrize("world", [Drifts(), lambda arm, rng: rng.random()], ids=["object", "function"])
+def test_an_environment_is_refused_with_the_way_to_compare_on_it(world, tmp_path):
+    with pytest.raises(StudyError, match=r"bandits.own: a study keeps its cells by their content.*simulate\(env"):
+        Study({"own": world}, ["ucb1"], ["mean"], [10], 1).cells  # noqa: B018
+    with pytest.raises(PrudentError, match="a study keeps its cells by their content"):
+        run([Cell(world, MeanVariance(1.0), MVLCB(), 10)], tmp_path / "own")
+    assert not (tmp_path / "own").exists()
+
+
 def test_leaping_asked_for_where_it_cannot_be_is_refused():
     study = Study({"a": ["bernoulli(0.5)"]}, ["ucb1"], ["mean-variance"], [10], runs=1, engine="leaping")
     with pytest.raises(StudyError, match="cannot leap here"):
@@ -426,5 +447,5 @@ def test_an_error_counts_entries_as_people_do():
 
 
 def test_a_number_too_long_to_be_written_is_refused_in_words():
-    with pytest.raises(StudyError, match="engine must be one of auto, stepping, leaping, got a whole number of about"):
+    with pytest.raises(StudyError, match="stepping, leaping, gpu, got a whole number of about"):
         _ = Study(**fields(engine=10**5_000)).cells

@@ -363,6 +363,25 @@ def test_a_forecast_tries_the_shortest_and_the_longest_of_each_kind(monkeypatch)
         assert {alike[0][1], alike[-1][1]} <= {cell.key() for cell in tried}
 
 
+class Pool:
+    """Tries nothing, and says that everything took long."""
+
+    def __init__(self):
+        self.given = []
+
+    def map(self, _, tasks):
+        self.given += tasks
+        return [playing.Done(dict.fromkeys(task.cells, 9.0), b"") for task in tasks]
+
+
+@pytest.mark.parametrize(("each", "tried"), [(None, 1), (timing.LONGEST_PROBE, 1), (1.01 * timing.LONGEST_PROBE, 0)])
+def test_no_run_is_tried_that_takes_longer_than_a_probe_may(monkeypatch, each, tried):
+    times, pool = timing.Times(), Pool()
+    monkeypatch.setattr(times, "each", lambda _: each)
+    timing._probe(study().cells[0].cell, times, pool, workers=1)
+    assert len(pool.given) == tried
+
+
 def test_a_simulation_after_a_study_on_one_thread_is_not_stopped(tmp_path):
     """With one worker joblib stays on this thread, whose flag must not outlive the study."""
     cell = Cell(Bandit(["bernoulli(0.5)", "bernoulli(0.4)"]), MeanVariance(1.0), RoundRobin(), 20, runs=2)

@@ -127,6 +127,8 @@ def test_stored_runs_are_those_of_the_simulation_to_the_last_bit(tmp_path):
         for name in (*STATISTICS, "engine", "horizon", "seed", "policy", "risk"):
             assert np.array_equal(getattr(found, name), getattr(runs, name)), name
         assert all((found.measures()[name] == value).all() for name, value in runs.measures().items())
+    labelled = kept.runs(study.cells)
+    assert [runs.horizon for runs in labelled] == [cell.horizon for cell in cells]
     with pytest.raises(PrudentError, match="does not hold 1 of the cells"):
         kept.runs([cells[0]._replace(horizon=99)])
 

@@ -48,7 +48,7 @@ from prudent.theory.exp_exp import explore_then_commit
 HORIZONS = (5_000, 10_000, 25_000, 50_000, 100_000, 250_000)
 THREE = Bandit([Beta(8.0, 1.0), Bernoulli(0.3), Beta(1.0, 4.0)])
 APART = Bandit([Deterministic(1.0), Deterministic(0.0)])
-PAGE = Path(__file__).parents[2] / "docs" / "theory.md"
+PAGE = Path(__file__).parents[2] / "docs/paper/theory.md"
 
 in_unit = st.one_of(
     st.builds(Bernoulli, st.floats(0.0, 1.0)),
@@ -291,6 +291,14 @@ def test_remark_1_corrected_is_the_rate_of_theorem_1():
     assert two.printed > two.corrected
 
 
+def test_theorem_2_holds_as_printed_up_to_the_corrected_value_itself(monkeypatch):
+    printed = theorem2(THREE, MeanVariance(1.0), 10**6).printed
+    for corrected, safe in ((printed, True), (np.nextafter(printed, 1e9), False)):
+        monkeypatch.setattr("prudent.theory.exp_exp.explore_then_commit", lambda *_, value=corrected: value)
+        (condition,) = theorem2(THREE, MeanVariance(1.0), 10**6).needs_as_printed
+        assert condition.holds == safe
+
+
 @pytest.mark.parametrize("result", [theorem1_expectation, theorem1_sharp, corollary, theorem2])
 def test_bounds_fall_with_the_horizon(result):
     risk = MeanVariance(1.0)
@@ -338,7 +346,7 @@ def test_bad_input_stops_at_the_door(arguments, message):
 
 
 def test_the_page_prints_what_it_says():
-    """Every Python block of docs/theory.md runs, in order, and prints the block that follows it."""
+    """Every Python block of docs/paper/theory.md runs, in order, and prints the block that follows it."""
     text = PAGE.read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```\n```text\n(.*?)```", text, flags=re.S)
     assert len(blocks) == text.count("```python") > 5

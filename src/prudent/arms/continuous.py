@@ -35,7 +35,15 @@ NEAR = np.exp(-np.geomspace(0.02, 745.0, 40))
 @arms.add("gaussian", aliases=["normal"], example="gaussian(1.0, 0.05)")
 @dataclass(frozen=True)
 class Gaussian(Continuous):
-    """Normal with this mean and variance σ², not the standard deviation; variance 0 is the constant `mean`."""
+    """Normal with this mean and variance σ², not the standard deviation; variance 0 is the constant `mean`.
+
+    Examples
+    --------
+    >>> from prudent import Gaussian
+    >>> law = Gaussian(1.0, 0.25)
+    >>> round(law.mean, 3), round(law.variance, 3), round(law.quantile(0.05), 3)
+    (1.0, 0.25, 0.178)
+    """
 
     mean: float
     variance: float
@@ -89,7 +97,15 @@ SMALLEST = 1e-5
 @arms.add("beta", example="beta(2, 5)")
 @dataclass(frozen=True)
 class Beta(Continuous):
-    """Beta(a, b) on [0, 1]."""
+    """Beta(a, b) on [0, 1].
+
+    Examples
+    --------
+    >>> from prudent import Beta
+    >>> law = Beta(2, 5)
+    >>> round(law.mean, 3), round(law.variance, 3), round(law.quantile(0.05), 3)
+    (0.286, 0.026, 0.063)
+    """
 
     a: float
     b: float
@@ -162,7 +178,15 @@ class Beta(Continuous):
 @arms.add("uniform", example="uniform(0, 1)")
 @dataclass(frozen=True)
 class Uniform(Continuous):
-    """Uniform on [low, high]."""
+    """Uniform on [low, high].
+
+    Examples
+    --------
+    >>> from prudent import Uniform
+    >>> law = Uniform(0, 1)
+    >>> round(law.mean, 3), round(law.variance, 3), round(law.quantile(0.05), 3)
+    (0.5, 0.083, 0.05)
+    """
 
     low: float
     high: float
@@ -205,7 +229,15 @@ class Uniform(Continuous):
 @arms.add("exponential", example="exponential(2.0)")
 @dataclass(frozen=True)
 class Exponential(Continuous):
-    """Exponential with the given mean, on [0, ∞)."""
+    """Exponential with the given mean, on [0, ∞).
+
+    Examples
+    --------
+    >>> from prudent import Exponential
+    >>> law = Exponential(2.0)
+    >>> round(law.mean, 3), round(law.variance, 3), round(law.quantile(0.05), 3)
+    (2.0, 4.0, 0.103)
+    """
 
     mean: float
 
@@ -242,6 +274,13 @@ class StudentT(Continuous):
     """location + scale · T, where T has Student's law with `degrees` of freedom: heavy tails.
 
     It has no mean for degrees ≤ 1 and no variance for degrees ≤ 2; asking for one of them is then an error.
+
+    Examples
+    --------
+    >>> from prudent import StudentT
+    >>> law = StudentT(5, 0.0, 1.0)
+    >>> round(law.mean, 3), round(law.variance, 3), round(law.quantile(0.05), 3)
+    (0.0, 1.667, -2.015)
     """
 
     degrees: float

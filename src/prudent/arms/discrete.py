@@ -20,7 +20,15 @@ from prudent.files import read_columns
 @arms.add("bernoulli", example="bernoulli(0.3)")
 @dataclass(frozen=True)
 class Bernoulli(Law):
-    """1 with probability `success`, else 0."""
+    """1 with probability `success`, else 0.
+
+    Examples
+    --------
+    >>> from prudent import Bernoulli
+    >>> law = Bernoulli(0.3)
+    >>> round(law.mean, 3), round(law.variance, 3), round(law.quantile(0.05), 3)
+    (0.3, 0.21, 0.0)
+    """
 
     success: float
 
@@ -48,7 +56,15 @@ class Bernoulli(Law):
 @arms.add("deterministic", example="deterministic(0.5)")
 @dataclass(frozen=True)
 class Deterministic(Law):
-    """Always `value`."""
+    """Always `value`.
+
+    Examples
+    --------
+    >>> from prudent import Deterministic
+    >>> law = Deterministic(0.5)
+    >>> round(law.mean, 3), round(law.variance, 3), round(law.quantile(0.05), 3)
+    (0.5, 0.0, 0.5)
+    """
 
     value: float
 
@@ -77,7 +93,15 @@ class Deterministic(Law):
 
 @dataclass(frozen=True, eq=False)
 class Empirical(Law):
-    """One of the observed values, each equally likely."""
+    """One of the observed values, each equally likely.
+
+    Examples
+    --------
+    >>> from prudent import Empirical
+    >>> law = Empirical([0, 1, 1, 4])
+    >>> round(law.mean, 3), round(law.variance, 3), round(law.quantile(0.05), 3)
+    (1.5, 2.25, 0.0)
+    """
 
     values: Array
 

@@ -20,7 +20,15 @@ PARTS = 64
 @arms.add("mixture", example="mixture([gaussian(0.1, 0.01), gaussian(-2, 0.5)], [0.98, 0.02])")
 @dataclass(frozen=True)
 class Mixture(Law):
-    """A law drawn from `components` by `weights` (scaled to sum to 1), then a reward drawn from it."""
+    """A law drawn from `components` by `weights` (scaled to sum to 1), then a reward drawn from it.
+
+    Examples
+    --------
+    >>> from prudent import Gaussian, Mixture
+    >>> law = Mixture([Gaussian(0.1, 0.01), Gaussian(-2.0, 0.5)], [0.98, 0.02])
+    >>> round(law.mean, 3), round(law.variance, 3), round(law.quantile(0.05), 3)
+    (0.058, 0.106, -0.087)
+    """
 
     components: tuple[Law, ...]
     weights: tuple[float, ...]

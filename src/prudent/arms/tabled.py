@@ -17,7 +17,15 @@ from prudent.errors import PrudentError, check_finite, check_number, check_posit
 @arms.add("log-normal", example="log-normal(0.0, 0.5)")
 @dataclass(frozen=True)
 class LogNormal(Continuous):
-    """Rewards above 0 whose logarithm is normal with this mean and this standard deviation."""
+    """Rewards above 0 whose logarithm is normal with this mean and this standard deviation.
+
+    Examples
+    --------
+    >>> from prudent import LogNormal
+    >>> law = LogNormal(0.0, 0.5)
+    >>> round(law.mean, 3), round(law.variance, 3), round(law.quantile(0.05), 3)
+    (1.133, 0.365, 0.439)
+    """
 
     log_mean: float
     log_deviation: float
@@ -61,7 +69,15 @@ class LogNormal(Continuous):
 @arms.add("gamma", example="gamma(2.0, 1.5)")
 @dataclass(frozen=True)
 class Gamma(Continuous):
-    """Gamma on [0, ∞) with this shape and scale: the mean is shape · scale."""
+    """Gamma on [0, ∞) with this shape and scale: the mean is shape · scale.
+
+    Examples
+    --------
+    >>> from prudent import Gamma
+    >>> law = Gamma(2.0, 1.5)
+    >>> round(law.mean, 3), round(law.variance, 3), round(law.quantile(0.05), 3)
+    (3.0, 4.5, 0.533)
+    """
 
     shape: float
     scale: float
@@ -100,7 +116,15 @@ class Gamma(Continuous):
 @arms.add("laplace", example="laplace(0.0, 1.0)")
 @dataclass(frozen=True)
 class Laplace(Continuous):
-    """location ± an exponential of mean `scale`: a peak, and tails longer than those of a Gaussian."""
+    """location ± an exponential of mean `scale`: a peak, and tails longer than those of a Gaussian.
+
+    Examples
+    --------
+    >>> from prudent import Laplace
+    >>> law = Laplace(0.0, 1.0)
+    >>> round(law.mean, 3), round(law.variance, 3), round(law.quantile(0.05), 3)
+    (0.0, 2.0, -2.303)
+    """
 
     location: float
     scale: float
@@ -148,6 +172,13 @@ class Pareto(Continuous):
     """Rewards above `scale`, larger than x with probability (scale/x)^shape: a heavy tail above.
 
     It has no mean for a shape ≤ 1 and no variance for a shape ≤ 2; asking for one of them is then an error.
+
+    Examples
+    --------
+    >>> from prudent import Pareto
+    >>> law = Pareto(3.0, 1.0)
+    >>> round(law.mean, 3), round(law.variance, 3), round(law.quantile(0.05), 3)
+    (1.5, 0.75, 1.017)
     """
 
     shape: float
@@ -202,7 +233,15 @@ class Pareto(Continuous):
 @arms.add("poisson", example="poisson(3.0)")
 @dataclass(frozen=True)
 class Poisson(Law):
-    """Counts 0, 1, 2, … with this mean, which is the variance too."""
+    """Counts 0, 1, 2, … with this mean, which is the variance too.
+
+    Examples
+    --------
+    >>> from prudent import Poisson
+    >>> law = Poisson(3.0)
+    >>> round(law.mean, 3), round(law.variance, 3), round(law.quantile(0.05), 3)
+    (3.0, 3.0, 1.0)
+    """
 
     mean: float
 

@@ -20,7 +20,15 @@ UNITS = np.concatenate([[0.0], np.geomspace(0.5, 1_000.0, 26)])
 @arms.add("truncated-gaussian", example="truncated-gaussian(0.5, 0.2, 0, 1)")
 @dataclass(frozen=True)
 class TruncatedGaussian(Continuous):
-    """N(center, scale²) given that it lies in [low, high]; `mean` and `variance` are those after truncation."""
+    """N(center, scale²) given that it lies in [low, high]; `mean` and `variance` are those after truncation.
+
+    Examples
+    --------
+    >>> from prudent import TruncatedGaussian
+    >>> law = TruncatedGaussian(0.5, 0.2, 0, 1)
+    >>> round(law.mean, 3), round(law.variance, 3), round(law.quantile(0.05), 3)
+    (0.5, 0.036, 0.181)
+    """
 
     center: float
     scale: float

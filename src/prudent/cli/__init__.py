@@ -4,8 +4,9 @@ from typing import Any
 
 import click
 
-from prudent.cli import bounds, catalogue, paper, plan, portfolio, serve, simulate, study, trial, warm_up
+from prudent.cli import bounds, catalogue, evaluate, paper, plan, portfolio, serve, simulate, study, trial, warm_up
 from prudent.cli.trouble import orderly_end, report, short_warnings, shortened
+from prudent.text import DOCS
 
 
 class Commands(click.Group):
@@ -28,13 +29,22 @@ class Commands(click.Group):
             ctx.exit(2)
 
 
-@click.group(cls=Commands)
+@click.group(cls=Commands, epilog=f"Documentation: {DOCS}")
 @click.version_option(package_name="prudent")
 @click.option("--debug", is_flag=True, envvar="PRUDENT_DEBUG", help="Show Python's traceback of an error as well.")
 def main(debug: bool) -> None:
     """Risk-averse bandits: plan a trial, run it live, report its risk."""
 
 
-single = (bounds.bounds, paper.paper, portfolio.portfolio, plan.plan, serve.serve, trial.trial, warm_up.warm_up)
+single = (
+    bounds.bounds,
+    evaluate.evaluate,
+    paper.paper,
+    portfolio.portfolio,
+    plan.plan,
+    serve.serve,
+    trial.trial,
+    warm_up.warm_up,
+)
 for command in (*simulate.COMMANDS, *single, *study.COMMANDS, *catalogue.COMMANDS):
     main.add_command(command)

@@ -24,6 +24,7 @@ RUNS = 500
 @click.option("--rho", type=float, help="Only for fig2-left: another tolerance for risk than 0.")
 @click.option("--arm", "arms", multiple=True, metavar="LAW", help="Only for fig2-left: another arm; give one per arm.")
 @click.option("--policy", "policies", multiple=True, metavar="POLICY", help="Only for leaderboard: a policy to join.")
+@click.option("--engine", metavar="ENGINE", help="Only for leaderboard: gpu, for policies that cannot leap.")
 @click.option("--out", type=FILE, default=Path("results/paper"), show_default=True)
 def paper(
     name: str | None,
@@ -32,6 +33,7 @@ def paper(
     rho: float | None,
     arms: tuple[str, ...],
     policies: tuple[str, ...],
+    engine: str | None,
     **options: Any,
 ) -> None:
     """Reproduce the paper (Sani et al., 2012): every figure and claim in one report, one figure by NAME, or `claims`.
@@ -53,8 +55,8 @@ def paper(
     figures = [whole.figure(each) for each in (whole.FIGURES if name is None else [name]) if each != "claims"]
     if rho is not None or arms:
         figures = [with_others(name, rho, arms)]
-    if policies:
-        figures = [with_policies(name, policies)]
+    if policies or engine is not None:
+        figures = [with_policies(name, policies, engine or "auto")]
     check_folder("paper", out)
     settings, started = Settings(out, **options), time.perf_counter()
     if name == "claims":
@@ -94,14 +96,15 @@ def with_others(name: str | None, rho: float | None, arms: tuple[str, ...]) -> A
     return fig2_left.with_others(bandit, risk.rho)
 
 
-def with_policies(name: str | None, policies: tuple[str, ...]) -> Any:
-    """The leaderboard with policies of one's own, or with other parameters."""
+def with_policies(name: str | None, policies: tuple[str, ...], engine: str) -> Any:
+    """The leaderboard with policies of one's own, or with other parameters, or on another engine."""
     from prudent.errors import PrudentError
     from prudent.paper.leaderboard import board
 
     if name != "leaderboard":
-        raise PrudentError(f"paper: policy is for leaderboard, got {name or 'the whole paper'}; leave it out")
-    return board(policies)
+        given = "policy" if policies else "engine"
+        raise PrudentError(f"paper: {given} is for leaderboard, got {name or 'the whole paper'}; leave it out")
+    return board(policies, engine)
 
 
 def check(settings: Any) -> Any:

@@ -24,7 +24,7 @@ MOST_ARMS = 4
 @click.option(
     "--batch", type=float, default=1, show_default=True, metavar="B", help="Rewards are seen B rounds at a time."
 )
-@click.option("--engine", default="auto", show_default=True, help="auto, stepping or leaping.")
+@click.option("--engine", default="auto", show_default=True, help="auto, stepping, leaping or gpu.")
 @click.option(
     "--scale", metavar="X", help="How large rewards are: a number, or auto to take it from the arms; else as published."
 )

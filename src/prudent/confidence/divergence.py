@@ -1,7 +1,7 @@
 """How far is a law from looking as good as the best one? The smallest divergence to a law of cost c or less.
 
 K(ν; c) = inf {KL(ν, ν′) : ν′ in the same family, cost of ν′ ≤ c}, with the mean-variance σ² − ρμ as the cost and −μ for
-ρ = ∞. No learning policy pulls an arm less than log n/K times, with c the cost of the best arm (docs/lower-bounds.md).
+ρ = ∞. No learning policy pulls an arm less than log n/K times, with c the cost of the best arm (docs: lower-bounds).
 K is 0 for a law whose own cost is c or less, and infinite where no law of the family is so good. It has no unit:
 rewards and ρ times a, with c times a² (times a for ρ = ∞), leave it as it is. These functions run inside kernels too.
 """

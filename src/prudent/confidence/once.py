@@ -25,7 +25,7 @@ def mean_bounds(pulls: int, mean: float, variance: float, failure: float, low: f
 
 @helper
 def variance_bounds(pulls: int, variance: float, failure: float, low: float, high: float) -> Bounds:
-    """Holds the variance: bounded differences (docs/theory.md) and Theorem 10 of [Maurer09], half of the failure each.
+    """Holds the variance: bounded differences (docs: theory) and Theorem 10 of [Maurer09], half of the failure each.
 
     The unbiased variance moves by at most reach²/n with a reward; the second is the better one for small variances.
     """

@@ -1,6 +1,6 @@
 """Stepping with late rewards: the policy sees them only at the end of each batch of rounds.
 
-The choices are those of an agent that is asked for a whole batch before it is told any of its rewards (docs/live.md).
+The choices are those of an agent that is asked for a whole batch before it is told any of its rewards (docs: live).
 Statistics are kept twice: as they are, which is what a run leaves, and as the policy has `seen` them. The loops stand
 apart from those of `stepping`, so that rewards that are seen at once cost nothing more.
 """

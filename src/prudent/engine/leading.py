@@ -1,4 +1,4 @@
-"""Leaping behind a leader: exact runs of policies whose scores change with the round, or by chance (docs/leaping.md).
+"""Leaping behind a leader: exact runs of policies whose scores change with the round, or by chance (docs: leaping).
 
 As long as one arm, the leader, is pulled again and again, only its own statistics change. Its rewards come as a block,
 which is taken whole if no round of it can be another arm's. A block for which that is not sure is cut, and where no

@@ -1,4 +1,4 @@
-"""The leaping engine: exact runs whose cost hardly grows with the horizon (docs/leaping.md).
+"""The leaping engine: exact runs whose cost hardly grows with the horizon (docs: leaping).
 
 If a score needs only the arm's own statistics, the policy pulls in increasing order of each arm's running maximum of
 its score. So after n rounds there is a level such that every arm stands at its first passage above it: arms advance

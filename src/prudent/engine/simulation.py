@@ -30,6 +30,7 @@ from prudent.policies.units import InUnit, Scale, check_scale, fitted, in_its_un
 from prudent.risk.base import RiskMeasure, risks
 from prudent.runs import Runs
 
+ENGINES = ("auto", "stepping", "leaping", "gpu")
 BLOCKS_IN_A_RUN = 1e6
 LEADING = 20_000
 """Rounds from which on leaping behind a leader is never slower by a tenth (benchmarks/leaders.py)."""
@@ -75,7 +76,6 @@ def simulate(
         policy, played = made, in_its_unit(bandit, risk, made, units.sd or units.range or 1.0)
         ready = bind(played.policy, Setting.of(played.bandit, played.risk, int(rounds[-1])))
     failure = check_number("simulate", "bound_failure", bound_failure, low=0.0, high=1e-3, hint="1e-15 is plenty")
-    kernel = _kernel(engine, played.bandit, ready, int(rounds[-1]), batch, failure)
     taping = Taping.of(bandit, played, int(rounds[-1]), job, kept, common=common) if kept or common else None
     best = bandit.best(risk)
     size = len(Record._fields) * job.runs * len(rounds) * len(bandit)
@@ -83,11 +83,17 @@ def simulate(
     record = Record.empty(job.runs, len(rounds), len(bandit))
     cell = f"{played.bandit.unnamed} | {played.risk} | {spec(played.policy)} | {rounds.tolist()} | {engine} {failure:g}"
     cell += (f" | {batch} late" if batch > 1 else "") + (" | common" if common else "")
-    if taping is None:
-        play = _by_chunks(kernel, encode(played.bandit.arms), best, rounds, record)
+    if engine == "gpu":
+        from prudent.engine.gpu.playing import play as play_there  # nothing of it is imported by others
+
+        seconds = play_there(job, cell, spec(policy), ready, encode(played.bandit.arms), best, rounds, record)
     else:
-        play = partial(taping.play, kernel, best, rounds, record)
-    seconds = job.run(cell, spec(policy), play)
+        kernel = _kernel(engine, played.bandit, ready, int(rounds[-1]), batch, failure)
+        if taping is None:
+            play = _by_chunks(kernel, encode(played.bandit.arms), best, rounds, record)
+        else:
+            play = partial(taping.play, kernel, best, rounds, record)
+        seconds = job.run(cell, spec(policy), play)
     record.multiply(played.unit)
     facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": policy, "seed": job.seed, "engine": engine}
     facts |= {"common": common, "kept": taping.kept if taping and kept else None}
@@ -102,9 +108,15 @@ def choose_engine(
     asked: str, bandit: Bandit, policy: Policy, ready: Any, horizon: int, batch: int = 1, *, every_round: bool = False
 ) -> str:
     """The engine to use; asking for what cannot be done is an error that says why."""
-    if asked not in ("auto", "stepping", "leaping"):
-        raise PrudentError(f"simulate: engine must be auto, stepping or leaping, got {asked!r}")
+    if asked not in ENGINES:
+        raise PrudentError(f"simulate: engine must be one of {', '.join(ENGINES)}, got {asked!r}")
     if asked == "stepping":
+        return asked
+    if asked == "gpu":
+        from prudent.engine.gpu.playing import obstacle
+
+        if reason := EVERY_ROUND if every_round else obstacle(ready, len(bandit), batch):
+            raise PrudentError(f"simulate: {spec(policy)} cannot run on a GPU here: {reason}; use engine='auto'")
         return asked
     reason = EVERY_ROUND if every_round else _obstacle(bandit, ready, batch)
     if reason and asked == "leaping":

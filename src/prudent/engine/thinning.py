@@ -8,7 +8,7 @@ leader's. A candidate fails with its probability over its rate, and then the sco
 
 Why this is exact: given all rewards, the numbers drawn are independent across rounds and arms. The leader, the level,
 the block and the rates follow from the past and from the blocks' totals, never from numbers to be drawn. Candidates are
-independent, so nothing is known of the rounds after a block without one (docs/leaping.md).
+independent, so nothing is known of the rounds after a block without one (docs: leaping).
 """
 
 import math

@@ -30,6 +30,12 @@ def halted_by(halt: Marks) -> Iterator[None]:
         _outer.reset(token)
 
 
+def is_halted() -> bool:
+    """Whether simulations in here are to end."""
+    outer = _outer.get()
+    return outer is not None and bool(outer[0])
+
+
 def play_all(
     play: Callable[[int, slice, Marks], None], runs: int, workers: int, progress: Callable[[int], Any] | None
 ) -> None:

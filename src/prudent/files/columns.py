@@ -125,6 +125,22 @@ def read_groups(
     return {label: _present(label, numbers, ignore) for label, numbers in found.items()}
 
 
+def read_rows(
+    path: str | os.PathLike[str], texts: Sequence[str], numbers: Sequence[str]
+) -> tuple[dict[str, list[str]], dict[str, list[float]]]:
+    """Some columns of a CSV file row by row: those of texts, no cell empty, and those of numbers, none missing."""
+    sheet = _sheet(Path(path), _content(path).decode(), gaps=False)
+    places = _places(sheet, [*texts, *numbers], text=True)
+    words, counted = places[: len(texts)], places[len(texts) :]
+    for place in words:
+        for row, cell in enumerate(sheet.column(place)):
+            if cell.lower() in MISSING:
+                raise sheet.error(row, place, "which says that it is missing; fill it, or drop its row")
+    comma = _has_decimal_commas(sheet, counted)
+    found = {sheet.header[place]: _numbers(sheet, place, comma, False) for place in counted}
+    return {sheet.header[place]: sheet.column(place) for place in words}, found
+
+
 def read_header(path: str | os.PathLike[str]) -> list[str]:
     """The names of the columns of a CSV file, those that have one."""
     return list(filter(None, _sheet(Path(path), _content(path).decode(), gaps=True).header))

@@ -5,6 +5,12 @@ the arm of smallest cost among those still alive is its answer; none alive means
 takes a `budget` or a failure probability `delta` into fields of those names, and with a field `risk` it can explore for
 `exp-exp` too. Optional: `feasible(self, bandit)` says which arms may be the answer at all. Register it by
 `@strategies.add("name", needs=BUDGET)` or `needs=DELTA`.
+
+Examples
+--------
+>>> from prudent.policies.base import strategies
+>>> "successive-rejects" in strategies
+True
 """
 
 BUDGET, DELTA = "budget", "delta"

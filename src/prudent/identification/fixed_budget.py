@@ -25,6 +25,14 @@ class UniformAllocation(NamedTuple):
     """Every arm in turn, n/K times; the first n mod K arms once more. The baseline of [Audibert10].
 
     Assumes nothing.
+
+    Examples
+    --------
+    >>> from prudent import Bandit, Bernoulli, UniformAllocation, identify
+    >>> bandit = Bandit([Bernoulli(0.1), Bernoulli(0.9)])
+    >>> found = identify(bandit, UniformAllocation(), risk="mean", budget=200, runs=3)
+    >>> found.recommended.tolist()
+    [1, 1, 1]
     """
 
     budget: int = UNSET
@@ -49,6 +57,14 @@ class SuccessiveRejects(NamedTuple):
     n_k = ⌈(n − K) / (logbar(K) (K + 1 − k))⌉, logbar(K) = ½ + Σ_{i=2}^K 1/i; at least 1 here, for n = K. For means of
     rewards in [0, 1] the error is at most K(K−1)/2 · exp(−(n − K)/(logbar(K) H₂)), H₂ = max_i i/Δ_(i)². Assumes nothing
     beyond independent rewards.
+
+    Examples
+    --------
+    >>> from prudent import Bandit, Bernoulli, SuccessiveRejects, identify
+    >>> bandit = Bandit([Bernoulli(0.1), Bernoulli(0.9)])
+    >>> found = identify(bandit, SuccessiveRejects(), risk="mean", budget=200, runs=3)
+    >>> found.recommended.tolist()
+    [1, 1, 1]
     """
 
     budget: int = UNSET
@@ -75,6 +91,14 @@ class SequentialHalving(NamedTuple):
 
     In a phase with S arms each is pulled ⌊n / (S ⌈log₂ K⌉)⌋ times, and ⌈S/2⌉ stay. Estimates use every reward of an
     arm, the paper's only those of the phase. Assumes n ≥ K ⌈log₂ K⌉, so that no phase is empty.
+
+    Examples
+    --------
+    >>> from prudent import Bandit, Bernoulli, SequentialHalving, identify
+    >>> bandit = Bandit([Bernoulli(0.1), Bernoulli(0.9)])
+    >>> found = identify(bandit, SequentialHalving(), risk="mean", budget=200, runs=3)
+    >>> found.recommended.tolist()
+    [1, 1, 1]
     """
 
     budget: int = UNSET
@@ -114,6 +138,14 @@ class UCBE(NamedTuple):
     H₁ is what nobody knows. So give `a`, or a guess of the `hardness` H₁ from which a = 25(n − K)/(36 hardness): 16 K
     by default, gaps of 1/4. `hardness=oracle` takes the true gaps, which only a simulation can. Assumes rewards in an
     interval of length b = `range`; by default gaps are then b/4, or b²/4 for a mean-variance.
+
+    Examples
+    --------
+    >>> from prudent import UCBE, Bandit, Bernoulli, identify
+    >>> bandit = Bandit([Bernoulli(0.1), Bernoulli(0.9)])
+    >>> found = identify(bandit, UCBE(), risk="mean", budget=200, runs=3)
+    >>> found.recommended.tolist()
+    [1, 1, 1]
     """
 
     a: float = UNSET

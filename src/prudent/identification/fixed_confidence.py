@@ -28,6 +28,14 @@ class LUCB(NamedTuple):
     arms: the paper's rate, with the bound two-sided. Added up over rounds, arms and up to t pulls of an arm this is
     0.97 δ. Round 1 pulls every arm once. Assumes rewards in the bandit's support, and what the measure's `bounds`
     assume.
+
+    Examples
+    --------
+    >>> from prudent import LUCB, Bandit, Uniform, identify
+    >>> bandit = Bandit([Uniform(0, 1), Uniform(1, 2)])
+    >>> found = identify(bandit, LUCB(), risk="var(alpha=0.5)", delta=0.1, runs=3)
+    >>> found.recommended.tolist()
+    [1, 1, 1]
     """
 
     delta: float = UNSET
@@ -93,6 +101,14 @@ class VALUCB(NamedTuple):
     round pulls the best mean among the others, and their largest upper bound besides if it reaches the best mean's
     lower bound. Stops when nothing reaches the lower bound of the best arm that is surely below the limit. The paper's
     stopping times count pulls. Assumes rewards in an interval of length b = `range`, which the paper has as 1.
+
+    Examples
+    --------
+    >>> from prudent import VALUCB, Bandit, Bernoulli, identify
+    >>> bandit = Bandit([Bernoulli(0.1), Bernoulli(0.9)])
+    >>> found = identify(bandit, VALUCB(limit=0.2), risk="mean", delta=0.1, runs=3)
+    >>> found.recommended.tolist()
+    [1, 1, 1]
     """
 
     limit: float = 0.2

@@ -26,6 +26,14 @@ class QLUCB(NamedTuple):
     and by Ville's inequality stays below K/δ. With a = 50α and b = 50(1 − α) this leaves S between two ranks, and the
     quantile between the rewards there. Of equal bounds that of the arm with fewer pulls counts. Assumes nothing about
     the rewards; the risk must be `var`.
+
+    Examples
+    --------
+    >>> from prudent import QLUCB, Bandit, Uniform, identify
+    >>> bandit = Bandit([Uniform(0, 1), Uniform(1, 2)])
+    >>> found = identify(bandit, QLUCB(), risk="var(alpha=0.5)", delta=0.1, runs=3)
+    >>> found.recommended.tolist()
+    [1, 1, 1]
     """
 
     delta: float = UNSET

@@ -34,6 +34,14 @@ class Searches(Results):
 
     `recommended` is the arm found, or −1 for "no arm meets the conditions"; where `decided` is false the search reached
     `most_pulls` and recommends what looked best then.
+
+    Examples
+    --------
+    >>> from prudent import Bandit, Bernoulli, identify
+    >>> bandit = Bandit([Bernoulli(0.1), Bernoulli(0.9)])
+    >>> found = identify(bandit, "successive-rejects", risk="mean", budget=200, runs=3)
+    >>> found.recommended.tolist(), found.pulls.shape
+    ([1, 1, 1], (3, 2))
     """
 
     bandit: Bandit

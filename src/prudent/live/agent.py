@@ -51,7 +51,7 @@ class Agent:
     Parameters
     ----------
     policy
-        A policy, its spec, or a learner, which is an object with `ask(rng)` and `tell(arm, reward)` (docs/worlds.md).
+        A policy, its spec, or a learner, which is an object with `ask(rng)` and `tell(arm, reward)` (docs: worlds).
         Arms of a learner cannot be added or retired, and such an agent is saved by `pickle` alone.
     arms
         The names of the arms, such as `["A", "B"]`, or how many there are at first; these are numbered from 0. Arms
@@ -66,7 +66,7 @@ class Agent:
         the policy; the others have defaults (α = 0.05), and `agent.risk` says which.
     support
         Where rewards lie, (low, high). A reward outside is an error. What the policy assumes of the size of rewards and
-        was not given is taken from here (docs/units.md); if that is not enough, an error asks for it.
+        was not given is taken from here (docs: units); if that is not enough, an error asks for it.
     scale
         In place of the support, a number: the policy runs as published on rewards divided by it.
     larger_is_better
@@ -156,7 +156,7 @@ class Agent:
         """How to divide the next `count` rounds over the arms, if no reward is known before the last of them.
 
         The same as so many asks: they are open until each reward is told or the ask withdrawn. Up to 256 are the very
-        arms that `ask` would have given; a larger batch takes the time of 256 asks, see docs/live.md. Arms that get
+        arms that `ask` would have given; a larger batch takes the time of 256 asks, see docs: live. Arms that get
         none are left out.
         """
         available = self._labels.in_play() if among is None else self._labels.among("split", among)
@@ -186,7 +186,7 @@ class Agent:
         """The rewards of `count` open asks of `arm`, merged into their mean and variance (divided by `count`).
 
         The policy learns what it would have learnt from single rewards. The arm's intervals are wider from now on, as
-        the sharper ones take every reward (docs/live.md). If it had rewards one by one before, its intervals of both
+        the sharper ones take every reward (docs: live). If it had rewards one by one before, its intervals of both
         kinds together may miss twice as often as `level` says, so report an arm's rewards in one way. An error if the
         policy or the risk needs every reward, or with `remember=True`.
         """
@@ -283,7 +283,7 @@ class Agent:
         """How the experiment may end after so many more rounds; by default at its horizon, or once it is twice as long.
 
         Laws are drawn from what the rewards allow under a model, and the policy is simulated on from here in each of
-        them, see docs/live.md. Needs 3 rewards of each arm in play, a risk measure of mean and variance, and a policy
+        them, see docs: live. Needs 3 rewards of each arm in play, a risk measure of mean and variance, and a policy
         that scores arms by these. It changes nothing, and draws from a fixed stream of its own.
         """
         more = self._to_come() if rounds is None else check_integer("forecast", "rounds", rounds, low=1, high=LARGEST)

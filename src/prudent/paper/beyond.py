@@ -12,6 +12,7 @@ from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import CONFIGURATIONS, FIGURE_2, FIGURE_2_ARMS, MU_2, VARIANCE_1, grid_bandit
 from prudent.policies.base import Policy, spec
 from prudent.rates import end_slope
+from prudent.report import Finding
 from prudent.study import Labelled
 from prudent.text import with_error
 
@@ -62,23 +63,9 @@ def compared(data: pl.DataFrame) -> pl.DataFrame:
     return data.with_columns(shown=pl.Series(shown)).pivot("name", index=["configuration", "rho"], values="shown")
 
 
-def findings(tables: Tables) -> list[str]:
-    """Who wins with fifteen arms; the easy problem and the worst case are a table, `both_ends`."""
+def finding(tables: Tables) -> Finding:
+    """Who wins with fifteen arms; a row per policy: regrets at the longest shared horizon, rate in the worst case."""
     first, clearly = wins(tables["beyond-configurations"])
-    return [
-        f"With fifteen arms the budgeted algorithm has the smallest mean regret in {first} of "
-        f"{len(CONFIGURATIONS) * len(RHOS)} cases, in {clearly} by more than two standard errors."
-    ]
-
-
-def shown(tables: Tables) -> Tables:
-    """The easy problem and the worst case, then the configurations."""
-    fifteen = {"100 × regret with fifteen arms": compared(tables["beyond-configurations"])}
-    return both_ends(tables) | fifteen
-
-
-def both_ends(tables: Tables) -> Tables:
-    """Regrets at the longest shared horizon, and the exponents of the worst case, a row per policy."""
     easy, hard = tables["beyond-easy"], tables["beyond-worst"]
     at, since = max(HORIZONS), HORIZONS[min(2, len(HORIZONS) - 2)]
     means = pl.col("regret", "regret_se") * 100.0
@@ -86,13 +73,22 @@ def both_ends(tables: Tables) -> Tables:
     rows = [
         {
             "policy": name,
-            "easy problem": with_error(*easy_at[name][0]),
+            f"100 × regret at n = {at:,}, easy problem": with_error(*easy_at[name][0]),
             "worst case": with_error(*worst_at[name][0]),
             f"exponent of n in the worst case, from n = {since:,} on": f"{late_slope(hard.filter(name=name)):.2f}",
         }
         for name in POLICIES
     ]
-    return {f"100 × regret at n = {at:,}": pl.DataFrame(rows)}
+    verdict = (
+        f"With fifteen arms the budgeted algorithm has the smallest mean regret in {first} of "
+        f"{len(CONFIGURATIONS) * len(RHOS)} cases, in {clearly} by more than two standard errors."
+    )
+    return Finding(verdict, pl.DataFrame(rows))
+
+
+def shown(tables: Tables) -> Tables:
+    """The configurations."""
+    return {"100 × regret with fifteen arms": compared(tables["beyond-configurations"])}
 
 
 def wins(many: pl.DataFrame) -> tuple[int, int]:
@@ -135,7 +131,7 @@ FIGURE = PaperFigure(
     cells=cells,
     tables=lambda found: {**found, "beyond-worst": worst(found["beyond-worst"])},
     draw=draw,
-    findings=findings,
+    finding=finding,
     shown=shown,
     tag="beyond the paper",
 )

@@ -17,6 +17,7 @@ from prudent.arrays import Array
 from prudent.figures import COLOURS
 from prudent.paper import problems
 from prudent.paper.making import PaperFigure, Tables
+from prudent.report import Finding
 from prudent.text import number
 
 CONFIGURATIONS = {f"configuration {which}": bandit for which, bandit in problems.CONFIGURATIONS.items()}
@@ -57,21 +58,23 @@ def draw(tables: Tables) -> dict[str, Figure]:
     return {"configurations": figure}
 
 
-def findings(_: Tables) -> list[str]:
-    """Which arms are dominated, where configuration 1 is the harder one, and the ties."""
-    (one, two), intervals = CONFIGURATIONS.values(), first_more_complex()
+def finding(_: Tables) -> Finding:
+    """Where configuration 1 is the harder one; of both, how hard, which arms are dominated, and the ties."""
+    bandits, intervals = CONFIGURATIONS.values(), first_more_complex()
     share = sum(high - low for low, high in intervals) / (HIGH - LOW)
-    where = ", ".join(f"{low:.3f}–{high:.3f}" for low, high in intervals)
-    losers = [", ".join(bandit.names[i] for i in dominated(bandit)) for bandit in (one, two)]
-    medians = [float(np.median(complexity(bandit, np.linspace(LOW, HIGH, STEPS + 1)))) for bandit in (one, two)]
-    return [
-        f"“Always” is false on {share:.1%} of the range; elsewhere configuration 2 is the harder one, with a median "
-        f"over ρ of {medians[1]:,.0f} against {medians[0]:,.0f}.",
-        f"Dominated are {losers[0]} in configuration 1 and {losers[1]} in configuration 2.",
-        f"Configuration 1 is the more complex for ρ in {where}, around its own ties, where its complexity is infinite: "
-        f"{ties(one)}.",
-        f"Configuration 2 ties at {ties(two)}.",
-    ]
+    medians = [float(np.median(complexity(bandit, np.linspace(LOW, HIGH, STEPS + 1)))) for bandit in bandits]
+    rows = {
+        "median of the complexity over ρ": [f"{median:,.0f}" for median in medians],
+        "dominated arms": [", ".join(bandit.names[i] for i in dominated(bandit)) for bandit in bandits],
+        "ρ of the ties, where the complexity is infinite": [ties(bandit) for bandit in bandits],
+        "the more complex for ρ in": [", ".join(f"{a:.3f}–{b:.3f}" for a, b in intervals), "all other ρ"],
+    }
+    table = pl.DataFrame(
+        [[name, *values] for name, values in rows.items()], ["quantity", *CONFIGURATIONS], orient="row"
+    )
+    return Finding(
+        f"“Always” is false on {share:.1%} of the range; elsewhere configuration 2 is the harder one.", table
+    )
 
 
 def pieces(bandit: Bandit) -> list[Piece]:
@@ -199,6 +202,6 @@ FIGURE = PaperFigure(
     "configuration 2 has always a higher complexity than configuration 1.",
     tables=tables,
     draw=draw,
-    findings=findings,
+    finding=finding,
     shown=lambda _: {name.capitalize(): arm_table(bandit) for name, bandit in CONFIGURATIONS.items()},
 )

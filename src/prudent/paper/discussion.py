@@ -9,7 +9,7 @@ from prudent.figures import COLOURS
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import ZERO_ONE
 from prudent.policies.base import Policy
-from prudent.text import with_error
+from prudent.report import Finding
 
 HORIZON = 1_000
 ALGORITHMS: dict[str, Policy] = {"A₁, alternates": RoundRobin(), "A₂, one arm for good": RandomArm()}
@@ -26,19 +26,16 @@ def draw(tables: Tables) -> dict[str, Figure]:
     return {"discussion": figure}
 
 
-def findings(tables: Tables) -> list[str]:
+def finding(tables: Tables) -> Finding:
     """Both risks and both regrets of the two algorithms."""
-    one, two = tables["discussion"].rows(named=True)
-    other = with_error(two["standard regret"], two["standard regret_se"])
-    return [
-        f"Within a run the variance is {one['within']:.4f} for A₁ and {two['within']:.4f} for A₂, across runs "
-        f"{one['across']:.4f} and {two['across']:.4f}; the mean-variance regret is {one['regret']:.4f} and "
-        f"{two['regret']:.4f}: all as the paper says.",
-        f"But the standard regret n(1 − mean reward) of A₁ is {one['standard regret']:.0f}, n times "
-        f"{one['standard regret'] / HORIZON:g}, which is not small.",
-        f"That of A₂ is {other}: on average the same, since each of A₂'s runs has 0 or n. The two differ in their "
-        "risks only.",
-    ]
+    table = tables["discussion"]
+    loss = table["standard regret"][0]
+    verdict = (
+        f"Both risks and both mean-variance regrets are as the paper says, but the standard regret of A₁, {loss:,.0f}, "
+        f"is n times {loss / HORIZON:g} and not small; A₂ has the same on average."
+    )
+    columns = {"within": "variance within a run", "across": "variance across runs", "regret": "mean-variance regret"}
+    return Finding(verdict, table.rename(columns))
 
 
 def tables(found: Tables) -> Tables:
@@ -70,6 +67,5 @@ FIGURE = PaperFigure(
     cells=lambda: {"discussion": [point(ZERO_ONE, a, 0.0, HORIZON, algorithm=name) for name, a in ALGORITHMS.items()]},
     tables=tables,
     draw=draw,
-    findings=findings,
-    shown=lambda tables: {"A₁ and A₂": tables["discussion"]},
+    finding=finding,
 )

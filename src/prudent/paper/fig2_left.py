@@ -1,13 +1,16 @@
 """Figure 2, left: the regret of MV-LCB on an easy problem, and its two parts; on the paper's arms or on others."""
 
+import math
 from functools import partial
 
+import polars as pl
 from matplotlib.figure import Figure
 
 from prudent import MVLCB, Bandit
 from prudent.figures import over_runs, plot_curves
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import FIGURE_2, FIGURE_2_ARMS
+from prudent.report import Finding
 from prudent.text import with_error
 
 HORIZONS = (5_000, 10_000, 25_000, 50_000, 100_000, 250_000)
@@ -46,19 +49,26 @@ def with_others(bandit: Bandit, rho: float) -> PaperFigure:
         paper_says="Nothing of these arms.",
         cells=lambda: {OWN: [point(bandit, MVLCB(), rho, horizon) for horizon in HORIZONS]},
         draw=partial(draw, name=OWN, title=f"$\\rho = {rho:g}$, {arms}"),
-        findings=lambda _: [],
     )
 
 
-def findings(tables: Tables) -> list[str]:
-    """Both ends of the curve, and of the ratio of its parts."""
+PARTS = {"regret": "regret", "gap": "gap part", "exploration": "exploration risk"}
+
+
+def finding(tables: Tables) -> Finding:
+    """Both ends of each curve, and by how much it falls, beside log n/n."""
     first, last = (tables["fig2-left"].row(i, named=True) for i in (0, -1))
-    return [
-        f"The regret goes from {with_error(first['regret'], first['regret_se'])} at n = {first['horizon']:,} to "
-        f"{with_error(last['regret'], last['regret_se'])} at n = {last['horizon']:,}.",
-        f"The gap part divided by the exploration risk goes from {first['gap'] / first['exploration']:.2f} to "
-        f"{last['gap'] / last['exploration']:.2f}.",
+    ends = {f"at n = {row['horizon']:,}": row for row in (first, last)}
+    falls = {part: first[part] / last[part] for part in PARTS}
+    rows = [
+        {"part": name}
+        | {at: with_error(row[part], row[f"{part}_se"]) for at, row in ends.items()}
+        | {"falls by a factor of": f"{falls[part]:.1f}"}
+        for part, name in PARTS.items()
     ]
+    one, other = (math.log(row["horizon"]) / row["horizon"] for row in (first, last))
+    said = f"gap part falls {falls['gap']:.1f}-fold and the exploration risk {falls['exploration']:.1f}-fold"
+    return Finding(f"While log n/n falls {one / other:.1f}-fold, the {said}.", pl.DataFrame(rows))
 
 
 FIGURE = PaperFigure(
@@ -70,5 +80,5 @@ FIGURE = PaperFigure(
     paper_says="The regret is made of both parts, tends to zero, and both decrease at the same rate O(log n / n).",
     cells=lambda: {"fig2-left": [point(FIGURE_2, MVLCB(), 0.0, horizon) for horizon in HORIZONS]},
     draw=draw,
-    findings=findings,
+    finding=finding,
 )

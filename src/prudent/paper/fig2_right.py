@@ -1,11 +1,13 @@
 """Figure 2, right: the worst regret over the grid, against n."""
 
+import polars as pl
 from matplotlib.figure import Figure
 
 from prudent.figures import over_runs
 from prudent.paper import grid
 from prudent.paper.making import PaperFigure, Tables
 from prudent.paper.problems import ALGORITHMS, MU_2, VARIANCE_1
+from prudent.report import Finding
 from prudent.text import number
 
 FIT_FROM = {"MV-LCB": 25_000, "ExpExp": 1_000}
@@ -24,19 +26,20 @@ def draw(tables: Tables) -> dict[str, Figure]:
     return {"fig2-right": figure}
 
 
-def findings(tables: Tables) -> list[str]:
-    """Where both end beside the limit; each curve in words, and where its worst cell moves to."""
-    data, sentences = tables["fig2-right"], []
+def finding(tables: Tables) -> Finding:
+    """Where both curves end beside the limit; each curve in a row, and where its worst cell moves to."""
+    data = tables["fig2-right"]
     last = data.filter(horizon=max(data["horizon"]))
     ends = " and ".join(f"{number(regret, 3)} for {name}" for name, regret in last.select("algorithm", "regret").rows())
     limit = f"Γ²/4 = {max(data['mean_gap']) ** 2 / 4.0:.4f}"
-    sentences.append(f"At n = {last['horizon'][0]:,} the worst regret is {ends}; {limit}.")
+    rows = []
     for name in ALGORITHMS:
         curve = data.filter(algorithm=name)
-        gaps = curve["variance_gap"]
-        place = f"the worst Δ goes from {gaps[0]:g} to {gaps[-1]:g}"
-        sentences.append(f"{name}: {grid.describe(curve, FIT_FROM[name])}; {place}.")
-    return sentences
+        gaps, since = curve["variance_gap"], FIT_FROM[name]
+        row = grid.curve_row(curve, since)
+        fitted = {"exponent of n": row.popitem()[1], "fitted from n =": f"{since:,}"}
+        rows.append({"algorithm": name} | row | fitted | {"worst Δ": f"from {gaps[0]:g} to {gaps[-1]:g}"})
+    return Finding(f"At n = {last['horizon'][0]:,} the worst regret is {ends}; {limit}.", pl.DataFrame(rows))
 
 
 FIGURE = PaperFigure(
@@ -53,6 +56,6 @@ FIGURE = PaperFigure(
     cells=lambda: {"fig2-right": grid.cells()},
     tables=lambda found: {"fig2-right": grid.worst_of_each(found["fig2-right"])},
     draw=draw,
-    findings=findings,
+    finding=finding,
     shown=lambda tables: {"Where the worst case is": grid.worst_table(tables["fig2-right"])},
 )

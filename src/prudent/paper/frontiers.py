@@ -13,6 +13,7 @@ from prudent.paper import grid
 from prudent.paper.configurations import CONFIGURATIONS, pieces
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import ALGORITHMS, HORIZONS
+from prudent.report import Finding
 from prudent.study import Labelled
 
 RHOS = (0.0, 0.1, 0.24, 0.3, 0.45, 0.7, 0.9, 1.2, 1.53, 1.8, 2.3, 2.9, 3.7, 4.8, 6.0, 8.0, 10.0)
@@ -55,28 +56,25 @@ def compare(data: pl.DataFrame) -> dict[str, float | str]:
     }
 
 
-def findings(tables: Tables) -> list[str]:
-    """Who is lower at the longest horizon, then both configurations in words."""
+def finding(tables: Tables) -> Finding:
+    """Who is lower at the longest horizon, and a row for each configuration."""
     parts = shown(tables)
     last = {name: table.row(-1, named=True) for name, table in parts.items()}
     counts = [f"{row['MV-LCB lower']} in {name[0].lower()}{name[1:]}" for name, row in last.items()]
     horizon = max(row["n"] for row in last.values())
     lower = " and ".join(counts)
     lead = f"At n = {horizon:,} MV-LCB has the lower regret for {lower}, of {len(RHOS)} values of ρ each."
-    return [lead, *(describe(name, table) for name, table in parts.items())]
+    return Finding(lead, pl.DataFrame([in_short(name, table) for name, table in parts.items()]))
 
 
-def describe(name: str, table: pl.DataFrame) -> str:
-    """One configuration in words."""
-    first, last = table.row(0, named=True), table.row(-1, named=True)
-    from_to = [f"{first[f'{who}, mean regret']:.3f} to {last[f'{who}, mean regret']:.3f}" for who in ALGORITHMS]
-    clear = table["MV-LCB lower"].sum(), table["ExpExp lower"].sum()
-    return (
-        f"{name}: averaged over ρ, from n = {first['n']:,} to {last['n']:,} the regret of MV-LCB goes from "
-        f"{from_to[0]} and that of ExpExp from {from_to[1]}. At n = {last['n']:,} MV-LCB is lower for "
-        f"{last['MV-LCB lower']} of {len(RHOS)} values of ρ ({last['MV-LCB lower at ρ'] or 'none'}) and ExpExp for "
-        f"{last['ExpExp lower']}; over all n, {clear[0]} and {clear[1]} of {len(RHOS) * len(table)}."
-    )
+def in_short(name: str, table: pl.DataFrame) -> dict[str, str]:
+    """One configuration: mean regrets over ρ at both ends of n, and how often each algorithm is the lower one."""
+    ends = table.row(0, named=True), table.row(-1, named=True)
+    row = {"arms": name}
+    for who in ALGORITHMS:
+        row |= {f"{who}, regret at n = {end['n']:,}": f"{end[f'{who}, mean regret']:.3f}" for end in ends}
+    every = len(RHOS) * len(table)
+    return row | {f"{who} lower, over all n": f"{table[f'{who} lower'].sum()} of {every}" for who in ALGORITHMS}
 
 
 def draw(tables: Tables) -> dict[str, Figure]:
@@ -125,6 +123,6 @@ FIGURE = PaperFigure(
     "outperforms ExpExp and converges faster; in configuration 2 ExpExp eventually does better for some ρ.",
     cells=cells,
     draw=draw,
-    findings=findings,
+    finding=finding,
     shown=shown,
 )

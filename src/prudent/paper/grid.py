@@ -69,13 +69,16 @@ def plot_limit(ax: Axes, mean_gap: float) -> None:
     ax.axhline(limit, color="black", linestyle="--", linewidth=1.0, label=f"$\\Gamma^2/4$ = {limit:.4g}")
 
 
-def describe(curve: pl.DataFrame, fit_from: int) -> str:
-    """A curve of regret against n in words: both ends, and the slope from `fit_from` on if three points remain."""
-    parts = []
-    for row in (curve.row(0, named=True), curve.row(-1, named=True)):
-        parts.append(f"{with_error(row['regret'], row['regret_se'])} at n = {row['horizon']:,}")
+def curve_row(curve: pl.DataFrame, fit_from: int) -> dict[str, str]:
+    """A curve of regret against n in columns of a table: both ends, and its exponent from `fit_from` on."""
+    row = {
+        f"regret at n = {end['horizon']:,}": with_error(end["regret"], end["regret_se"])
+        for end in (curve.row(0, named=True), curve.row(-1, named=True))
+    }
+    return row | {f"exponent of n, from n = {fit_from:,} on": exponent(curve, fit_from)}
+
+
+def exponent(curve: pl.DataFrame, fit_from: int) -> str:
+    """The slope of the curve in logarithms from `fit_from` on, if three points remain."""
     late = curve.filter(pl.col("horizon") >= fit_from)
-    if len(late) > 2:
-        slope = fit_slope(late["horizon"], late["regret"], late["regret_se"])
-        parts.append(f"log-log slope {slope} from n = {fit_from:,} on")
-    return ", ".join(parts)
+    return str(fit_slope(late["horizon"], late["regret"], late["regret_se"])) if len(late) > 2 else "–"

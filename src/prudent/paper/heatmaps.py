@@ -12,6 +12,7 @@ from prudent.paper import grid
 from prudent.paper.making import PaperFigure, Tables
 from prudent.paper.problems import ALGORITHMS, HORIZONS, MU_2, VARIANCE_1
 from prudent.policies.base import spec
+from prudent.report import Finding
 from prudent.text import minus
 
 COLUMNS = 4
@@ -57,20 +58,20 @@ def plot_panel(ax: Axes, panel: pl.DataFrame) -> Axes:
     return ax
 
 
-def findings(tables: Tables) -> list[str]:
-    """The paper's two sentences, checked by counting cells, and where Γ is largest at both ends of Δ."""
+def finding(tables: Tables) -> Finding:
+    """The paper's two sentences, checked by counting cells; a row for both ends of Δ where Γ is largest."""
     data = tables["heatmaps"]
-    widest, gaps, sentences = max(data["mean_gap"]), data["variance_gap"], []
+    widest, gaps, rows = max(data["mean_gap"]), data["variance_gap"], []
     for gap, name in product((min(gaps), max(gaps)), ALGORITHMS):
         curve = data.filter(algorithm=name, variance_gap=gap, mean_gap=widest)
-        sentences.append(f"Δ = {gap:g}, Γ = {widest:g}, {name}: {grid.describe(curve, FIT_FROM)}.")
+        rows.append({"Δ": f"{gap:g}", "Γ": f"{widest:g}", "algorithm": name} | grid.curve_row(curve, FIT_FROM))
     last = max(data["horizon"])
     lower = grid.clearly_lower(*(data.filter(algorithm=name, horizon=last) for name in ALGORITHMS))
     counted = (
         f"At n = {last:,} MV-LCB has the smaller regret by more than two standard errors in {(lower > 0).sum()} of "
         f"{len(lower)} cells, ExpExp in {(lower < 0).sum()}."
     )
-    return [counted, *sentences]
+    return Finding(counted, pl.DataFrame(rows))
 
 
 FIGURE = PaperFigure(
@@ -84,5 +85,5 @@ FIGURE = PaperFigure(
     "has a constant regret that does not decrease with n, while that of ExpExp slowly decreases to zero.",
     cells=lambda: {"heatmaps": grid.cells()},
     draw=draw,
-    findings=findings,
+    finding=finding,
 )

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from prudent import Bandit, MeanVariance, PrudentError, files
 from prudent.figures import save, style
 from prudent.policies.base import Policy
-from prudent.report import Section
+from prudent.report import Finding, Section
 from prudent.study import Cell, Labelled, Store, run
 from prudent.study.play import code_version, to_bytes
 from prudent.study.select import labels_of
@@ -47,8 +47,7 @@ class PaperFigure:
     """A figure: its texts, its cells by table, and what is made of their results.
 
     `tables` makes the tables that are written from those that were simulated, by the same names unless it says
-    otherwise. `draw`, `findings` and `shown`, the report's tables, see the written ones. Drawings are by file name, and
-    the first of the findings is the one that sums them up.
+    otherwise. `draw`, `finding` and `shown`, the report's tables, see the written ones. Drawings are by file name.
     """
 
     name: str
@@ -57,7 +56,7 @@ class PaperFigure:
     settings: str
     paper_says: str
     draw: Callable[[Tables], dict[str, Figure]]
-    findings: Callable[[Tables], list[str]]
+    finding: Callable[[Tables], Finding] | None = None
     cells: Callable[[], Mapping[str, Sequence[Labelled]]] = dict
     tables: Callable[[Tables], Tables] = lambda found: found
     shown: Callable[[Tables], Tables] = lambda _: {}
@@ -65,8 +64,8 @@ class PaperFigure:
     share_of_runs: int = 1
     """One in so many of the runs asked for: for cells that take long."""
 
-    page: bool = False
-    """Whether the section is written as a page in Markdown too."""
+    page: str = ""
+    """What the reader knows after the section: with this sentence it is written as a page in Markdown too."""
 
 
 def count_cells(figure: PaperFigure) -> int:
@@ -107,30 +106,46 @@ def make(figure: PaperFigure, settings: Settings) -> Section:
     data = [files.write(settings.out / f"{n}.parquet", to_bytes(t, code_version())) for n, t in tables.items()]
     with style():
         drawn = figure.draw(tables)
-        pictures = [path for name, picture in drawn.items() for path in save(picture, settings.out / name)]
+        titles = picture_titles(figure, list(drawn))
+        pictures = [path for n, each in drawn.items() for path in save(each, settings.out / n, title=titles[n])]
     size = f" {runs:,} runs of each simulation, random seed {settings.seed}." if panels else ""
-    notes: dict[str, str | list[str]] = {"The figure": figure.caption, "Settings": figure.settings + size}
+    notes: dict[str, str | Finding] = {"The figure": figure.caption, "Settings": figure.settings + size}
     notes |= {"The paper says": figure.paper_says}
-    notes |= {"Measured": found} if (found := figure.findings(tables)) else {}
+    notes |= {"Measured": figure.finding(tables)} if figure.finding else {}
     shown, again = figure.shown(tables), f"prudent paper {figure.name}"
     section = Section(figure.name, figure.title, pictures, shown, notes, data, again, figure.tag)
     if figure.page:
-        section.data.append(files.write(settings.out / f"{figure.name}.md", as_markdown(section)))
+        section.data.append(files.write(settings.out / f"{figure.name}.md", as_markdown(section, figure.page)))
     return section
 
 
-def as_markdown(section: Section) -> str:
+def picture_titles(figure: PaperFigure, names: Sequence[str]) -> dict[str, str]:
+    """What a screen reader says of each picture: the figure's title, and which of several it is by its file name."""
+    parts = {name: name.removeprefix(figure.name).strip("-") for name in names}
+    return {
+        name: f"{figure.title} ({part})" if part and len(names) > 1 else figure.title for name, part in parts.items()
+    }
+
+
+def as_markdown(section: Section, opening: str) -> str:
     """The section as a page."""
-    parts = [f"# {section.title}"]
-    for heading, text in section.notes.items():
-        first, *others = [text] if isinstance(text, str) else text
-        parts += [f"**{heading}.** {first}", *(["\n".join(f"- {each}" for each in others)] if others else [])]
+    parts = [f"# {section.title}", opening]
+    for heading, note in section.notes.items():
+        if isinstance(note, str):
+            parts.append(f"**{heading}.** {note}")
+        else:
+            parts += [f"**{heading}.** {note.verdict}", table_as_markdown(note.table)]
     parts += [f"Made by `{section.again}`. Times are of the machine that made it."]
     parts += [f"![{section.title}]({path.name})" for path in section.figures if path.suffix == ".png"]
     for title, table in section.tables.items():
-        with pl.Config(
-            tbl_formatting="MARKDOWN", tbl_rows=-1, tbl_cols=-1, tbl_width_chars=10_000, fmt_str_lengths=200,
-            tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, float_precision=2,
-        ):  # fmt: skip
-            parts += [f"## {title}", str(table)]
+        parts += [f"## {title}", table_as_markdown(table)]
     return "\n\n".join(parts) + "\n"
+
+
+def table_as_markdown(table: pl.DataFrame) -> str:
+    """All rows and columns, with long texts whole."""
+    with pl.Config(
+        tbl_formatting="MARKDOWN", tbl_rows=-1, tbl_cols=-1, tbl_width_chars=10_000, fmt_str_lengths=200,
+        tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, float_precision=2,
+    ):  # fmt: skip
+        return str(table)

@@ -21,6 +21,7 @@ from prudent import (
 )
 from prudent.figures import COLOURS, ERRORS
 from prudent.paper.making import PaperFigure, Tables
+from prudent.report import Finding
 from prudent.text import minus, with_error
 
 LOSSES = Bandit([Empirical([-10.0] + [7.0] * 9), Empirical([-5.0] + [8.0] * 3)], names=["rare large", "frequent small"])
@@ -105,22 +106,25 @@ def plot_learning(ax: Axes, data: pl.DataFrame) -> Axes:
     return ax
 
 
-def findings(tables: Tables) -> list[str]:
-    """The best of all sequences, the learner's regret at both ends, and what a mix can save over a long horizon."""
+def finding(tables: Tables) -> Finding:
+    """What sequences, single arms and learners cost in both panels, and what a mix can save over a long horizon."""
     shares, data = tables["periods-shares"].rows(named=True), tables["periods-learning"].rows(named=True)
     best = min(shares, key=lambda row: row["cost"])
     alone = min(shares[0]["cost"], shares[-1]["cost"])
-    first, last = data[0], data[-1]
     far = best_sequence(GAMES, GAMES_RISK, LONG)
-    ends = [f"{with_error(row['regret'], row['regret_se'])} at n = {row['periods']}" for row in (first, last)]
-    return [
-        f"Left: the best sequence pulls the first arm {best['pulls of arm 1']} times of {PERIODS} and costs "
-        f"{best['cost']:.2f}. The best single arm costs {alone:.2f}, and choosing by the sum so far "
-        f"{best['adaptive']:.2f}.",
-        f"Right: the learner's regret is {' and '.join(ends)}. The best single arm loses {first['single arm']:.4f} and "
-        f"{last['single arm']:.4f}.",
-        f"Over {LONG:,} periods no mix saves more than {(far.cost - far.least) / LONG:.5f} per period, by the bound.",
+    left, ends = f"left: cost of the sum of {PERIODS}", (data[0], data[-1])
+    right = [f"right: regret per period at n = {row['periods']}" for row in ends]
+    rows = [
+        ["best sequence", f"{best['cost']:.2f}", "0", "0"],
+        ["best single arm", f"{alone:.2f}", *(f"{row['single arm']:.4f}" for row in ends)],
+        ["best plan by the sum so far", f"{best['adaptive']:.2f}", *(f"{row['adaptive']:.4f}" for row in ends)],
+        ["learner", "–", *(with_error(row["regret"], row["regret_se"]) for row in ends)],
     ]
+    verdict = (
+        f"The best sequence of {PERIODS} pulls the first arm {best['pulls of arm 1']} times and beats each arm alone; "
+        f"over {LONG:,} periods no mix saves more than {(far.cost - far.least) / LONG:.5f} per period, by the bound."
+    )
+    return Finding(verdict, pl.DataFrame(rows, ["choice", left, *right], orient="row"))
 
 
 def in_words(bandit: Bandit) -> str:
@@ -149,6 +153,6 @@ FIGURE = PaperFigure(
     "conditional value at risk it need not be.)",
     tables=tables,
     draw=draw,
-    findings=findings,
+    finding=finding,
     shown=lambda tables: {"Lottery and insurer": tables["periods-learning"]},
 )

@@ -14,6 +14,7 @@ from prudent.figures import COLOURS, LOWER_BOUND, over_runs, plot_curves
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import ALGORITHMS, FIGURE_2
 from prudent.rates import end_slope
+from prudent.report import Finding
 from prudent.study import Labelled
 from prudent.text import number
 from prudent.theory import asymptotic_bound, largest_pseudo_regret, theorem1_expectation, theorem2
@@ -101,23 +102,25 @@ def plot_bounds(ax: Axes, bandit: Bandit, table: pl.DataFrame) -> Axes:
     return ax
 
 
-def findings(tables: Tables) -> list[str]:
-    """At how many horizons the theorems hold as corrected; of each bandit its assumptions, and who is better there."""
+def finding(tables: Tables) -> Finding:
+    """At how many points the theorems hold as corrected; of each bandit its assumptions, and who is better there."""
     below = total = 0
-    sentences = []
+    rows = []
     for name, table in of_each(tables).items():
         below += int((table["pseudo_regret"] + 2.0 * table["pseudo_regret_se"] < table["corrected"]).sum())
         total += len(table)
-        assumed = "within" if table["applies"].all() else "outside"
-        most = largest_pseudo_regret(BANDITS[name], RISK)
         lcb, exp = (table.filter(algorithm=algorithm) for algorithm in ALGORITHMS)
         better = ", ".join(f"{n:,}" for n in lcb.filter(lcb["pseudo_regret"] < exp["pseudo_regret"])["n"])
-        where = f"n = {better}" if better else f"no horizon up to n = {max(lcb['n']):,}"
-        sentences.append(
-            f"{name} ({assumed} the theorems' assumptions; no pseudo-regret exceeds {most:.3f}): MV-LCB is below "
-            f"ExpExp at {where}."
+        rows.append(
+            {
+                "arms": name,
+                "within the theorems' assumptions": "yes" if table["applies"].all() else "no",
+                "largest possible pseudo-regret": f"{largest_pseudo_regret(BANDITS[name], RISK):.3f}",
+                "MV-LCB below ExpExp at n =": better or f"none up to {max(lcb['n']):,}",
+            }
         )
-    return [f"The pseudo-regret is below the theorem as corrected at {below} of {total} points.", *sentences]
+    verdict = f"The pseudo-regret is below the theorem as corrected at {below} of {total} points."
+    return Finding(verdict, pl.DataFrame(rows))
 
 
 def compared(tables: Tables) -> pl.DataFrame:
@@ -160,6 +163,6 @@ FIGURE = PaperFigure(
     cells=cells,
     tables=tables,
     draw=draw,
-    findings=findings,
+    finding=finding,
     shown=shown,
 )

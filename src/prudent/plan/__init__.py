@@ -1,4 +1,11 @@
-"""Plans: for someone with options, guesses and a budget, which policy to take and why."""
+"""Plans: for someone with options, guesses and a budget, which policy to take and why.
+
+Examples
+--------
+>>> from prudent import plan
+>>> plan.tolerance(5, deviation=25, instead_of=30)  # ρ
+55.0
+"""
 
 from prudent.plan.advise import Advice, advise, suitable
 from prudent.plan.elicit import Guess, Option, Pilot, guesses, pilot

@@ -14,6 +14,13 @@ class AnytimeMVLCB(NamedTuple):
 
     a > 2 keeps the analysis; a = 4 becomes UCB1 as ρ → ∞. The other parameters are MV-LCB's.
     Assumes rewards in an interval of length `range`.
+
+    Examples
+    --------
+    >>> from prudent import Agent, AnytimeMVLCB
+    >>> agent = Agent(AnytimeMVLCB(rho=1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     rho: float = UNSET

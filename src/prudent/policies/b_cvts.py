@@ -17,6 +17,13 @@ class BCVTS(NamedTuple):
     The weights of ascending rewards are the spacings of s uniforms, whose order statistics come one by one: 1 − U_(k+1)
     = (1 − U_(k)) exp(−E/(s − k)), E exponential. Only those up to α are drawn, so it costs O(α s) draws per arm and
     round. Assumes rewards of at most `high`, independent of each other.
+
+    Examples
+    --------
+    >>> from prudent import BCVTS, Agent
+    >>> agent = Agent(BCVTS(alpha=0.1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     alpha: float = UNSET

@@ -9,10 +9,17 @@ from prudent.policies.base import UNSET, Arm, policies
 
 @policies.add("bernoulli-mv-imed", serves="mean-variance", binary=True)
 class BernoulliMVIMED(NamedTuple):
-    """The smallest s K(p̂; ĉ) + log s is pulled (docs/mv-imed.md; after the IMED of [Honda15]).
+    """The smallest s K(p̂; ĉ) + log s is pulled (docs: mv-imed; after the IMED of [Honda15]).
 
     ĉ is the smallest empirical mean-variance, and K the smallest divergence kl(p̂, q) over the probabilities q of cost
     ĉ or less. Assumes rewards that are `high`, a success, or `low`, a failure: 1 or 0.
+
+    Examples
+    --------
+    >>> from prudent import Agent, BernoulliMVIMED
+    >>> agent = Agent(BernoulliMVIMED(rho=1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     rho: float = UNSET

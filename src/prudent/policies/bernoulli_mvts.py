@@ -14,6 +14,13 @@ class BernoulliMVTS(NamedTuple):
 
     θ ~ Beta(S + 1, F + 1) after S successes and F failures;  the arm with the smallest θ(1 − θ) − ρ θ is pulled.
     Assumes rewards that are `high`, a success, or `low`, a failure: 1 or 0.
+
+    Examples
+    --------
+    >>> from prudent import Agent, BernoulliMVTS
+    >>> agent = Agent(BernoulliMVTS(rho=1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     rho: float = UNSET

@@ -12,6 +12,13 @@ class BernoulliThompson(NamedTuple):
     """θ ~ Beta(S + 1, F + 1) after S successes and F failures;  the largest is pulled [Thompson33]. Ignores risk.
 
     Assumes rewards that are `high`, a success, or `low`, a failure: 1 or 0.
+
+    Examples
+    --------
+    >>> from prudent import Agent, BernoulliThompson
+    >>> agent = Agent(BernoulliThompson(), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     low: float = UNSET

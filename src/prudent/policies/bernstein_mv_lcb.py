@@ -16,6 +16,13 @@ class BernsteinMVLCB(NamedTuple):
     [Sani12] adds to the standard deviation where a lower bound must subtract; this is the corrected index. Arms with
     fewer than two pulls come first.
     Unless given, δ = 1/n². Assumes rewards in an interval of length `range`.
+
+    Examples
+    --------
+    >>> from prudent import Agent, BernsteinMVLCB
+    >>> agent = Agent(BernsteinMVLCB(rho=1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     rho: float = UNSET

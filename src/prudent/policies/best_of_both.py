@@ -17,7 +17,7 @@ SEARCHES = ("mv-lcb", "mv-imed")
 
 @policies.add("best-of-both", serves="mean-variance")
 class BestOfBoth(NamedTuple):
-    """Sharp MV-LCB until exploration has cost as much as ExpExp's, then one arm to the end (docs/best-of-both.md).
+    """Sharp MV-LCB until exploration has cost as much as ExpExp's, then one arm to the end (docs: best-of-both).
 
     Pull the argmin of V − ρ μ̂ − (1 + ρ)√(log(1/δ) / 2s), V the unbiased variance, while
 
@@ -34,6 +34,13 @@ class BestOfBoth(NamedTuple):
 
     `search="mv-imed"` is the policy `prudent` with n times β in its budgets: there each arm has a budget of its own,
     which follows from the rewards, and nothing is assumed of their range.
+
+    Examples
+    --------
+    >>> from prudent import Agent, BestOfBoth
+    >>> agent = Agent(BestOfBoth(rho=1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     rho: float = UNSET

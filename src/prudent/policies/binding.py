@@ -14,6 +14,7 @@ from prudent.policies.scoring import WHAT_A_SCORE_TAKES, declares_draws, fits, s
 from prudent.policies.units import fitted
 from prudent.risk.base import RiskMeasure, risks
 from prudent.risk.mean_variance import MeanVariance
+from prudent.text import page
 
 UNKNOWN = {
     name: f"{what}, {name}=…, or of an agent its support=(low, high)"
@@ -65,7 +66,7 @@ def known_risk(owner: str, policy: Policy) -> RiskMeasure:
     own = getattr(policy, "risk", UNSET) is not UNSET
     for name in () if own else measure.grows or ():
         if getattr(policy, name, UNSET) is UNSET and 0.0 < getattr(measure, name) < math.inf:
-            fix = f"pass risk='{measure.name}({name}=…)', in your unit (docs/units.md)"
+            fix = f"pass risk='{measure.name}({name}=…)', in your unit ({page('practitioners/units')})"
             raise PrudentError(f"{owner}: {spec(policy)} needs {name}, which has the unit of rewards; {fix}")
     return measure
 
@@ -123,8 +124,9 @@ def bind(given: Policy, setting: Setting) -> Any:
 
 def _check_score(given: Policy, ready: Any) -> None:
     """What a score needs is read off its own names, so it must be written in the class, with those names."""
-    names = score_names(type(ready)) if "score" in vars(type(ready)) else ()
-    declared = declares_draws(type(ready))
+    kind: Any = type(ready)
+    names = score_names(kind) if "score" in vars(kind) else ()
+    declared = declares_draws(kind)
     if not (names[:1] == ("arm",) and len(names) in (2, 3) if declared else fits(names)):
         drawn = "(self, arm), and then one or two numbers, one for each law that draws returns"
         raise PrudentError(
@@ -144,7 +146,8 @@ def _check_score(given: Policy, ready: Any) -> None:
 
 def _check_draws(given: Policy, ready: Any) -> None:
     """A number from each law goes to the score."""
-    laws, wanted = ready.draws(Arm(4, 0.5, 0.25)), len(score_names(type(ready))) - 1
+    kind: Any = type(ready)
+    laws, wanted = ready.draws(Arm(4, 0.5, 0.25)), len(score_names(kind)) - 1
     if not (isinstance(laws, tuple) and all(isinstance(law, LAWS) for law in laws) and len(laws) == wanted):
         fix = "write return (normal(…),) for one, and import the laws from prudent.policies.posteriors"
         raise PrudentError(

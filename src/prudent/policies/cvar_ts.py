@@ -18,6 +18,13 @@ class CVaRTS(NamedTuple):
     α-fraction, θ − φ(Φ⁻¹(α)) / (α √τ), is pulled. The paper maximises the mean among the arms whose CVaR keeps a limit,
     and the CVaR if none does; this is the second case. Assumes Gaussian rewards whose standard deviation is at most
     `sd`, which the paper has as 1.
+
+    Examples
+    --------
+    >>> from prudent import Agent, CVaRTS
+    >>> agent = Agent(CVaRTS(alpha=0.1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     alpha: float = UNSET

@@ -16,6 +16,13 @@ class CVaRUCB(NamedTuple):
 
     the largest is pulled. The worst ε-fraction of the rewards count as U, so this is the mean of the quantiles from ε
     to ε + α, in O((α + ε) s) for the arm just pulled. Unless given, δ = 1/n². Assumes rewards of at most `high`.
+
+    Examples
+    --------
+    >>> from prudent import Agent, CVaRUCB
+    >>> agent = Agent(CVaRUCB(alpha=0.1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     alpha: float = UNSET

@@ -19,6 +19,13 @@ class EntropicLCB(NamedTuple):
 
     [Maillard13] bounds the divergence of whole laws. This bound concerns only the mean of y, and costs O(s)
     exponentials for the arm just pulled. Unless given, δ = 1/n². Assumes rewards in [low, high].
+
+    Examples
+    --------
+    >>> from prudent import Agent, EntropicLCB
+    >>> agent = Agent(EntropicLCB(lam=1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     lam: float = UNSET

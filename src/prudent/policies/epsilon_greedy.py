@@ -13,6 +13,13 @@ class EpsilonGreedy(NamedTuple):
     """With probability ε a random arm, else the one with the smallest empirical mean-variance, after one pull of each.
 
     Assumes nothing about the rewards. With a fixed ε it never stops exploring, so its regret never falls to 0 [Auer02].
+
+    Examples
+    --------
+    >>> from prudent import Agent, EpsilonGreedy
+    >>> agent = Agent(EpsilonGreedy(rho=1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     rho: float = UNSET

@@ -21,6 +21,13 @@ class ExpExp(NamedTuple):
     strategy with a budget: "uniform", or as Remark 2 suggests "successive-rejects" or "ucb-e" [Audibert10], there with
     the smallest empirical mean-variance as the best; its parameters go with it, as in "ucb-e(hardness=50)". Assumes
     rewards in [0, 1], as Theorem 2 does, and a known horizon.
+
+    Examples
+    --------
+    >>> from prudent import Agent, ExpExp
+    >>> agent = Agent(ExpExp(rho=1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     rho: float = UNSET

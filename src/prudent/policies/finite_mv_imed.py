@@ -12,11 +12,18 @@ from prudent.policies.base import UNSET, Arm, Setting, policies
 
 @policies.add("finite-mv-imed", serves="mean-variance")
 class FiniteMVIMED(NamedTuple):
-    """The smallest s K(p̂; ĉ) + log s is pulled (docs/mv-imed.md; after the IMED of [Honda15]).
+    """The smallest s K(p̂; ĉ) + log s is pulled (docs: mv-imed; after the IMED of [Honda15]).
 
     ĉ is the smallest empirical mean-variance, p̂ the shares of the values among the arm's rewards, and K the smallest
     divergence from p̂ of a law on `values` of cost ĉ or less. Costs some 10 µs where the index must be computed, which
     is seldom. Assumes that rewards take only the values of `values`; a reward between two of them counts as the larger.
+
+    Examples
+    --------
+    >>> from prudent import Agent, FiniteMVIMED
+    >>> agent = Agent(FiniteMVIMED(rho=1, values=(0, 0.5, 1)), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     rho: float = UNSET

@@ -13,6 +13,13 @@ class FixedArm(NamedTuple):
     """Pull `arm` (numbered from 0) in every round: a baseline that does not learn [Sani12].
 
     Assumes that the user knows which arm to take.
+
+    Examples
+    --------
+    >>> from prudent import Agent, FixedArm
+    >>> agent = Agent(FixedArm(arm=1), arms=["a", "b"], horizon=100, support=(0, 1), risk="mean")
+    >>> agent.ask()
+    'b'
     """
 
     arm: int = 0

@@ -14,6 +14,13 @@ class KLUCB(NamedTuple):
 
     kl is the divergence of Bernoulli laws. The analysis uses c = 3, its paper's experiments c = 0. Ignores risk.
     Assumes rewards in [low, high]; means are counted from low, in units of high − low.
+
+    Examples
+    --------
+    >>> from prudent import KLUCB, Agent
+    >>> agent = Agent(KLUCB(), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     c: float = 0.0

@@ -16,6 +16,13 @@ class MCVTS(NamedTuple):
     The posterior of the values' probabilities is Dirichlet(1 + counts);  the arm with the largest mean of the worst
     α-fraction is pulled. Costs a gamma draw per value, arm and round. Assumes that rewards take only the values of
     `values`; a reward between two of them counts as the larger.
+
+    Examples
+    --------
+    >>> from prudent import MCVTS, Agent
+    >>> agent = Agent(MCVTS(alpha=0.1, values=(0, 0.5, 1)), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     alpha: float = UNSET

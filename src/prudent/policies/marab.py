@@ -15,6 +15,13 @@ class MaRaB(NamedTuple):
     The width is subtracted, so the arm with the best pessimistic CVaR is pulled and arms with few rewards are avoided.
     It has no guarantee, because an arm that started badly may never be tried again; some runs stay with a worse arm to
     the end. Costs O(α s) per arm and round. Assumes rewards in an interval of length b = `range`; the width is c b √….
+
+    Examples
+    --------
+    >>> from prudent import Agent, MaRaB
+    >>> agent = Agent(MaRaB(alpha=0.1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     alpha: float = UNSET

@@ -21,6 +21,13 @@ class MeanCVaRLCB(NamedTuple):
     q + (−X − q)⁺/α, so it is at most the value at the true quantile, and with −(1 − w) X that is a mean of independent
     terms in an interval of length (w/α + 1 − w) b, to which Hoeffding's inequality applies. Costs O(α s) for the arm
     just pulled. Unless given, δ = 1/n². Assumes rewards in an interval of length b = `range`.
+
+    Examples
+    --------
+    >>> from prudent import Agent, MeanCVaRLCB
+    >>> agent = Agent(MeanCVaRLCB(alpha=0.1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     alpha: float = UNSET

@@ -16,6 +16,13 @@ class MTS(NamedTuple):
     θ ~ N(μ̂, 1/s);  the arm with the smallest V̂ − ρ θ is pulled. Made for large ρ, where errors of the mean matter most;
     for small ρ it may never find the best arm. Assumes Gaussian rewards whose standard deviation is at most `sd`,
     which the paper has as 1; then sd²/s is wide enough.
+
+    Examples
+    --------
+    >>> from prudent import MTS, Agent
+    >>> agent = Agent(MTS(rho=1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     rho: float = UNSET

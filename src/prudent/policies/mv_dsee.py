@@ -23,6 +23,13 @@ class MVDSEE(NamedTuple):
     When to explore depends only on t, so exploitation is one phase as long as f allows, with the arm that was best when
     it began, and a run leaps in O(K f(n)). The paper estimates from the rounds of exploration only; here all rewards
     count. Assumes rewards with light tails (sub-Gaussian, as their squares less their mean must be sub-exponential).
+
+    Examples
+    --------
+    >>> from prudent import MVDSEE, Agent
+    >>> agent = Agent(MVDSEE(rho=1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     rho: float = UNSET

@@ -10,13 +10,20 @@ from prudent.policies.base import UNSET, Arm, policies
 
 @policies.add("mv-imed", serves="mean-variance")
 class MVIMED(NamedTuple):
-    """The smallest (s − 2) K(μ̂, V̂; ĉ) + log s is pulled (docs/mv-imed.md; after the IMED of [Honda15]).
+    """The smallest (s − 2) K(μ̂, V̂; ĉ) + log s is pulled (docs: mv-imed; after the IMED of [Honda15]).
 
     ĉ is the smallest empirical mean-variance, and K the smallest divergence of the arm's empirical Gaussian from a
     Gaussian of cost ĉ. Each arm is pulled three times first. With s in place of s − 2 an arm whose first rewards happen
     to lie close together would be left for too long, and the expected regret would grow as a power of n. Needs no
     range, horizon, prior or draws, and has no unit. Assumes Gaussian rewards; an arm with three equal rewards is taken
     for a constant.
+
+    Examples
+    --------
+    >>> from prudent import MVIMED, Agent
+    >>> agent = Agent(MVIMED(rho=1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     rho: float = UNSET

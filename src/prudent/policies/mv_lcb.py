@@ -15,9 +15,16 @@ class MVLCB(NamedTuple):
 
     B = V̂ − ρ μ̂ − (c + ρ) √(log(1/δ) / 2s);  the arm with the smallest B is pulled.
 
-    c = 5 is the paper's constant; c = 1 with the unbiased variance is enough on [0, 1] (docs/theory). Unless given,
+    c = 5 is the paper's constant; c = 1 with the unbiased variance is enough on [0, 1] (docs: theory). Unless given,
     δ = 1/n² as in Theorem 1. Assumes rewards in an interval of length b = `range`; the width is then
     (c b² + ρ b)√(log(1/δ)/2s).
+
+    Examples
+    --------
+    >>> from prudent import MVLCB, Agent
+    >>> agent = Agent(MVLCB(rho=1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     rho: float = UNSET
@@ -36,7 +43,7 @@ class MVLCB(NamedTuple):
 
     @classmethod
     def sharp(cls, rho: float = UNSET) -> "MVLCB":
-        """The tightest width known to be valid on [0, 1]: c = 1 with the unbiased variance (docs/theory)."""
+        """The tightest width known to be valid on [0, 1]: c = 1 with the unbiased variance (docs: theory)."""
         return cls(rho=rho, c=1.0, unbiased=True)
 
 

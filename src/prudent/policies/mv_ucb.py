@@ -17,6 +17,13 @@ class MVUCB(NamedTuple):
     √(3 log t / 2s) with probability O(t⁻³). It is MV-LCB with log t in place of log(1/δ):
     `anytime-mv-lcb` with c = 2 and a = 3. Assumes rewards in an interval of length r = `range`; b is then
     √(3/2) (2 r² + ρ r).
+
+    Examples
+    --------
+    >>> from prudent import MVUCB, Agent
+    >>> agent = Agent(MVUCB(rho=1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     rho: float = UNSET

@@ -16,6 +16,13 @@ class MVTS(NamedTuple):
     τ ~ Gamma(α, rate β) as in VTS and θ ~ N(μ̂, 1/s) as in MTS, independent;  the arm with the smallest 1/τ − ρ θ is
     pulled. The posterior of a normal-gamma prior would give θ the variance 1/(s τ); the paper's 1/s is wider for
     variances below 1. Assumes Gaussian rewards whose standard deviation is at most `sd`, which the paper has as 1.
+
+    Examples
+    --------
+    >>> from prudent import MVTS, Agent
+    >>> agent = Agent(MVTS(rho=1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     rho: float = UNSET

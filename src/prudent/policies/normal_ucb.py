@@ -13,6 +13,13 @@ class NormalUCB(NamedTuple):
     It is asymptotically optimal for the mean: what it loses over log n tends to Σ 2Δ / log(1 + Δ²/σ²). With 2/s in the
     exponent, or with two pulls first, regret would be polynomial, because V̂ is too often near 0. No unit and no scale
     enters. Assumes Gaussian rewards.
+
+    Examples
+    --------
+    >>> from prudent import Agent, NormalUCB
+    >>> agent = Agent(NormalUCB(), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     def score(self, arm: Arm, t: int) -> float:

@@ -18,6 +18,13 @@ class NPTS(NamedTuple):
     best;  the arm with the smallest cost is pulled. Unlike the paper, each arm is pulled once before the first draw.
     Costs O(s) exponential draws per arm and round, so O(n²) a run. Assumes rewards in a known interval, of which `best`
     is an end, and a continuous risk measure.
+
+    Examples
+    --------
+    >>> from prudent import NPTS, Agent
+    >>> agent = Agent(NPTS(), arms=["a", "b"], horizon=100, support=(0, 1), risk="cvar(alpha=0.1)")
+    >>> agent.ask()
+    'a'
     """
 
     risk: RiskMeasure = UNSET

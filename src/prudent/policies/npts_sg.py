@@ -21,6 +21,13 @@ class NPTSSG(NamedTuple):
     among the rewards seen, and if all of the best arm's first rewards are worse than another arm, it is never pulled
     again. That has a probability which falls geometrically in `first`. Costs O(s) exponential draws per arm and round,
     so O(n²) a run. Assumes a continuous risk measure and tails no heavier than those of some Gaussian law.
+
+    Examples
+    --------
+    >>> from prudent import NPTSSG, Agent
+    >>> agent = Agent(NPTSSG(), arms=["a", "b"], horizon=100, support=(0, 1), risk="mean-variance(rho=1)")
+    >>> agent.ask()
+    'a'
     """
 
     risk: RiskMeasure = UNSET

@@ -20,7 +20,7 @@ CLEARLY = 2.0
 
 @policies.add("prudent", serves="mean-variance")
 class Prudent(NamedTuple):
-    """MV-IMED in which every arm has a budget: the policy to try first (docs/best-of-both.md says when not to).
+    """MV-IMED in which every arm has a budget: the policy to try first (when not to, see docs: best-of-both).
 
     Of the most pulled arm J and those with pulls left in their budgets, the one with the smallest index of `mv-imed` is
     pulled. The budget of arm i is
@@ -36,6 +36,13 @@ class Prudent(NamedTuple):
     for a constant at once. The most pulled arm is pulled an eighth of its lead at a time, so runs can leap. Needs no
     range, prior or draws, and has no unit. Assumes rewards that are not far from Gaussian. Without a horizon there are
     no budgets.
+
+    Examples
+    --------
+    >>> from prudent import Agent, Prudent
+    >>> agent = Agent(Prudent(rho=1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     rho: float = UNSET

@@ -14,6 +14,13 @@ class QuantileUCB(NamedTuple):
     The band is that of [Szorenyi15], who seek the best quantile to a given precision; here it serves to keep regret
     small. The α-quantile is below X_(⌈(α+ε)s⌉) except with probability δ/2. While that rank is beyond s, `high` is used
     in its place. Costs O(1) for the arm just pulled. Unless given, δ = 1/n². Assumes rewards of at most `high`.
+
+    Examples
+    --------
+    >>> from prudent import Agent, QuantileUCB
+    >>> agent = Agent(QuantileUCB(alpha=0.1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     alpha: float = UNSET

@@ -15,6 +15,13 @@ class RUCB(NamedTuple):
     regret of the order (log n)^{1+a} in place of log n. The paper allows every slowly growing f(t) in place of
     (log t)^a; a = `power` = 2 is the choice in its public code. `sd` only sets the unit, so that a bad guess delays
     learning and does not prevent it. Assumes tails no heavier than those of some Gaussian law.
+
+    Examples
+    --------
+    >>> from prudent import RUCB, Agent
+    >>> agent = Agent(RUCB(), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     power: float = 2.0

@@ -12,6 +12,13 @@ class RandomArm(NamedTuple):
     """A₂ of the paper's discussion [Sani12]: pick an arm at random and stay with it.
 
     Rewards are steady within a run but differ from run to run. Assumes nothing about the rewards.
+
+    Examples
+    --------
+    >>> from prudent import Agent, RandomArm
+    >>> agent = Agent(RandomArm(), arms=["a", "b"], horizon=100, support=(0, 1), risk="mean")
+    >>> agent.ask()
+    'b'
     """
 
     def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:

@@ -17,6 +17,13 @@ class RhoMTS(NamedTuple):
     The posterior of the values' probabilities is Dirichlet(1 + counts);  the arm with the smallest cost is pulled.
     Costs a gamma draw per value, arm and round. Assumes that rewards take only the values of `values`; a
     reward between two of them counts as the larger.
+
+    Examples
+    --------
+    >>> from prudent import Agent, RhoMTS
+    >>> agent = Agent(RhoMTS(values=(0, 0.5, 1)), arms=["a", "b"], horizon=100, support=(0, 1), risk="mean")
+    >>> agent.ask()
+    'a'
     """
 
     values: tuple[float, ...] = UNSET

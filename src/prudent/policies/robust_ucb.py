@@ -17,6 +17,13 @@ class RobustUCB(NamedTuple):
     a^p/B^{p−1} and the variance a^p B^{2−p}; Bernstein's inequality then needs 1 + √2 + 1/3 of the 4. Costs a step for
     each reward that is truncated, per arm and round. Assumes E|X|^p ≤ a^p for a = `size` and an order p in (1, 2]:
     variances may be infinite.
+
+    Examples
+    --------
+    >>> from prudent import Agent, RobustUCB
+    >>> agent = Agent(RobustUCB(), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     order: float = 2.0

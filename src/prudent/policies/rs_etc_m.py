@@ -40,6 +40,13 @@ class RSETCM(NamedTuple):
     because the paper's number depends on gaps that nobody knows; and the mixture is chosen anew from all rewards before
     each block of pulls, which at most doubles their number. For a measure under which no mixture is best it commits to
     an arm. Assumes nothing about the rewards, and a known horizon.
+
+    Examples
+    --------
+    >>> from prudent import RSETCM, Agent
+    >>> agent = Agent(RSETCM(), arms=["a", "b"], horizon=100, support=(0, 1), risk="cvar(alpha=0.1)")
+    >>> agent.ask()
+    'a'
     """
 
     risk: RiskMeasure = UNSET

@@ -11,6 +11,9 @@ from prudent.policies.posteriors import drawn
 from prudent.policies.vts import believed_variance
 from prudent.risk.base import RiskMeasure
 
+NO_REWARDS = np.empty(0)
+"""A measure of mean and variance looks at none; not made anew in every score, because not every target can."""
+
 
 @policies.add("srts", serves="sharpe")
 class SRTS(NamedTuple):
@@ -20,6 +23,13 @@ class SRTS(NamedTuple):
     or with the smallest cost for another measure of mean and variance. Unlike MVTS the mean is drawn given the
     variance, so no scale is needed; `sd` is only the prior's guess and soon forgotten. Only the paper's abstract was at
     hand: its prior and how it regularises the ratio could not be checked. Assumes Gaussian rewards.
+
+    Examples
+    --------
+    >>> from prudent import SRTS, Agent
+    >>> agent = Agent(SRTS(), arms=["a", "b"], horizon=100, support=(0, 1), risk="sharpe(epsilon=0.01)")
+    >>> agent.ask()
+    'a'
     """
 
     risk: RiskMeasure = UNSET
@@ -33,4 +43,4 @@ class SRTS(NamedTuple):
     def score(self, arm: Arm, rng: Any) -> float:
         variance = drawn(believed_variance(arm, self.sd), rng)
         mean = arm.mean + rng.standard_normal() * math.sqrt(variance / arm.pulls)
-        return float(self.risk.estimate(mean, variance, np.empty(0)))
+        return float(self.risk.estimate(mean, variance, NO_REWARDS))

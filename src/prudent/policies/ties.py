@@ -8,7 +8,7 @@ How much that is: a recursion over s rewards errs by about u√s of the mean's s
 σ(σ + |μ|), with u = 2⁻⁵³; eight times that is allowed for. This is right for every law. Equal scores, which arms with
 finitely many values have often and others never, are found equal. Different scores that are so close together are an
 accident of probability about s·10⁻¹⁵, whatever the law, because scores of two arms are σ/√s or σ²/√s apart.
-docs/conventions.md says where a tie can still be missed.
+Where a tie can still be missed, see docs: conventions.
 """
 
 import math

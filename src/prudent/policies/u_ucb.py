@@ -14,6 +14,13 @@ class UUCB(NamedTuple):
 
     The paper's general policy, with the CVaR's modulus of continuity b/α in the distance of distribution functions and
     exploration 2 log t. Costs O(α s) per arm and round. Assumes rewards in an interval of length b = `range`.
+
+    Examples
+    --------
+    >>> from prudent import UUCB, Agent
+    >>> agent = Agent(UUCB(alpha=0.1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     alpha: float = UNSET

@@ -11,6 +11,13 @@ class UCB1(NamedTuple):
     """Upper confidence bound on the mean, μ̂ + b√(2 log t / s) [Auer02]; the largest is pulled. Ignores risk.
 
     Assumes rewards in an interval of length b = `range`.
+
+    Examples
+    --------
+    >>> from prudent import UCB1, Agent
+    >>> agent = Agent(UCB1(), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     range: float = UNSET

@@ -12,6 +12,13 @@ class UCBTuned(NamedTuple):
 
     The second term in the minimum is an upper bound on the variance, and b²/4 is the largest variance possible. It has
     no published guarantee. Assumes rewards in an interval of length b = `range`.
+
+    Examples
+    --------
+    >>> from prudent import Agent, UCBTuned
+    >>> agent = Agent(UCBTuned(), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     range: float = UNSET

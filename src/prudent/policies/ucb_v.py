@@ -12,6 +12,13 @@ class UCBV(NamedTuple):
     """μ̂ + √(2 V̂ ζ log t / s) + 3 b ζ log t / s [Audibert09]; the largest is pulled. Ignores risk; needs ζ > 1.
 
     Assumes rewards in an interval of length b = `range`.
+
+    Examples
+    --------
+    >>> from prudent import UCBV, Agent
+    >>> agent = Agent(UCBV(), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     zeta: float = 1.2

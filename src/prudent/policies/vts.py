@@ -16,6 +16,13 @@ class VTS(NamedTuple):
     find the best arm. The paper starts with α = β = ½ and a reward x adds ½ to α and s/(s+1)·(x − μ̂)²/2 to β; those
     squares add up to s V̂, so α = ½ + s/2 and β = ½ + s V̂/2. Assumes Gaussian rewards of a
     standard deviation about `sd`, which the paper has as 1; β then starts at sd²/2.
+
+    Examples
+    --------
+    >>> from prudent import VTS, Agent
+    >>> agent = Agent(VTS(rho=1), arms=["a", "b"], horizon=100, support=(0, 1))
+    >>> agent.ask()
+    'a'
     """
 
     rho: float = UNSET

@@ -19,6 +19,13 @@ class WUCB(NamedTuple):
     cost at the band's edge, which is never lower and needs neither L nor a. A measure whose interval is not made from
     the band uses its own, with the same 2/t³. Costs O(s) per arm and round. Assumes rewards in [low, high], and a
     measure with an interval.
+
+    Examples
+    --------
+    >>> from prudent import WUCB, Agent
+    >>> agent = Agent(WUCB(), arms=["a", "b"], horizon=100, support=(0, 1), risk="mean-variance(rho=1)")
+    >>> agent.ask()
+    'a'
     """
 
     risk: RiskMeasure = UNSET

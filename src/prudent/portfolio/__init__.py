@@ -1,4 +1,11 @@
-"""Portfolios: arms that pay together, mixes of them, and learning the best mix (docs/portfolios.md)."""
+"""Portfolios: arms that pay together, mixes of them, and learning the best mix (docs: portfolios).
+
+Examples
+--------
+>>> from prudent.portfolio import solve
+>>> solve([[0.04, 0.01], [0.01, 0.09]], mean=[0.1, 0.2], rho=0.5).weights.round(3).tolist()
+[0.5, 0.5]
+"""
 
 from prudent.portfolio.bandit import Frontier as Frontier
 from prudent.portfolio.bandit import PortfolioBandit as PortfolioBandit

@@ -79,7 +79,15 @@ class JointLaw(ABC):
 
 
 class MultivariateGaussian(JointLaw):
-    """N(mean, covariance); the covariance may be singular."""
+    """N(mean, covariance); the covariance may be singular.
+
+    Examples
+    --------
+    >>> from prudent import MultivariateGaussian
+    >>> law = MultivariateGaussian([0.1, 0.2], [[0.04, 0.01], [0.01, 0.09]])
+    >>> law.covariance.tolist()
+    [[0.04, 0.01], [0.01, 0.09]]
+    """
 
     name = "multivariate-gaussian"
 
@@ -103,7 +111,15 @@ class MultivariateGaussian(JointLaw):
 
 
 class MultivariateT(JointLaw):
-    """Student's t with a common tail: mean + Z √(ν/χ²_ν), Z ~ N(0, scale); the covariance is scale·ν/(ν − 2)."""
+    """Student's t with a common tail: mean + Z √(ν/χ²_ν), Z ~ N(0, scale); the covariance is scale·ν/(ν − 2).
+
+    Examples
+    --------
+    >>> from prudent import MultivariateT
+    >>> law = MultivariateT(4, [0.1, 0.2], [[0.04, 0.01], [0.01, 0.09]])
+    >>> law.covariance.round(2).tolist()
+    [[0.08, 0.02], [0.02, 0.18]]
+    """
 
     name, content = "multivariate-t", ("degrees", "mean", "scale")
 
@@ -122,7 +138,15 @@ class MultivariateT(JointLaw):
 
 class EmpiricalJoint(JointLaw):
     """One of the observed rows, each equally likely: rows are resampled independently, keeping the arms' dependence
-    within a round and ignoring any dependence from one round to the next. Covariances are divided by the rows."""
+    within a round and ignoring any dependence from one round to the next. Covariances are divided by the rows.
+
+    Examples
+    --------
+    >>> from prudent import EmpiricalJoint
+    >>> law = EmpiricalJoint([[0.1, 0.3], [0.2, -0.1], [0.0, 0.1]], names=["bonds", "shares"])
+    >>> law.mean.round(3).tolist()
+    [0.1, 0.1]
+    """
 
     name, content = "empirical-joint", ("rows",)
 

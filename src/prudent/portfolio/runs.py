@@ -23,6 +23,14 @@ class PortfolioRuns(Rounds):
     paper, which pay only when pulled, all arms pay each round whether seen or not, so no unobserved twins are needed.
     The law of either sequence is the same as with independent draws, hence so is the expected regret; its noise is far
     smaller.
+
+    Examples
+    --------
+    >>> from prudent import MultivariateGaussian, PortfolioBandit, simulate_portfolio
+    >>> bandit = PortfolioBandit(MultivariateGaussian([0.1, 0.2], [[0.04, 0.01], [0.01, 0.09]]))
+    >>> runs = simulate_portfolio(bandit, "mc-empirical", rho=0.5, horizon=1_000, runs=5)
+    >>> runs.regret().shape
+    (5,)
     """
 
     bandit: PortfolioBandit

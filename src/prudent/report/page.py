@@ -18,18 +18,26 @@ LONG = 60
 
 
 @dataclass(frozen=True)
+class Finding:
+    """What was measured: a verdict of one sentence, and the few numbers behind it."""
+
+    verdict: str
+    table: pl.DataFrame
+
+
+@dataclass(frozen=True)
 class Section:
     """One part of a report: pictures, tables and notes under a title, each under a heading of its own.
 
-    A note is a text, or a list whose first item sums it up and whose others are listed below it. `again` is the command
-    that makes the section again; `tag` is a word or two beside the title.
+    A note is a text or a finding. `again` is the command that makes the section again; `tag` is a word or two beside
+    the title.
     """
 
     name: str
     title: str
     figures: list[Path] = field(default_factory=list)
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)
-    notes: Mapping[str, str | list[str]] = field(default_factory=dict)
+    notes: Mapping[str, str | Finding] = field(default_factory=dict)
     data: list[Path] = field(default_factory=list)
     again: str = ""
     tag: str = ""
@@ -66,19 +74,22 @@ def environment(*packages: str) -> Environment:
     return made
 
 
-def picture(path: Path, prefix: str, title: str) -> str:
+def picture(path: Path, prefix: str, title: str = "") -> str:
     """An SVG file as markup to stand in the page: no prologue, its size left to the page, its ids made its own.
 
-    Its title is what a screen reader says of it.
+    Its title is what a screen reader says of it: this one, or that of the file.
     """
     markup = path.read_text(encoding="utf-8")
     markup = markup[markup.index("<svg") :]
+    own = re.search(r"<title>(.*?)</title>\s*", markup)
+    name = escape(title) if title or not own else Markup(own[1])
+    markup = markup.replace(own[0], "", 1) if own else markup
     for size in ("width", "height"):
         markup = re.sub(rf'(<svg[^>]*?) {size}="[^"]*"', r"\1", markup, count=1)
     markup = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", markup, flags=re.DOTALL)
     markup = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{prefix}-", markup)
     named = f'<svg role="img" aria-labelledby="{prefix}-title"'
-    return re.sub(r"<svg([^>]*)>", rf'{named}\1><title id="{prefix}-title">{escape(title)}</title>', markup, count=1)
+    return re.sub(r"<svg([^>]*)>", rf'{named}\1><title id="{prefix}-title">{name}</title>', markup, count=1)
 
 
 def typeset(text: str) -> Markup:

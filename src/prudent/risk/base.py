@@ -61,7 +61,7 @@ class RiskMeasure(ABC):
     """The cost of a sum of independent rewards is the sum of their costs."""
 
     quasiconcave: ClassVar[bool] = False
-    """Proven: no mixture of laws costs less than the best of them (docs/risks.md). If False, one may."""
+    """Proven: no mixture of laws costs less than the best of them (docs: risks). If False, one may."""
 
     grows: ClassVar[Mapping[str, int] | None] = None
     """By which power of the unit of rewards each parameter grows, so that no choice changes; None if nobody knows."""

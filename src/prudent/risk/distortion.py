@@ -41,6 +41,18 @@ class Distortion(RiskMeasure):
 
     A subclass writes g as `distort`. `cost` integrates g(F(x)); override it where a closed form is known, or g jumps.
     Intervals: the Dvoretzky–Kiefer–Wolfowitz band. Assumes independent rewards in [low, high].
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from prudent import Distortion
+    >>> @dataclass(frozen=True)
+    ... class Own(Distortion):
+    ...     name = "own"
+    ...     def distort(self, p):
+    ...         return p**0.5
+    >>> round(Own().cost("uniform(0, 1)"), 3)
+    -0.333
     """
 
     grows: ClassVar = {}
@@ -119,6 +131,18 @@ class Spectral(Distortion):
     """A distortion with a concave g: coherent [Acerbi02]. −∫₀¹ φ(u) q(u) du with q the quantiles of rewards.
 
     A subclass writes, as `distort`, the integrated spectrum g(p) = ∫₀^p φ of a spectrum φ ≥ 0 that does not rise.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from prudent import Spectral
+    >>> @dataclass(frozen=True)
+    ... class Own(Spectral):
+    ...     name = "own"
+    ...     def distort(self, p):
+    ...         return 1 - (1 - p) ** 2
+    >>> round(Own().cost("uniform(0, 1)"), 3)
+    -0.333
     """
 
     quasiconcave: ClassVar = True
@@ -130,6 +154,12 @@ class ExponentialSpectrum(Spectral):
     """The spectrum φ(u) = k e^(−ku)/(1 − e^(−k)) [Acerbi02]; a larger k gives the worst rewards more weight.
 
     Assumes independent rewards in [low, high] for its intervals.
+
+    Examples
+    --------
+    >>> from prudent import ExponentialSpectrum
+    >>> round(ExponentialSpectrum(k=5).cost("gaussian(1.0, 0.25)"), 3)
+    -0.459
     """
 
     k: float = 5.0
@@ -149,6 +179,12 @@ class ProportionalHazard(Spectral):
     """g(p) = p^r [Wang95]; r = 1 is the mean, a smaller r gives the worst rewards more weight.
 
     Assumes independent rewards in [low, high] for its intervals.
+
+    Examples
+    --------
+    >>> from prudent import ProportionalHazard
+    >>> round(ProportionalHazard(r=0.5).cost("gaussian(1.0, 0.25)"), 3)
+    -0.648
     """
 
     r: float = 0.5
@@ -171,6 +207,12 @@ class Wang(Spectral):
     """g(p) = Φ(Φ⁻¹(p) + λ), Wang's transform [Wang00]: −μ + λσ for Gaussian rewards.
 
     Assumes independent rewards in [low, high] for its intervals.
+
+    Examples
+    --------
+    >>> from prudent import Wang
+    >>> round(Wang(lam=0.5).cost("gaussian(1.0, 0.25)"), 3)
+    -0.75
     """
 
     lam: float = 0.5

@@ -19,6 +19,12 @@ class Entropic(RiskMeasure):
 
     Intervals: Hoeffding and empirical Bernstein on e^(−λ(X − low)), which lies in [0, 1]. Assumes independent rewards
     in [low, high]; `high` may be infinite.
+
+    Examples
+    --------
+    >>> from prudent import Entropic
+    >>> round(Entropic(lam=1).cost("gaussian(1.0, 0.25)"), 3)
+    -0.875
     """
 
     lam: float = 1.0

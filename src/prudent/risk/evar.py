@@ -26,6 +26,12 @@ class EVaR(RiskMeasure):
     It is the smallest bound on value at risk at α that Chernoff's inequality gives, so VaR ≤ CVaR ≤ EVaR; α = 1 is the
     mean. −μ + σ√(−2 log α) for Gaussian rewards. Intervals: the Dvoretzky–Kiefer–Wolfowitz band, because the cost falls
     as rewards move up. Assumes independent rewards in [low, high].
+
+    Examples
+    --------
+    >>> from prudent import EVaR
+    >>> round(EVaR(alpha=0.05).cost("gaussian(1.0, 0.25)"), 3)
+    0.224
     """
 
     alpha: float = 0.05

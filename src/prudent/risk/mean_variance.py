@@ -26,6 +26,12 @@ class MeanVariance(RiskMeasure):
     ρ ≥ 0 is the tolerance for risk; with ρ = 0 only the variance counts. ρ = ∞ means "mean only": the cost is −μ, the
     limit of (σ² − ρ μ)/ρ. Intervals: bounded differences, and the intervals of mean and variance, half of the
     failure each. Assumes independent rewards in [low, high].
+
+    Examples
+    --------
+    >>> from prudent import MeanVariance
+    >>> round(MeanVariance(rho=1).cost("gaussian(1.0, 0.25)"), 3)
+    -0.75
     """
 
     rho: float = 1.0
@@ -63,7 +69,7 @@ class MeanVariance(RiskMeasure):
             return (calm, wild) if self.rho == 0.0 else (calm - self.rho * high, wild - self.rho * low)
         least, most = mean_bounds(pulls, mean, variance, 0.25 * failure, low, high)
         calm, wild = variance_bounds(pulls, variance, 0.25 * failure, low, high)
-        # One reward moves the unbiased variance by reach²/n at most, and the mean by reach/n (docs/theory.md).
+        # One reward moves the unbiased variance by reach²/n at most, and the mean by reach/n (docs: theory).
         reach, centre = high - low, variance * pulls / (pulls - 1.0) - self.rho * mean
         width = reach * (reach + self.rho) * math.sqrt(math.log(4.0 / failure) / (2.0 * pulls))
         return max(centre - width, calm - self.rho * most), min(centre + width, wild - self.rho * least)

@@ -1,6 +1,6 @@
 """The best mixture of laws: arms drawn at random with fixed weights, so that the law of a reward costs least.
 
-For a measure that is quasi-concave in the law it is a single law (docs/risks.md has the proofs). For others, such as
+For a measure that is quasi-concave in the law it is a single law (proofs in docs: risks). For others, such as
 `cpt`, `mixed` and `sharpe`, a mixture may cost less than every law in it [Tatli25].
 """
 

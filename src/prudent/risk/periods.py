@@ -47,6 +47,12 @@ def period_cost(
     Exact for additive measures and Gaussian laws. The probabilities of laws on a lattice are convolved by FFT; rounding
     misplaces a mass of about 1e-15 times the periods. For other laws `samples` sums are drawn; a law without the moment
     that the measure needs is an error, although every sample would have a cost.
+
+    Examples
+    --------
+    >>> from prudent import period_cost
+    >>> round(period_cost("bernoulli(0.3)", "cvar(alpha=0.05)", periods=10).cost, 3)
+    -0.435
     """
     law, risk = arms.make("period_cost", law), risks.make("period_cost", risk)
     periods = check_integer("period_cost", "periods", periods, low=1, high=MOST_PERIODS, hint="over how many rewards?")

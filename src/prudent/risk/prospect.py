@@ -34,6 +34,12 @@ class CPT(RiskMeasure):
     more than they should. The defaults are the medians of that paper. Curvature, aversion and η of 1 give minus the
     mean. Intervals: the Dvoretzky–Kiefer–Wolfowitz band, because the cost falls as rewards move up. Assumes
     independent rewards in [low, high].
+
+    Examples
+    --------
+    >>> from prudent import CPT
+    >>> round(CPT().cost("gaussian(1.0, 0.25)"), 3)
+    -0.837
     """
 
     curvature: float = 0.88

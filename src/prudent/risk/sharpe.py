@@ -20,6 +20,12 @@ class Sharpe(RiskMeasure):
 
     Intervals: the worst and the best corner of those of mean and variance, each with half of the failure. Assumes
     independent rewards in [low, high], both finite.
+
+    Examples
+    --------
+    >>> from prudent import Sharpe
+    >>> round(Sharpe(epsilon=0.01).cost("gaussian(1.0, 0.25)"), 3)
+    -1.961
     """
 
     epsilon: float = 0.01

@@ -23,6 +23,19 @@ class Shortfall(RiskMeasure):
 
     A subclass has a field `threshold` and writes l as `loss`. Intervals: the Dvoretzky–Kiefer–Wolfowitz band, because
     the cost falls as rewards move up. Assumes independent rewards in [low, high].
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from prudent import Shortfall
+    >>> @dataclass(frozen=True)
+    ... class Own(Shortfall):
+    ...     name = "own"
+    ...     threshold: float = 0.5
+    ...     def loss(self, y):
+    ...         return y**3
+    >>> round(Own().cost("bernoulli(0.5)"), 3)
+    -1.0
     """
 
     quasiconcave: ClassVar = True
@@ -82,6 +95,12 @@ class PowerShortfall(Shortfall):
     That norm is convex in c, so Newton's method from above never overshoots. A sure reward x costs
     −x − (p · threshold)^(1/p). The exponential loss is `entropic`. Assumes independent rewards in [low, high] for its
     intervals.
+
+    Examples
+    --------
+    >>> from prudent import PowerShortfall
+    >>> round(PowerShortfall(power=2, threshold=0.05).cost("gaussian(1.0, 0.25)"), 3)
+    -0.932
     """
 
     power: float = 2.0
@@ -164,6 +183,12 @@ class Expectile(Shortfall):
     τ, the `asymmetry`, is ½ for the mean, and averse to risk below. It is the shortfall of l(y) = (1 − τ) y⁺ − τ y⁻
     with threshold 0, and the only shortfall that is coherent [Bellini14]. Assumes independent rewards in [low, high]
     for its intervals.
+
+    Examples
+    --------
+    >>> from prudent import Expectile
+    >>> round(Expectile(asymmetry=0.05).cost("gaussian(1.0, 0.25)"), 3)
+    -0.43
     """
 
     asymmetry: float = 0.05

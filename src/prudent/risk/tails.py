@@ -22,6 +22,12 @@ class VaR(Distortion):
 
     Intervals: minus the sample quantiles at α ± √(ln(2/δ)/2n). Assumes independent rewards; a support only if
     α ± √… leaves (0, 1).
+
+    Examples
+    --------
+    >>> from prudent import VaR
+    >>> round(VaR(alpha=0.05).cost("gaussian(1.0, 0.25)"), 3)
+    -0.178
     """
 
     alpha: float = 0.05
@@ -47,6 +53,12 @@ class CVaR(Spectral):
 
     An atom at the edge is split. Intervals: Theorems 3 and 4 of [Thomas19], each with half of the failure; they are the
     band of `Distortion`. Assumes independent rewards in [low, high]. `brown_bounds` is the older interval.
+
+    Examples
+    --------
+    >>> from prudent import CVaR
+    >>> round(CVaR(alpha=0.05).cost("gaussian(1.0, 0.25)"), 3)
+    0.031
     """
 
     alpha: float = 0.05
@@ -77,6 +89,12 @@ class MeanCVaR(Spectral):
     """(1 − weight) · (−μ) + weight · CVaR_α, a cost [Rockafellar00].
 
     Assumes independent rewards in [low, high] for its intervals.
+
+    Examples
+    --------
+    >>> from prudent import MeanCVaR
+    >>> round(MeanCVaR(alpha=0.05, weight=0.5).cost("gaussian(1.0, 0.25)"), 3)
+    -0.484
     """
 
     alpha: float = 0.05
@@ -100,6 +118,12 @@ class Mixed(RiskMeasure):
     The paper maximises its negative, ½ μ − σ² + CVaR_0.95, where CVaR is of the upper tail. Intervals: one for the
     variance and the band of `Distortion` for the rest, each with half of the failure. Assumes independent rewards in
     [low, high].
+
+    Examples
+    --------
+    >>> from prudent import Mixed
+    >>> round(Mixed(mean=0.5, variance=1, tail=1, alpha=0.05).cost("gaussian(1.0, 0.25)"), 3)
+    -2.281
     """
 
     mean: float = 0.5

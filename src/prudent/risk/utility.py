@@ -20,6 +20,19 @@ class ExpectedUtility(RiskMeasure):
 
     Intervals: Hoeffding and empirical Bernstein on u(X), which lies in [u(low), u(high)]. Assumes independent rewards
     in [low, high], and that u is finite there; otherwise the interval is as wide as the range of −u.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dataclasses import dataclass
+    >>> from prudent import ExpectedUtility
+    >>> @dataclass(frozen=True)
+    ... class Own(ExpectedUtility):
+    ...     name = "own"
+    ...     def utility(self, x):
+    ...         return np.sqrt(x)
+    >>> round(Own().cost("uniform(0, 1)"), 3)
+    -0.667
     """
 
     moment: ClassVar[str] = "expected utility"
@@ -50,6 +63,12 @@ class ExponentialUtility(ExpectedUtility):
     """u(x) = (1 − e^(−λx))/λ: constant absolute aversion λ to risk [Pratt64].
 
     It ranks laws as `entropic` does. Assumes independent rewards in [low, high] for its intervals.
+
+    Examples
+    --------
+    >>> from prudent import ExponentialUtility
+    >>> round(ExponentialUtility(lam=1).cost("gaussian(1.0, 0.25)"), 3)
+    -0.583
     """
 
     lam: float = 1.0
@@ -76,6 +95,12 @@ class LossAverse(ExpectedUtility):
     """u(x) = x − reference, and `aversion` times that for a loss; 2.25 is the median of [Tversky92].
 
     Assumes independent rewards in [low, high] for its intervals.
+
+    Examples
+    --------
+    >>> from prudent import LossAverse
+    >>> round(LossAverse(aversion=2.25).cost("gaussian(1.0, 0.25)"), 3)
+    -0.995
     """
 
     aversion: float = 2.25
@@ -98,6 +123,12 @@ class Semivariance(ExpectedUtility):
     """E[(target − X)⁺²], a cost (chapter 9 of [Markowitz59]): only rewards below the target count.
 
     Assumes independent rewards in [low, high] for its intervals; `high` may be infinite.
+
+    Examples
+    --------
+    >>> from prudent import Semivariance
+    >>> round(Semivariance(target=0.5).cost("gaussian(1.0, 0.25)"), 3)
+    0.019
     """
 
     target: float = 0.0

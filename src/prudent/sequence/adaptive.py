@@ -18,6 +18,13 @@ def adaptive_cost(bandit: Bandit, risk: RiskMeasure | str, periods: int) -> floa
     For w CVaR − (1 − w) mean it is the least over q of w q + min E[w (−S − q)⁺/α − (1 − w) S] [Rockafellar00], and the
     inner minimum is found backwards from the last period; the best q is minus a value of S. A sequence is a plan that
     does not look, so it never costs less. The values of all arms must lie on one lattice.
+
+    Examples
+    --------
+    >>> from prudent import Bandit, Empirical, adaptive_cost
+    >>> bandit = Bandit([Empirical([-10.0] + [7.0] * 9), Empirical([-5.0] + [8.0] * 3)])
+    >>> round(adaptive_cost(bandit, "cvar(alpha=0.05)", periods=4), 2)
+    3.25
     """
     bandit, risk = check_bandit("adaptive_cost", bandit), risks.make("adaptive_cost", risk)
     periods = check_integer("adaptive_cost", "periods", periods, low=1, hint="over how many rewards?")

@@ -54,6 +54,13 @@ class BestSequence(NamedTuple):
     `least` is proven: no sequence costs less. It equals `cost` where all sequences were compared; elsewhere the
     sequence is the best single arm, and a mix can save at most `cost − least`. `error` is the standard error of `cost`
     where sums of that arm had to be drawn, else 0.
+
+    Examples
+    --------
+    >>> from prudent import Bandit, Empirical, best_sequence
+    >>> bandit = Bandit([Empirical([-10.0] + [7.0] * 9), Empirical([-5.0] + [8.0] * 3)])
+    >>> best_sequence(bandit, "cvar(alpha=0.05)", 4).counts
+    (2, 2)
     """
 
     counts: tuple[int, ...]
@@ -109,7 +116,15 @@ def best_sequence(bandit: Bandit, risk: RiskMeasure | str, periods: int) -> Best
 
 
 def sequence_cost(bandit: Bandit, risk: RiskMeasure | str, counts: Sequence[int]) -> float:
-    """The cost of the sum of counts[i] rewards of arm i, for every i, for Gaussian arms and arms on a lattice."""
+    """The cost of the sum of counts[i] rewards of arm i, for every i, for Gaussian arms and arms on a lattice.
+
+    Examples
+    --------
+    >>> from prudent import Bandit, Empirical, sequence_cost
+    >>> bandit = Bandit([Empirical([-10.0] + [7.0] * 9), Empirical([-5.0] + [8.0] * 3)])
+    >>> round(sequence_cost(bandit, "cvar(alpha=0.05)", [2, 2]), 2)
+    5.02
+    """
     bandit, risk = check_bandit("sequence_cost", bandit), risks.make("sequence_cost", risk)
     listed = counts.tolist() if isinstance(counts, np.ndarray) else counts
     if not isinstance(listed, Sequence) or isinstance(listed, (str, bytes)) or len(listed) != len(bandit):

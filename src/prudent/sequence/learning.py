@@ -23,7 +23,17 @@ MOST_RUNS = 10**8
 
 
 class SequenceRegret(NamedTuple):
-    """The regret per period against the best sequence, and its standard error."""
+    """The regret per period against the best sequence, and its standard error.
+
+    Examples
+    --------
+    >>> from prudent import Bandit, Gaussian, explore_then_sequence, sequence_regret
+    >>> bandit = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
+    >>> totals = explore_then_sequence(bandit, "variance", 20, runs=1_000)
+    >>> regret = sequence_regret(totals, bandit, "variance", periods=20)
+    >>> regret.value > 0, regret.se < 0.1
+    (True, True)
+    """
 
     value: float
     se: float
@@ -35,6 +45,15 @@ def sequence_regret(totals: ArrayLike, bandit: Bandit, risk: RiskMeasure | str, 
     `totals` holds the sum of the rewards of each run: `runs.horizon * runs.reward_mean()` of any simulation, or what
     `explore_then_sequence` returns. This regret belongs to the law of a run's total, so no single run has one: it is
     estimated from all runs together, with the standard error given. It may be negative for a policy that adapts.
+
+    Examples
+    --------
+    >>> from prudent import Bandit, Gaussian, explore_then_sequence, sequence_regret
+    >>> bandit = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
+    >>> totals = explore_then_sequence(bandit, "variance", 20, runs=1_000)
+    >>> regret = sequence_regret(totals, bandit, "variance", periods=20)
+    >>> round(regret.value, 1)
+    0.7
     """
     bandit, risk = check_bandit("sequence_regret", bandit), risks.make("sequence_regret", risk)
     periods = check_integer("sequence_regret", "periods", periods, low=1, high=MOST_PERIODS)
@@ -58,6 +77,13 @@ def explore_then_sequence(
 
     It is a function and no policy of the registry for two reasons: a policy of phases keeps marks of arms from one
     phase to the next, so it would forget the counts it planned; and planning convolves laws, which kernels do not.
+
+    Examples
+    --------
+    >>> from prudent import Bandit, Gaussian, explore_then_sequence
+    >>> bandit = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
+    >>> explore_then_sequence(bandit, "variance", 20, runs=100).shape
+    (100,)
     """
     owner = "explore_then_sequence"
     arms = len(check_bandit(owner, bandit))

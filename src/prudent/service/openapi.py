@@ -1,4 +1,4 @@
-"""The table of routes as an OpenAPI 3.1 document, which docs/openapi.json keeps and a test compares."""
+"""The table of routes as an OpenAPI 3.1 document, which docs/reference/openapi.json keeps and a test compares."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from prudent.arms.base import Law, arms
 from prudent.bandit import Bandit
 from prudent.engine.scaffold import LONGEST
-from prudent.engine.simulation import choose_engine
+from prudent.engine.simulation import ENGINES, choose_engine
 from prudent.errors import PrudentError, check_integer, near, shown
 from prudent.learners import described, is_learner
 from prudent.policies.base import Setting, policies
@@ -39,6 +39,7 @@ from prudent.study.cells import (
 )  # fmt: skip
 from prudent.study.ranges import Template, as_text, holes, values_of
 from prudent.study.schema import COLUMNS, KEEP
+from prudent.worlds.environment import is_environment
 
 MOST_CELLS = 1_000_000
 ENOUGH = 10_000
@@ -53,8 +54,11 @@ STEP = 5_000
 MOST_REMEMBERED = 100_000
 """Arms, and their costs, that are kept in mind for other cells."""
 
+NO_WORLDS = (
+    "a study keeps its cells by their content, and what an environment does cannot be read from it; compare policies on"
+    " it with simulate(environment, [policy, …], …)"
+)
 POLICY = "a spec such as 'mv-lcb', or a policy such as MVLCB()"
-ENGINES = ("auto", "stepping", "leaping")
 REGISTRIES: dict[str, Registry[Any]] = {"bandits": arms, "risks": risks, "policies": policies}
 Progress = Callable[[int, int], Any]
 """Called with the number of cells made so far, and of all."""
@@ -255,6 +259,9 @@ class Expansion:
         """The bandit, or None; arms are made one by one, so that a mistake is found where it stands."""
         if isinstance(given, Bandit):
             return given
+        if is_environment(given):
+            self.wrong(place, NO_WORLDS)
+            return None
         if isinstance(given, str) or hasattr(given, "_fields") or not isinstance(given, (Mapping, Sequence)):
             self.wrong(place, f"arms must be a list of arms, or arms by name, got {shown(given)}")
             return None
@@ -329,8 +336,8 @@ def check_fit(policy: Any, risk: RiskMeasure, horizon: int, bandit: Bandit, engi
     units = units_of(scale, bandit)
     bound = bind(policy, Setting.of(bandit, risk, horizon, units))
     check_rewards(fitted(policy, units), bandit.support)
-    if engine == "leaping":
-        choose_engine("leaping", bandit, policy, bound, horizon)
+    if engine != "auto":
+        choose_engine(engine, bandit, policy, bound, horizon)
     return True
 
 
@@ -369,6 +376,8 @@ def checked_cells(owner: str, given: Any) -> list[Labelled]:
 def checked_cell(each: Labelled) -> Labelled:
     """The same if all of it is as it should be."""
     cell, labels = each.cell, each.labels
+    if isinstance(cell, Cell) and is_environment(cell.bandit):
+        raise PrudentError(NO_WORLDS)
     if not isinstance(cell, Cell) or not isinstance(cell.bandit, Bandit):
         raise PrudentError(f"must be a Cell with a Bandit, or such a Cell with labels, got {shown(cell)}")
     if not isinstance(labels, dict) or not all(isinstance(name, str) for name in labels):

@@ -27,7 +27,7 @@ class Study:
         By name; each is a `Bandit`, a list of arms, or arms by name. Arms are laws or specs.
     policies, risks
         Objects or specs. Specs may hold the name of a range in braces, as in `"gaussian({mu}, 0.25)"`. A policy may be
-        a learner (docs/worlds.md).
+        a learner (docs: worlds).
     horizons
         A list, or `{"from": …, "to": …, "steps": …, "scale": "log"}`.
     runs, seed, engine, scale

@@ -172,16 +172,17 @@ class Store:
         """`table()` as a pandas data frame."""
         return as_pandas(self.table())
 
-    def runs(self, cells: Sequence[Cell]) -> list[Runs]:
+    def runs(self, cells: Sequence[Cell | Labelled]) -> list[Runs]:
         """The runs of finished cells, array by array as `simulate` left them; how long they took is not kept."""
         if self.manifest()["keep"] != "runs":
             raise PrudentError(f'{self.folder} keeps summaries only; run with keep = "runs" into another folder')
-        keys = [each.key for each in checked_cells("Store.runs", cells)]
+        asked = checked_cells("Store.runs", cells)
+        keys = [each.key for each in asked]
         found = self._rows(pl.Series(keys, dtype=pl.String), lambda _: None)
         places = {key: i for i, key in enumerate(found["cell"])}
         if missing := set(keys) - places.keys():
             raise PrudentError(f"{self.folder} does not hold {len(missing)} of the cells; run them first")
-        return [_as_runs(cell, found[places[key]]) for cell, key in zip(cells, keys, strict=True)]
+        return [_as_runs(each.cell, found[places[each.key]]) for each in asked]
 
     def _rows(self, keys: pl.Series, complain: Complain) -> pl.DataFrame:
         """One row per finished cell, in no order."""

@@ -7,6 +7,11 @@
 
 A check raises `ConformanceError`, an AssertionError that names the broken rule and the likely fix. Streams are fixed,
 so a check passes always or never.
+
+Examples
+--------
+>>> from prudent.testing import check_arm
+>>> check_arm("bernoulli(0.3)")
 """
 
 from prudent.testing.arms import check_arm as check_arm

@@ -57,7 +57,7 @@ def check_policy(
     Parameters
     ----------
     policy
-        An instance of the class to be checked, or a spec; or a learner (docs/worlds.md).
+        An instance of the class to be checked, or a spec; or a learner (docs: worlds).
     risk
         What the policy takes its parameters from; mean-variance with ρ = 1 by default.
     arms, horizon

@@ -1,4 +1,12 @@
-"""The paper's lemmas and theorems as values with their conditions, as printed and as corrected (docs/theory.md)."""
+"""The paper's lemmas and theorems as values with their conditions, as printed and as corrected (docs: theory).
+
+Examples
+--------
+>>> from prudent import Bandit, Bernoulli, theory
+>>> bound = theory.lemma2(Bandit([Bernoulli(0.3), Bernoulli(0.5)]), "mean-variance(rho=1)", horizon=1_000)
+>>> round(bound.printed, 3), round(bound.corrected, 3)
+(0.012, 0.004)
+"""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,7 @@
 """What a theorem says about one bandit: its value as printed and as corrected, its conditions, whether it is vacuous.
 
 "Corrected" is what the paper's proof supports once it is repaired. It is larger than the printed value where that one
-is false, and smaller where the printed value is true but loose. docs/theory.md derives each.
+is false, and smaller where the printed value is true but loose. Each is derived in docs: theory.
 """
 
 import math

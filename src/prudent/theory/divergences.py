@@ -6,7 +6,7 @@ least KL(ν, ν′) with E g_a ≤ c under ν′ has a dual of one variable [Hon
     max E_ν log(1 + λ(g_a(X) − c))  over λ ≥ 0 such that the logarithm exists at every reward the model allows,
 
 and K is the smallest of these maxima. The mean-variance has g_a(x) = (x − a)² − ρx, the mean g(x) = −x, and the CVaR
-g_b(x) = (b − x)₊/α − b [Rockafellar00]. docs/lower-bounds.md derives it.
+g_b(x) = (b − x)₊/α − b [Rockafellar00]. It is derived in docs: lower-bounds.
 """
 
 import itertools

@@ -45,7 +45,7 @@ def theorem2(bandit: Bandit, risk: MeanVariance | str, horizon: int, rule: str =
 
 
 def explore_then_commit(horizon: int, n_arms: int, rho: float, each: int) -> float:
-    """(4.25+ρ)(K−1)m/n + (1 − Km/n)(K−1) times the cost of a wrong arm, for m pulls each (docs/theory.md).
+    """(4.25+ρ)(K−1)m/n + (1 − Km/n)(K−1) times the cost of a wrong arm, for m pulls each (docs: theory).
 
     The first term is the price of exploring, the second that of committing to a wrong arm.
     """

@@ -11,11 +11,11 @@ from prudent.arrays import Array
 from prudent.bandit import Bandit, check_bandit
 from prudent.risk.base import RiskMeasure
 from prudent.risk.mean_variance import MeanVariance
-from prudent.text import number
+from prudent.text import number, page
 from prudent.theory.bound import Bound, Condition, Instance, check_horizon, over
 from prudent.theory.divergences import Model, check_risk
 
-NAME, CITATION = "Lower bound, these arms", "[Lai85], [Burnetas96]; docs/lower-bounds.md"
+NAME, CITATION = "Lower bound, these arms", f"[Lai85], [Burnetas96]; {page('researchers/lower-bounds')}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ def asymptotic_bound(
     support: Sequence[float] | None = None,
     values: ArrayLike | None = None,
 ) -> AsymptoticBound:
-    """Σ_{i≠i*} (Δ_i + Γ²_{i*})/K_i and its parts (docs/lower-bounds.md); the model is as in `least_divergence`.
+    """Σ_{i≠i*} (Δ_i + Γ²_{i*})/K_i and its parts (docs: lower-bounds); the model is as in `least_divergence`.
 
     A policy learns if on every bandit of the model it pulls arms that are not best o(nᵃ) times on average, for every
     a > 0. The best arm must be unique.

@@ -8,7 +8,7 @@ from prudent.arrays import Array
 from prudent.bandit import Bandit
 from prudent.errors import check_integer
 from prudent.risk.mean_variance import MeanVariance
-from prudent.text import number
+from prudent.text import number, page
 from prudent.theory.bound import PSEUDO, Bound, Condition, Instance, largest_regret, over
 
 REGRET = "the regret of rewards in this interval"
@@ -109,7 +109,7 @@ def theorem1_sharp(bandit: Bandit, risk: MeanVariance | str, horizon: int) -> Bo
     return Bound(
         "Theorem 1 for the sharp width",
         "expected pseudo-regret of sharp MV-LCB",
-        "docs/theory.md; not in the paper",
+        f"{page('paper/theory')}; not in the paper",
         None,
         pseudo_regret_at(instance, pulls) + instance.largest_pseudo_regret * 2.0 * k / n,
         "1+ρ in place of 5+ρ",

@@ -1,1 +1,1 @@
-"""Worlds: simulations of environments and learners that are plain Python, interpreted (docs/worlds.md)."""
+"""Worlds: simulations of environments and learners that are plain Python, interpreted (docs: worlds)."""

@@ -89,6 +89,12 @@ class Stepped:
         return float(reward)
 
 
+def is_environment(given: Any) -> bool:
+    """Whether it is a world of somebody's own: it can be called, or reset and pulled, or stepped."""
+    methods = ("reset", "pull"), ("reset", "step")
+    return callable(given) or any(all(callable(getattr(given, name, None)) for name in both) for both in methods)
+
+
 def world_of(owner: str, given: Any, arms: int | Sequence[str] | None, laws: Bandit | None) -> World:
     """What was given as an environment, or an error that says what is missing."""
     if laws is not None and not isinstance(laws, Bandit):

@@ -28,7 +28,7 @@ from prudent.text import number
 @remark("section 3, commented out", "An index with (σ̂ + √(log(1/δ)/2s))² is a lower bound on the mean-variance.")
 def commented_bernstein() -> Evidence:
     """The exact probability that it exceeds the mean-variance of a Bernoulli arm of success 1/2, ρ = 0, δ = 0.01,
-    50 rewards; and that of the corrected index (docs/theory.md), which subtracts where this one adds."""
+    50 rewards; and that of the corrected index (docs: theory), which subtracts where this one adds."""
     delta, s, cost = 0.01, 50, 0.25
     ones = np.arange(s + 1)
     mean, mass = ones / s, binom.pmf(ones, s, 0.5)

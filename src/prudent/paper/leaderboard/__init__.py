@@ -10,10 +10,13 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from prudent import PrudentError
+from prudent.engine.simulation import ENGINES
 from prudent.paper.leaderboard import ranks, suites
 from prudent.paper.leaderboard.drawing import draw_suite
 from prudent.paper.leaderboard.suites import SUITES
 from prudent.paper.making import PaperFigure, Tables
+from prudent.report import Finding
+from prudent.text import page
 
 FLAGSHIP = "prudent"
 TITLES = {"leaderboard": "Gaussian suite", "leaderboard-second": "Second suite"}
@@ -33,30 +36,36 @@ def tables(found: Tables, more: Sequence[str] = ()) -> Tables:
 
 def first(order: pl.DataFrame) -> str:
     """Who leads a suite, and who may."""
-    best, others = order.row(0, named=True), order.filter(pl.col("with other runs").str.contains(r"^1(–|$)"))[1:]
-    may = f"; {', '.join(others['policy'])} may be first with other runs" if others.height else ", also with other runs"
-    return f"{best['policy']}, {best['mean rank']:.1f}{may}"
+    others = order.filter(pl.col("with other runs").str.contains(r"^1(–|$)"))["policy"][1:]
+    may = f" ({', '.join(others)} may be first with other runs)" if len(others) else ""
+    return f"{order['policy'][0]}{may}"
 
 
-def findings(tables: Tables) -> list[str]:
-    """The smallest mean ranks, where the flagship is, and its worst case."""
-    orders = {TITLES[name]: tables[f"{name}-standings"] for name in SUITES}
-    sentences = [f"Smallest mean rank. {'. '.join(f'{title}: {first(order)}' for title, order in orders.items())}."]
-    for title, order in orders.items():
+def finding(tables: Tables) -> Finding:
+    """The smallest mean ranks, and the place of the flagship; in one row for each suite."""
+    rows = []
+    for name in SUITES:
+        order = tables[f"{name}-standings"]
         place = order["policy"].index_of(FLAGSHIP)
+        row = {"suite": TITLES[name], "smallest mean rank": first(order)}
         if place is not None:
-            row = order.row(place, named=True)
-            sentences.append(
-                f"{title}: {FLAGSHIP} has place {place + 1} of {order.height} with mean rank {row['mean rank']:.1f} "
-                f"(at 95 %: {row['with other runs']} with other runs, {row['with other problems']} with other "
-                f"problems); at worst it has {row['over the best, worst']} times the regret of the best "
-                f"({row['where']})."
-            )
+            ours = order.row(place, named=True)
+            row |= {f"place of {FLAGSHIP}": f"{place + 1} of {order.height}", "mean rank": f"{ours['mean rank']:.1f}"}
+            row |= {f"{each}, at 95 %": ours[each] for each in ("with other runs", "with other problems")}
+            row |= {"worst ratio to the best": f"{ours['over the best, worst']} ({ours['where']})"}
+        rows.append(row)
+    leaders = [f"{tables[f'{name}-standings']['policy'][0]} on the {TITLES[name].replace('S', 's')}" for name in SUITES]
+    verdict = f"The policy with the smallest mean rank is {' and '.join(leaders)}{worst_rate(tables)}."
+    return Finding(verdict, pl.DataFrame(rows))
+
+
+def worst_rate(tables: Tables) -> str:
+    """How the worst case of the flagship falls."""
     worst = ranks.rates(tables["leaderboard-worst"])
     exponents = {row["policy"]: row["exponent of n"] for row in worst.iter_rows(named=True)}
-    if FLAGSHIP in exponents:
-        sentences.append(f"The worst case of {FLAGSHIP} falls as n to the power {exponents[FLAGSHIP]}.")
-    return sentences
+    if FLAGSHIP not in exponents:
+        return ""
+    return f"; the worst case of {FLAGSHIP} falls as n to the power {exponents[FLAGSHIP]}"
 
 
 def shown(tables: Tables) -> Tables:
@@ -97,8 +106,9 @@ SETTINGS = "\n\n".join(
         "that are likely at 95 % if every mean regret is drawn again from a normal law with its standard error: "
         "policies whose places overlap are not really different. For “with other problems” the problems are drawn "
         "again too, with replacement, from those of the suite.",
-        "*The lower bound* is C log n/n ([lower bounds](lower-bounds.md)). It is a limit, so a policy may be below it, "
-        "and on the near tie and for n = 200, where log n/K pulls are more than there are rounds, it says nothing "
+        f"*The lower bound* is C log n/n ([lower bounds]({page('researchers/lower-bounds')})). "
+        "It is a limit, so a policy may be below it, and on the near tie and for n = 200, where log n/K pulls are more "
+        "than there are rounds, it says nothing "
         "yet. For heavy tails no bound is known. “Over the best, worst” is the largest ratio of the regret to the "
         "smallest one on the same problem. A policy is *free of units* if it chooses the same arms when all rewards "
         "and ρ are multiplied by 128.",
@@ -110,8 +120,10 @@ SETTINGS = "\n\n".join(
 )
 
 
-def board(more: Sequence[str] = ()) -> PaperFigure:
-    """The leaderboard, with `more` policies in it."""
+def board(more: Sequence[str] = (), engine: str = "auto") -> PaperFigure:
+    """The leaderboard, with `more` policies in it; what would take every round runs on the `engine`, if it can."""
+    if engine not in ENGINES:
+        raise PrudentError(f"paper: engine must be one of {', '.join(ENGINES)}, got {engine!r}")
     joined = {each.labels["player"] for some in suites.cells(more).values() for each in some} if more else set()
     for text in more:
         if text not in joined:
@@ -126,14 +138,14 @@ def board(more: Sequence[str] = ()) -> PaperFigure:
         "problem over that of the best policy there, and policies are in the order of their mean ranks.",
         settings=SETTINGS,
         paper_says="The paper compares MV-LCB with ExpExp; the others are from the literature since.",
-        cells=partial(suites.cells, more),
+        cells=partial(suites.cells, more, engine),
         tables=partial(tables, more=more),
         draw=draw,
-        findings=findings,
+        finding=finding,
         shown=shown,
         tag="beyond the paper",
         share_of_runs=5,
-        page=True,
+        page="After this page you know which policies do best on which problems, and how sure their order is.",
     )
 
 

@@ -92,7 +92,7 @@ def with_facts(rows: pl.DataFrame, cells: Sequence[Labelled]) -> pl.DataFrame:
 
 def with_bounds(rows: pl.DataFrame, suite: Sequence[Setup]) -> pl.DataFrame:
     """With `over bound`, the regret over C log n/n; null where no bound is known, and where it says nothing yet, since
-    its log n/K pulls of each arm are more than there are rounds (docs/lower-bounds.md)."""
+    its log n/K pulls of each arm are more than there are rounds (docs: lower-bounds)."""
     known = {}
     for each in suite:
         if each.model is not None:

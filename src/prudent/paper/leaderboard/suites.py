@@ -6,12 +6,14 @@ made for. One that is made for coins so has results on coins, and no rank among 
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from prudent import Bandit, Bernoulli, Beta, Empirical, Gaussian, MeanVariance, PrudentError, StudentT
+from prudent.engine.simulation import choose_engine
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATIONS, grid_bandit
 from prudent.policies.base import ANY, MEAN, Policy, Setting
 from prudent.policies.base import policies as registry
@@ -150,8 +152,23 @@ def labelled(bandit: Bandit, risk: Any, policy: str, horizon: int, problem: str)
     return Labelled(cell, {"player": policy, "problem": problem})
 
 
-def cells(more: Sequence[str] = ()) -> dict[str, list[Labelled]]:
-    """Both suites, the worst case and bounded rewards under other risks, with `more` policies."""
+def stepping_on(engine: str, each: Labelled) -> Labelled:
+    """A cell that would take every round, on another engine if its policy can run there; others as they are."""
+    cell = each.cell
+    asked = cell.bandit, cell.policy, bind(cell.policy, Setting.of(cell.bandit, cell.risk, cell.horizon)), cell.horizon
+    if choose_engine("auto", *asked) == "leaping":
+        return each
+    try:
+        return replace(each, cell=cell._replace(engine=choose_engine(engine, *asked)))
+    except PrudentError:
+        return each
+
+
+def cells(more: Sequence[str] = (), engine: str = "auto") -> dict[str, list[Labelled]]:
+    """Both suites, the worst case and bounded rewards under other risks, with `more` policies.
+
+    What would take every round runs on the `engine`, if it can.
+    """
     made = {text: registry.parse(text) for text in players(more)}
     found = {
         name: [
@@ -173,4 +190,6 @@ def cells(more: Sequence[str] = ()) -> dict[str, list[Labelled]]:
         for risk, texts in bounded_players(more).items()
         for text in texts
     ]
-    return found
+    if engine == "auto":
+        return found
+    return {name: [stepping_on(engine, each) for each in some] for name, some in found.items()}

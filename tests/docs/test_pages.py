@@ -1,0 +1,215 @@
+"""Every Python block of these pages runs as it stands, and prints the text block that follows it.
+
+(docs/paper/theory.md has a test of its own.)
+"""
+
+import ast
+import doctest
+import functools
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import prudent
+from prudent import catalogue
+from prudent.arms.base import arms
+from prudent.policies.base import policies
+from prudent.registry import KEY
+from prudent.risk.base import risks
+from prudent.study import load, run
+from prudent.text import DOCS as DOCS_ADDRESS
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+MARKDOWN = sorted(DOCS.rglob("*.md"))
+OTHERWISE = ("python", "reference", "contributors")
+"""Rooms whose pages are looked up, or are files of the repository."""
+
+NUMBER = r"-?\d+\.?\d*(?:e-?\d+)?"
+PAGES = [
+    "README.md",
+    "docs/start/index.md",
+    "docs/tutorials/researcher.md",
+    "docs/tutorials/practitioner.md",
+    "docs/tutorials/contributor.md",
+    "docs/concepts/regret.md",
+    "docs/concepts/confidence.md",
+    "docs/researchers/arms.md",
+    "docs/practitioners/identification.md",
+    "docs/concepts/leaping.md",
+    "docs/practitioners/live.md",
+    "docs/researchers/lower-bounds.md",
+    "docs/researchers/mv-imed.md",
+    "docs/practitioners/plan.md",
+    "docs/literature/policies.md",
+    "docs/practitioners/portfolios.md",
+    "docs/researchers/results.md",
+    "docs/concepts/risks.md",
+    "docs/researchers/studies.md",
+    "docs/researchers/worlds.md",
+    "docs/practitioners/evaluation.md",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES)
+def test_python_blocks_run(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```(?:\n```text\n(.*?)```)?", (ROOT / page).read_text(), flags=re.DOTALL)
+    assert blocks
+    names: dict[str, object] = {"__name__": "page"}
+    for block, printed in blocks:
+        exec(compile(block, page, "exec"), names)
+        shown = capsys.readouterr().out
+        assert not printed or same_print(shown, printed)
+
+
+def same_print(shown, printed):
+    """Word for word, and numbers to 5 % of them or 0.02: on another machine a last digit may turn a simulation."""
+    (words, numbers), (wanted, expected) = (
+        (re.sub(NUMBER, "#", text).split(), [float(number) for number in re.findall(NUMBER, text)])
+        for text in (shown, printed)
+    )
+    return words == wanted and numbers == pytest.approx(expected, rel=0.05, abs=0.02)
+
+
+def test_another_print_is_noticed():
+    assert same_print("arm 2 [179 788  34]\n", "arm 2 [179  788 35]\n")
+    assert not same_print("arm 2 0.3", "arm 2 0.4")
+    assert not same_print("arm 2 0.3", "arms 2 0.3")
+
+
+@pytest.mark.parametrize(
+    ("page", "registry"), [("literature/policies", policies), ("researchers/arms", arms), ("concepts/risks", risks)]
+)
+def test_the_page_of_a_kind_names_them_all(page, registry):
+    text = (ROOT / f"docs/{page}.md").read_text()
+    ours = [entry.name for entry in registry.entries() if entry.factory.__module__.startswith("prudent.")]
+    assert [name for name in ours if not re.search(rf"`{name}[(`]", text)] == []
+
+
+def test_the_study_of_the_docs_runs(tmp_path):
+    (text,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs/researchers/studies.md").read_text(), flags=re.DOTALL)
+    path = tmp_path / "study.toml"
+    path.write_text(text.replace("runs = 200", "runs = 2").replace("10_000", "1_000"))
+    study = load(path)
+    assert run(study, tmp_path / "out").table().height == len(study.cells) == (12 + 1) * 3 * 3 * 5
+
+
+def test_a_room_lists_all_of_its_pages():
+    """The tables of contents of the index and of the rooms reach every page, so the site has no lost ones."""
+    listed = {"index"}
+    for page in DOCS.rglob("index.md"):
+        for table in re.findall(r"```{toctree}\n(.*?)```", page.read_text("utf-8"), flags=re.DOTALL):
+            for line in table.splitlines():
+                if line and not line.startswith(":"):
+                    name = line.split("<")[-1].rstrip(">")
+                    listed |= {str(found.relative_to(DOCS).with_suffix("")) for found in page.parent.glob(f"{name}.*")}
+    assert {str(page.relative_to(DOCS).with_suffix("")) for page in MARKDOWN} - listed == set()
+
+
+@pytest.mark.parametrize("page", [page for page in MARKDOWN if page.parent.name not in OTHERWISE], ids=str)
+def test_a_page_starts_with_what_the_reader_can_do_after_it(page):
+    text = page.read_text("utf-8")
+    if page != DOCS / "index.md" and not text.startswith("```{include}"):
+        assert re.match(r"# .+\n+After (this|these|a) ", text)
+
+
+def test_formulas_are_no_raw_tex():
+    """Subscripts and powers in prose stand between dollars; code is code."""
+    raw = re.compile(r"[A-Za-zα-ωΓΔΣ̂̃]_(?:\{|\*|[ijnt]\b)|\^[{(]")
+    for page in MARKDOWN:
+        text = re.sub(r"^ *```.*?^ *```|^\$\$.*?^\$\$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+        text = re.sub(r"`[^`]*`|\$[^$]*\$|\]\([^)]*\)", "", text)
+        assert raw.findall(text) == [], page
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(str(page.relative_to(ROOT)) for page in MARKDOWN)])
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#:]+)[)#]", (ROOT / page).read_text("utf-8")):
+        assert ((ROOT / page).parent / target).exists()
+
+
+def test_the_readme_links_to_the_site_so_that_it_can_be_read_anywhere():
+    """A package index shows the README alone, so its links are addresses; those of the site have a page here."""
+    targets = re.findall(r"\]\(([^)#]+)[)#]", (ROOT / "README.md").read_text("utf-8"))
+    assert all(target.startswith(DOCS_ADDRESS) for target in targets)
+    for target in targets:
+        name = target.removeprefix(DOCS_ADDRESS).replace("_images/", "images/").replace(".html", ".md") or "index.md"
+        assert (DOCS / name).exists()
+
+
+def test_the_address_of_the_documentation_is_the_same_everywhere():
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"]
+    assert urls["Documentation"] == DOCS_ADDRESS
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f'url: "{DOCS_ADDRESS}"' in citation
+    assert f'repository-code: "{urls["Source"]}"' in citation
+    assert f"\nversion: {prudent.__version__}\n" in citation
+    assert DOCS_ADDRESS in catalogue.package_entry()
+
+
+def test_the_package_names_pages_that_exist():
+    """Docstrings say (docs: leaping), for the page or room of that name; messages have the whole address."""
+    texts = [path.read_text("utf-8") for path in [*(ROOT / "src").rglob("*.py"), ROOT / "CHANGELOG.md"]]
+    named = {name for text in texts for name in re.findall(r"docs: ([a-z-]+)", text)}
+    addressed = {name for text in texts for name in re.findall(r"\bpage\(['\"]([\w/-]+)['\"]\)", text)}
+    assert len(named) > 10
+    assert named <= {name for page in MARKDOWN for name in (page.stem, page.parent.name)}
+    assert len(addressed) > 2
+    assert all((DOCS / f"{name}.md").exists() for name in addressed)
+
+
+def test_no_message_names_a_path_of_the_repository():
+    """Who installed the package has no such files; `prudent.text.page` gives the address."""
+    found = [text for path in (ROOT / "src").rglob("*.py") for text in messages(ast.parse(path.read_text("utf-8")))]
+    assert len(found) > 1_000
+    assert not [text for text in found if re.search(r"docs[:/] ?[\w/-]+", text)]
+
+
+def messages(tree):
+    """The texts in a module, without docstrings and the notes below constants."""
+    notes = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return [node.value for node in texts if id(node) not in notes]
+
+
+def test_every_paper_cited_is_in_the_bibliography_and_the_other_way_round():
+    """Keys are cited in code, examples and docs; only references.bib says what they mean."""
+    texts = [path for folder in ("src", "examples") for path in (ROOT / folder).rglob("*.py")]
+    texts += MARKDOWN
+    cited = {key for path in texts for key in KEY.findall(path.read_text(encoding="utf-8"))}
+    assert cited == set(catalogue.bibliography())
+
+
+def test_no_reference_is_written_out_by_hand():
+    """A key at the start of a line, then authors and a title, is a copy that would drift."""
+    copied = re.compile(r"^\s*\[[A-Z][A-Za-z]+\d\d\] [A-Z][\w, -]*\. \*?[A-Z]", re.MULTILINE)
+    assert copied.search("[Acerbi02] Acerbi. *Spectral measures of risk*. 2002.")
+    texts = [path for folder in ("src", "examples", "docs") for path in (ROOT / folder).rglob("*.*")]
+    assert not [path for path in texts if path.suffix in (".py", ".md") and copied.search(path.read_text("utf-8"))]
+
+
+ENTRY_POINTS = (
+    "simulate", "Comparison", "identify", "simulate_portfolio", "Bandit", "PortfolioBandit", "Agent", "Law",
+    "RiskMeasure", "best_sequence", "study.Study", "study.run", "plan.advise", "testing.check_policy",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ENTRY_POINTS)
+def test_entry_points_describe_their_parameters(name):
+    assert "Parameters\n" in functools.reduce(getattr, name.split("."), prudent).__doc__ or name in (
+        "Law",
+        "RiskMeasure",
+    )
+
+
+@pytest.mark.parametrize("name", [*prudent.__all__, *(name for name in ENTRY_POINTS if "." in name)])
+def test_every_public_name_has_an_example_that_runs(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    thing = functools.reduce(getattr, name.split("."), prudent)
+    (test,) = doctest.DocTestFinder(recurse=False).find(thing, name, globs={})
+    assert test.examples
+    assert doctest.DocTestRunner().run(test).failed == 0
