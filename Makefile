@@ -10,7 +10,7 @@ DATA := lifelines linearmodels obp skfolio
 # It carries axe-core, which looks at the pages in a browser. Only that file is used, so Playwright is not needed.
 AXE := axe-playwright-python
 
-.PHONY: paper test types tests deep quick docs links package bench mutants fuzz clean
+.PHONY: paper test types tests deep gpu quick docs links package bench mutants fuzz clean
 
 paper: $(VENV)/ready
 	$(BIN)/prudent paper --out results/paper
@@ -30,8 +30,14 @@ tests: $(VENV)/test-ready
 
 # Laws by statistics, published numbers, random input, and all that the documentation says: what takes long, and seldom
 # fails where the others pass. If there is a site (make docs), it is looked at too.
+# make deep DEEP="-m 'not slow'" takes two minutes.
+DEEP ?=
 deep: $(VENV)/test-ready
-	$(BIN)/pytest tests/statistical tests/fuzz tests/docs
+	$(BIN)/pytest $(DEEP) tests/statistical tests/fuzz tests/docs
+
+# Code for GPUs, which takes NVIDIA's compiler in an environment of its own, and on a machine with a GPU what runs there.
+gpu: $(VENV)/gpu-ready
+	$(VENV)-gpu/bin/pytest -rs tests/gpu
 
 # The first thing to run after a change: what can be told in 90 seconds, once kernels are compiled.
 quick: $(VENV)/test-ready
@@ -78,6 +84,11 @@ $(VENV)/test-ready: pyproject.toml constraints.txt
 	$(BIN)/$(INSTALL) --no-compile --no-deps $(DATA) $(AXE)
 	touch $(VENV)/ready $@
 
+$(VENV)/gpu-ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)-gpu
+	$(VENV)-gpu/bin/$(INSTALL) --no-compile -e '.[test,gpu]'
+	touch $@
+
 $(VENV)/docs-ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/$(INSTALL) --no-compile -e '.[docs,release]'
@@ -89,4 +100,4 @@ $(VENV)/bench-ready: $(VENV)/ready
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench results dist docs/_build
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-gpu results dist docs/_build

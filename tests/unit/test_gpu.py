@@ -1,24 +1,32 @@
-"""The engine of a GPU as far as no GPU is needed; tests/gpu has the rest."""
+"""The engine of a GPU as far as neither a GPU nor its compiler is needed; `make gpu` and `make deep` have the rest."""
 
 import math
+import re
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from prudent import Bandit, Gaussian, PrudentError, simulate
+from prudent import Bandit, Bernoulli, Gaussian, PrudentError, compiling, simulate
 from prudent.arms import encode
+from prudent.arms.sampling import GaussianLaws
 from prudent.engine.gpu import device, playing
 from prudent.engine.gpu.generator import key_of, sine_and_cosine
-from prudent.policies.base import Setting, policies
-from prudent.policies.binding import bind
+from prudent.engine.threads import halted_by
+from prudent.policies.base import Setting, policies, spec
+from prudent.policies.binding import bind, served_risk
+from prudent.policies.scoring import reads_rewards
+from prudent.policies.units import units_of
 from prudent.risk.base import risks
 from thread_on_cpu import draw_all, draws_of, play_runs, played
 
 TWO = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
+COINS = Bandit([Bernoulli(0.3), Bernoulli(0.5), Bernoulli(0.55)])
 RISK = "mean-variance(rho=1)"
 
 
@@ -70,33 +78,37 @@ def test_every_method_draws_from_its_law():
         assert stats.chisquare(counts[expected > 0], expected[expected > 0]).pvalue > 1e-4
 
 
-def test_the_loop_of_a_thread_has_the_law_of_stepping():
-    policy = ready("thompson(sd=1)")
-    record = played(policy, encode(TWO.arms), [30, 100], 2, slice(0, 2_000))
-    runs = simulate(TWO, "thompson(sd=1)", risk=RISK, horizon=100, snapshots=[30], runs=2_000, engine="stepping")
-    for at, here in enumerate((runs.at(30), runs)):
-        for name in ("pulls", "mean", "variance", "twin_mean", "twin_variance"):
-            for i in range(2):
-                values = getattr(record, name)[:, at, i], getattr(here, name)[:, i]
-                assert stats.ks_2samp(*values, method="asymp").pvalue > 1e-5
+def interpreted(policy, laws, rounds, n_arms, runs, **settings):
+    with np.errstate(over="ignore"):
+        return played(policy, laws, rounds, n_arms, runs, loop=play_runs.py_func, **settings)
 
 
 def test_a_run_does_not_depend_on_the_others():
-    policy = ready("thompson(sd=1)")
-    whole = played(policy, encode(TWO.arms), [30, 100], 2, slice(0, 50))
-    part = played(policy, encode(TWO.arms), [30, 100], 2, slice(20, 30))
+    policy, laws = ready("thompson(sd=1)"), encode(TWO.arms)
+    whole, part = (interpreted(policy, laws, [10, 30], 2, runs) for runs in (slice(0, 6), slice(4, 6)))
     for some, all_of_them in zip(part, whole, strict=True):
-        assert (some == all_of_them[20:30]).all()
-    assert (played(policy, encode(TWO.arms), [30, 100], 2, slice(0, 50), key=2).mean != whole.mean).any()
+        assert (some == all_of_them[4:]).all()
+    assert (interpreted(policy, laws, [10, 30], 2, slice(0, 6), key=2).mean != whole.mean).any()
 
 
-def test_interpreted_it_gives_the_same_numbers():
-    policy = ready("thompson(sd=1)")
-    whole = played(policy, encode(TWO.arms), [30, 100], 2, slice(0, 3))
-    with np.errstate(over="ignore"):
-        interpreted = played(policy, encode(TWO.arms), [30, 100], 2, slice(0, 3), loop=play_runs.py_func)
-    assert (interpreted.pulls == whole.pulls).all()
-    assert np.allclose(interpreted.mean, whole.mean, rtol=1e-12)
+EVERY = [policies.parse(entry.name) for entry in policies.entries()]
+FACTS = units_of("auto", COINS)
+READY = {spec(each): bind(each, Setting.of(COINS, served_risk(each), 40, FACTS)) for each in EVERY}
+SUPPORTED = [name for name, policy in READY.items() if not playing.obstacle(policy, 3, 1)]
+
+
+@pytest.mark.parametrize("name", SUPPORTED)
+def test_every_policy_that_scores_arms_by_their_moments_plays(name):
+    record = interpreted(READY[name], encode(COINS.arms), [12, 40], 3, slice(0, 2))
+    assert (record.pulls.sum(2) == [12, 40]).all()
+    assert (record.pulls > 0).all()
+    assert all(np.isfinite(array).all() for array in record)
+
+
+def test_which_policies_these_are():
+    scoring = {name for name, policy in READY.items() if hasattr(policy, "score") and not reads_rewards(type(policy))}
+    assert set(SUPPORTED) == scoring
+    assert {"mv-lcb", "thompson", "mts", "vts", "mvts", "cvar-ts", "srts", "ucb1", "mv-imed"} <= scoring
 
 
 def test_the_seed_and_the_cell_make_the_key():
@@ -155,6 +167,74 @@ def test_without_a_driver_or_a_gpu_the_error_says_so(monkeypatch, driver, why):
     monkeypatch.setitem(sys.modules, "numba.cuda.cudadrv.error", SimpleNamespace(CudaSupportError=RuntimeError))
     with pytest.raises(PrudentError, match=why):
         _asked()
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    """In place of a GPU, the loop of its thread, interpreted; what it was asked for is in the list."""
+    asked = []
+
+    def player(policy, laws, best, rounds, n_arms, key, *, lanes):
+        def play(first, record):
+            asked.append((first, len(record.pulls), lanes))
+            facts = playing.is_rescored(policy), playing.equal_scores(laws, n_arms), type(laws) is GaussianLaws
+            with np.errstate(over="ignore"):
+                return play_runs.py_func(policy, *facts, laws, best, rounds, record, np.uint64(key), first)
+
+        return play
+
+    monkeypatch.setattr(device, "require", lambda: None)
+    monkeypatch.setattr(playing, "player", player)
+    return asked
+
+
+def test_runs_are_cut_into_launches_and_none_changes(stand_in, monkeypatch):
+    asked, finished = {"risk": RISK, "horizon": 20, "snapshots": [5], "engine": "gpu"}, []
+    whole = simulate(TWO, "thompson(sd=1)", runs=7, **asked)
+    assert whole.engine == "gpu"
+    assert stand_in.pop() == (0, 7, True)
+    monkeypatch.setattr(playing, "AT_ONCE", 3)
+    parts = simulate(TWO, "thompson(sd=1)", runs=7, progress=finished.append, **asked)
+    assert stand_in == [(0, 3, True), (3, 3, True), (6, 1, True)]
+    assert finished == [3, 3, 1]
+    assert (parts.mean == whole.mean).all()
+    assert (parts.at(5).twin_variance == whole.at(5).twin_variance).all()
+
+
+def test_memory_bounds_a_launch_and_equal_scores_take_threads(stand_in, monkeypatch):
+    monkeypatch.setattr(playing, "NUMBERS", 5 * 2 * 3 * 4)  # arrays, snapshots, arms, runs
+    simulate(COINS, "ucb1", risk="mean", horizon=20, snapshots=[5], runs=9, engine="gpu")
+    assert stand_in == [(0, 4, False), (4, 4, False), (8, 1, False)]
+
+
+class Nothing(NamedTuple):
+    def score(self, arm, t):
+        return math.nan
+
+
+def test_a_score_that_is_not_a_number_is_an_error(stand_in):
+    with pytest.raises(PrudentError, match=r"Nothing.*its score is not a number"):
+        simulate(TWO, Nothing(), risk=RISK, horizon=20, runs=2, engine="gpu")
+
+
+def test_nobody_waits_for_what_was_halted():
+    answers = [False, True]
+    playing.wait(SimpleNamespace(record=lambda: None, query=lambda: answers.pop(0)))
+    assert answers == []
+    endless = SimpleNamespace(record=lambda: None, query=lambda: False)
+    with halted_by(np.ones(1, np.bool_)), pytest.raises(PrudentError, match="was stopped before its end"):
+        playing.wait(endless)
+
+
+def test_compiling_that_takes_long_is_announced(monkeypatch, capsys):
+    monkeypatch.delenv("PRUDENT_QUIET")
+    monkeypatch.setattr(compiling, "PATIENCE", 0.01)
+    with compiling.Compiling("mine"), compiling.patience():
+        time.sleep(0.2)
+    with compiling.Compiling("quick"), compiling.patience():
+        pass
+    time.sleep(0.05)
+    assert re.findall(r"compiling (\w+)", capsys.readouterr().err) == ["mine"]
 
 
 def test_nothing_of_it_is_imported_before_it_is_asked_for():

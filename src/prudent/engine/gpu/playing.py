@@ -75,7 +75,7 @@ def play(job: Job, cell: str, subject: str, ready: Any, laws: Laws, best: int, r
     n_arms, started = record.pulls.shape[2], time.perf_counter()
     lanes = takes_lanes(n_arms, job.runs, is_rescored(ready)) and not equal_scores(laws, n_arms)
     size = max(1, min(AT_ONCE, NUMBERS // (len(Record._fields) * len(rounds) * n_arms)))
-    with _explained(), Compiling(subject):
+    with explained(), Compiling(subject):
         play_from = player(ready, laws, best, rounds, n_arms, key_of(job.seed, cell), lanes=lanes)
         for first in range(0, job.runs, size):
             part = record.part(slice(first, first + size))
@@ -123,7 +123,7 @@ def player(
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def explained() -> Iterator[None]:
     """Where the code of a policy or law is refused, say which draws there are: a user's own may ask for others."""
     try:
         yield
