@@ -30,8 +30,10 @@ tests: $(VENV)/test-ready
 
 # Laws by statistics, published numbers, random input, and all that the documentation says: what takes long, and seldom
 # fails where the others pass. If there is a site (make docs), it is looked at too.
+# make deep DEEP="-m 'not slow'" takes two minutes.
+DEEP ?=
 deep: $(VENV)/test-ready
-	$(BIN)/pytest tests/statistical tests/fuzz tests/docs
+	$(BIN)/pytest $(DEEP) tests/statistical tests/fuzz tests/docs
 
 # Code for GPUs, which takes NVIDIA's compiler in an environment of its own, and on a machine with a GPU what runs there.
 gpu: $(VENV)/gpu-ready

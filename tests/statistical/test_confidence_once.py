@@ -61,6 +61,7 @@ def test_sixteen_times_the_rewards_narrow_the_interval(risk: RiskMeasure) -> Non
     assert many.high - many.low < 0.55 * (few.high - few.low)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("risk", RISKS, ids=str)
 def test_an_interval_too_sure_of_itself_is_caught(risk: RiskMeasure) -> None:
     """Every reward counted 256 times over: an interval too narrow misses more often than allowed, on some law."""

@@ -125,6 +125,7 @@ SURE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("strategy", "risk", "laws"), SURE, ids=[f"{row[0]}-{i}" for i, row in enumerate(SURE)])
 def test_a_confident_search_errs_with_probability_delta_at_most(strategy, risk, laws) -> None:
     found = identify(Bandit(laws), strategy, risk=risk, delta=0.05, runs=200)

@@ -129,11 +129,13 @@ def test_an_index_leaps_as_it_steps(cell, record_property):
     agree(cell, record_property)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", OTHERS, ids=title)
 def test_other_arms_horizons_bounds_and_snapshots(cell, record_property):
     agree(cell, record_property)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", PHASES, ids=title)
 def test_phases_leap_as_they_step(cell, record_property):
     agree(cell, record_property)

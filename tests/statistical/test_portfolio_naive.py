@@ -54,6 +54,7 @@ GAUSSIAN, EMPIRICAL = (MultivariateGaussian(MEAN, SPREAD), gaussian_round), (Emp
 CASES = [(*GAUSSIAN, policy) for policy in FEEDBACK] + [(*EMPIRICAL, "mc-ucb(growth=0.3)")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("law", "draw", "policy"), CASES)
 def test_blocks_leave_the_law_of_regret_and_mix_alone(law, draw, policy):
     """Kolmogorov–Smirnov at 3e-7 each on the true regret and on the last mix."""

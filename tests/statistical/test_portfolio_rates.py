@@ -45,6 +45,7 @@ def test_with_full_information_regret_is_log_n_over_n_with_a_known_constant():
     assert abs(measured.mean() - expected * 0.05 / np.log(1.05)) < norm.isf(5e-8) * error < 0.3 * expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("policy", "start", "low", "high"), [("mc-ucb", 10**3, -1.05, -0.7), ("mc-ete", 10**5, -0.42, -0.30)]
 )
@@ -61,6 +62,7 @@ def test_regret_falls_at_the_rate_of_the_feedback(policy, start, low, high):
     assert np.abs(runs.weights.mean(0) - runs.best.weights).max() < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["mc-empirical", "mc-ucb"])
 def test_the_hardest_means_for_each_horizon_give_the_root(policy):
     """Mean only, two arms whose means differ by 1/√n: n rounds cannot tell them apart, and regret is n^{−1/2}."""

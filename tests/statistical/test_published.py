@@ -17,6 +17,7 @@ RUNS = {"zhu_and_tan": 100, "sorted_rewards": 32, "hou_tan_and_zhong": 100, "wol
 """Enough that our own error is hardly more than theirs."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.what)
 def test_published_numbers_are_met(experiment: Any) -> None:
     family = experiment.measure.__qualname__.split(".")[0]
