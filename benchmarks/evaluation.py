@@ -4,9 +4,10 @@
 
 Rewards are Bernoulli, Beta, or of three values with a rare large one. Logs are those of policies that take every arm
 equally often, that take one arm rarely, and that learn: ε-greedy, whose propensities have a floor, and Thompson
-sampling, whose have none. Beside the intervals of the package stands the percentile bootstrap of the estimate by
-weights, which many use. A cell has the smallest coverage over the three laws of rewards, and the widths, added up over
-the laws, as a multiple of the bootstrap's. Printed as Markdown.
+sampling, whose have none. Evaluated are a mixture of the arms, the rare arm, the mixture again, and the worse of two
+arms. Beside the intervals of the package stands the percentile bootstrap of the estimate by weights, which many use. A
+cell has the smallest coverage over the three laws of rewards, and the widths, added up over the laws, as a multiple of
+the bootstrap's. Printed as Markdown.
 """
 
 import argparse

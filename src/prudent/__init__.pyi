@@ -21,7 +21,7 @@ from prudent.arms.truncated import TruncatedGaussian as TruncatedGaussian
 from prudent.bandit import Bandit as Bandit
 from prudent.comparison import Comparison as Comparison
 from prudent.errors import PrudentError as PrudentError
-from prudent.evaluation.evaluate import evaluate as evaluate
+from prudent.evaluation.evaluating import evaluate as evaluate
 from prudent.evaluation.result import Evaluation as Evaluation
 from prudent.identification.fixed_budget import UCBE as UCBE
 from prudent.identification.fixed_budget import SequentialHalving as SequentialHalving

@@ -44,12 +44,10 @@ def evaluate(log: Path, policy: str, out: Path | None, as_json: bool, **options:
     prudent evaluate visits.csv --policy B --support 0 50 --unit EUR --risk "cvar(alpha=0.1)"
     """
     from prudent.evaluation import evaluate as found_in
-    from prudent.evaluation.evaluate import QUANTILES, RISKS
-    from prudent.figures import OPTIONS, save
+    from prudent.evaluation.evaluating import QUANTILES, RISKS
 
     if out is not None:
-        check_ending(out, OPTIONS)
-        check_file("evaluate", out)
+        check_picture(out)
     risks, rho = list(options.pop("risks")), options.pop("rho")
     options["risk"] = risks if rho is None else [f"mean-variance(rho={rho})", *(risks or RISKS)]
     options["quantiles"] = options.pop("quantiles") or QUANTILES
@@ -57,6 +55,8 @@ def evaluate(log: Path, policy: str, out: Path | None, as_json: bool, **options:
     with progress_bar("evaluate"):
         found = found_in(log, shares(policy) if SHARES.fullmatch(policy) else policy, **options)
     if out is not None:
+        from prudent.figures import save  # which imports Matplotlib
+
         save(found.plot(), out, [out.suffix[1:]])
     facts = {name: getattr(found, name) for name in ("policy", "method", "rounds", "effective", "level", "unit")}
     facts |= {"assumptions": found.assumptions, "notes": list(found.notes), "rows": found.table().to_dicts()}
@@ -86,9 +86,12 @@ def shares(text: str) -> dict[str, float]:
     return found
 
 
-def check_ending(out: Path, known: Any) -> None:
-    """Refuse a picture of another kind, before anything is computed."""
+def check_picture(out: Path) -> None:
+    """Refuse a picture of another kind, or one that cannot be written, before anything is computed."""
     from prudent.errors import PrudentError
+    from prudent.figures import OPTIONS
 
-    if out.suffix[1:] not in known:
-        raise PrudentError(f"evaluate: --out must end in {', '.join(f'.{name}' for name in known)}, got {str(out)!r}")
+    if out.suffix[1:] not in OPTIONS:
+        known = ", ".join(f".{name}" for name in OPTIONS)
+        raise PrudentError(f"evaluate: --out must end in {known}, got {str(out)!r}")
+    check_file("evaluate", out)

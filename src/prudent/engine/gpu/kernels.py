@@ -23,8 +23,8 @@ ALL = 0xFFFFFFFF
 """Every lane of a warp."""
 
 REGISTERS = 80
-"""Of a thread that scores all arms in every round: with so few, 100,000 runs are in an H200 at once, a fifth faster than
-with more. A thread that scores one arm is slower with fewer than it asks for."""
+"""Of a thread that scores all arms in every round: with so few, 100,000 runs are in an H200 at once, a fifth faster
+than with more. A thread that scores one arm is slower with fewer than it asks for."""
 
 
 @cache
