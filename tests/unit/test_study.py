@@ -447,9 +447,5 @@ def test_an_error_counts_entries_as_people_do():
 
 
 def test_a_number_too_long_to_be_written_is_refused_in_words():
-<<<<<<< HEAD
-    with pytest.raises(StudyError, match=r"engine must be one of .*, gpu, got a whole number of about"):
-=======
     with pytest.raises(StudyError, match="stepping, leaping, gpu, got a whole number of about"):
->>>>>>> main
         _ = Study(**fields(engine=10**5_000)).cells
