@@ -155,11 +155,12 @@ def labelled(bandit: Bandit, risk: Any, policy: str, horizon: int, problem: str)
 def stepping_on(engine: str, each: Labelled) -> Labelled:
     """A cell that would take every round, on another engine if its policy can run there; others as they are."""
     cell = each.cell
-    asked = cell.bandit, cell.policy, bind(cell.policy, Setting.of(cell.bandit, cell.risk, cell.horizon)), cell.horizon
-    if choose_engine("auto", *asked) == "leaping":
+    ready = bind(cell.policy, Setting.of(cell.bandit, cell.risk, cell.horizon))
+    inputs = cell.bandit, cell.policy, ready, cell.horizon
+    if choose_engine("auto", *inputs) == "leaping":
         return each
     try:
-        return replace(each, cell=cell._replace(engine=choose_engine(engine, *asked)))
+        return replace(each, cell=cell._replace(engine=choose_engine(engine, *inputs)))
     except PrudentError:
         return each
 
