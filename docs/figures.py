@@ -1,6 +1,7 @@
 """Draw the figures of the pages: `python docs/figures.py` writes docs/images/*.png."""
 
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,28 @@ def blocks_figure() -> None:
     whole.legend(loc="lower right")
     figure.tight_layout()
     save(figure, IMAGES / "leaping-blocks")
+
+
+def leader_figure() -> None:
+    """Scores drawn by Thompson sampling in rounds behind a leader: only those beyond the level matter."""
+    rng, rounds = np.random.default_rng(5), np.arange(1_000, 1_400)
+    leader, rival, level = rng.normal(-1.0, 1 / np.sqrt(rounds)), rng.normal(-0.5, 1 / np.sqrt(24), len(rounds)), -0.9
+    failed = rival < level
+    figure = Figure(figsize=(9.0, 3.4))
+    ax = figure.subplots()
+    edges = [rounds[0], *rounds[failed], rounds[-1] + 1]
+    for k, (start, stop) in enumerate(pairwise(edges)):
+        ax.axvspan(start, stop, color=COLOURS[0], alpha=0.16 if k % 2 else 0.06, linewidth=0)
+    ax.plot(rounds, leader, ".", markersize=2.5, color=COLOURS[0], label="leader's scores, not drawn")
+    ax.plot(rounds[~failed], rival[~failed], ".", markersize=2.5, color="0.65", label="rival's scores, not drawn")
+    ax.plot(rounds[failed], rival[failed], "o", markersize=6, color=COLOURS[1], label="rival's failures, drawn")
+    ax.axhline(level, color="black", linewidth=1.0, linestyle="--", label="level")
+    ax.set_xlim(rounds[0], rounds[-1])
+    ax.set_xlabel("round; shaded: blocks of the leader's rewards")
+    ax.set_ylabel("score (Thompson sampling)")
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.17), ncols=4, frameon=False, fontsize=9)
+    figure.tight_layout()
+    save(figure, IMAGES / "leaping-leader")
 
 
 def scaling_figure() -> None:
@@ -199,6 +222,7 @@ if __name__ == "__main__":
         periods_figure()
         budget_figure()
         blocks_figure()
+        leader_figure()
         scaling_figure()
     for leftover in IMAGES.glob("*.svg"):
         leftover.unlink()

@@ -24,13 +24,16 @@ PACKAGE, PAPER = "prudent", "Sani12"
 
 KNOWN = "a policy, a risk measure, a strategy, a paper's key or prudent"
 
+MANY = 10**6
+
 
 def engine(name: str) -> str:
-    """The engine that runs a policy with its defaults, on arms whose rewards come in blocks."""
+    """The engine that runs a policy with its defaults for many rounds, on arms whose rewards come in blocks."""
     if not isinstance(name, str):
         raise PrudentError(f"engine: name must be a policy's name such as 'mv-lcb', got {name!r}")
     policy, bandit = policies.parse(name), Bandit([Bernoulli(0.5), Bernoulli(0.6)])
-    return choose_engine("auto", bandit, policy, bind(policy, Setting.of(bandit, served_risk(policy), 1000)))
+    ready = bind(policy, Setting.of(bandit, served_risk(policy), MANY))
+    return choose_engine("auto", bandit, policy, ready, MANY)
 
 
 def support(entry: Entry) -> str:

@@ -186,6 +186,18 @@ def in_kernels(plain: Callable[..., Any], *, inline: bool = False) -> Callable[[
     return register
 
 
+def with_methods_in_kernels(classes: Sequence[type]) -> None:
+    """Tuples of these classes, of several floats each, which kernels make themselves, have the methods of their classes
+    there; all classes have methods of the same names and arguments."""
+    for name, method in public_methods(classes[0]).items():
+
+        def template(*args: Any, name: str = name) -> Any:
+            return getattr(args[0].instance_class, name) if args[0].instance_class in classes else None
+
+        template.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
+        overload_method(types.NamedUniTuple, name, jit_options={"no_cfunc_wrapper": True})(template)
+
+
 class PolicyType(types.NamedTuple):  # type: ignore[misc]
     """A policy class as Numba sees it: its fields' types and a fingerprint of its code.
 

@@ -1,5 +1,8 @@
 """What only a GPU can show: `pytest -m gpu` on a machine that has one. Elsewhere these tests are left out."""
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from scipy.stats import ks_2samp
@@ -104,3 +107,25 @@ def test_the_seed_and_the_cell_make_the_stream():
     one = simulate(TWO, "mvts(sd=1)", runs=50, **asked)
     assert (simulate(TWO, "mvts(sd=1)", runs=2_000, **asked).mean[:50] == one.mean).all()
     assert (simulate(TWO, "mvts(sd=1)", runs=50, seed=1, **asked).mean != one.mean).any()
+
+
+class Nothing(NamedTuple):
+    """Its score is not a number after the first reward."""
+
+    def score(self, arm, t):
+        return math.nan
+
+
+@pytest.mark.parametrize("runs", [50, 50_000])
+def test_a_score_that_is_not_a_number_is_an_error(runs):
+    with pytest.raises(PrudentError, match=r"Nothing.*its score is not a number"):
+        simulate(OTHERS, Nothing(), risk=RISK, horizon=100, runs=runs, engine="gpu")
+
+
+def test_laws_that_ask_for_other_draws_are_an_error():
+    def poisson(rng):
+        return float(rng.poisson(3.0))
+
+    bandit = Bandit([FromDraw(poisson, 3.0, 3.0), Uniform(0.0, 1.0)])
+    with pytest.raises(PrudentError, match="of rng, a GPU has only beta, binomial"):
+        simulate(bandit, "mv-lcb", risk=RISK, horizon=100, runs=5, engine="gpu")

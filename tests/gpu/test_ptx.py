@@ -84,6 +84,12 @@ def test_both_kernels_compile():
     assert "shfl.sync" in whole(THREE, "mv-lcb", lanes=True)
 
 
+def test_twins_compile_for_every_law():
+    laws, record = encode(COINS.arms), typeof(Record.empty(2, 1, 3))
+    args = (typeof(laws), types.int64, types.int64[::1], record, types.uint64, types.int64, types.int64[::1])
+    assert ".visible .entry" in cuda.compile_ptx(kernels.of_twins().py_func, args, cc=HOPPER)[0]
+
+
 def larger_of_two(rng):
     return max(rng.random(), rng.random())
 

@@ -176,9 +176,9 @@ def test_a_score_that_asks_for_what_there_is_not_is_refused(policy, message):
         ready(policy)
 
 
-def test_it_does_not_leap_and_says_why():
-    with pytest.raises(PrudentError, match="mv-imed cannot leap here: its score compares every arm with the best one"):
-        simulate(FIVE, "mv-imed", risk="variance", horizon=10, runs=1, engine="leaping")
+def test_without_a_bound_it_does_not_leap_and_says_why():
+    with pytest.raises(PrudentError, match="bernoulli-mv-imed cannot leap here: it has no score_bound"):
+        simulate(COINS, "bernoulli-mv-imed", risk="variance", horizon=10, runs=1, engine="leaping")
 
 
 def test_it_ends_when_it_is_told_to_and_when_a_score_is_undefined():

@@ -6,7 +6,7 @@ Its law is compared with stepping in tests/statistical/test_leaping.py.
 import math
 import subprocess
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -35,9 +35,13 @@ from prudent.arms.sampling import include
 from prudent.engine import levels, passage
 from prudent.engine.blocks import MEAN, SIZE, sources, split
 from prudent.engine.record import no_statistics
+from prudent.engine.simulation import LEADING, choose_engine
 from prudent.engine.streams import CHUNK
-from prudent.policies.base import Arm, Setting
+from prudent.policies.base import Arm, Setting, policies
 from prudent.policies.binding import bind
+from prudent.policies.posteriors import normal
+from prudent.policies.srts import SRTS
+from prudent.policies.ucb_tuned import UCBTuned
 from strangers import CONSTANTLY, NOWHERE, OVERALL, UNDEFINED, WAVE, Odd
 
 RISK = MeanVariance(0.0)
@@ -402,16 +406,45 @@ def test_auto_leaps_where_it_can(policy, arms, engine):
     assert simulate(Bandit(arms), policy, risk=RISK, horizon=50, runs=1, engine="stepping").engine == "stepping"
 
 
+@pytest.mark.parametrize("policy", ["ucb1", "ucb-v", "mv-ucb", "anytime-mv-lcb", "mv-imed", "thompson", "vts", "mvts"])
+def test_auto_leaps_behind_a_leader_in_long_runs(policy):
+    made, bandit = policies.parse(policy), Bandit(ARMS["Gaussians"])
+    for horizon, engine in ((LEADING - 1, "stepping"), (LEADING, "leaping")):
+        ready = bind(made, Setting.of(bandit, MeanVariance(1.0), horizon))
+        assert choose_engine("auto", bandit, made, ready, horizon) == engine
+        assert choose_engine("leaping", bandit, made, ready, horizon) == "leaping"
+
+
 class Boundless(NamedTuple):
     def score(self, arm):
         return arm.variance
 
 
+class TwoNormals(NamedTuple):
+    def draws(self, arm):
+        return normal(arm.mean, 1.0), normal(arm.mean, 1.0)
+
+    def score(self, arm, one, other):
+        return one + other
+
+
+class OwnRisk(NamedTuple):
+    risk: Any
+
+    def score(self, arm, best_cost):
+        return -best_cost
+
+    def score_bound(self, low, high):
+        return 0.0
+
+
 @pytest.mark.parametrize(
     ("policy", "arms", "why"),
     [
-        (UCB1(), ARMS["Gaussians"], "depends on the round or draws at random"),
-        (AnytimeMVLCB(), ARMS["Gaussians"], "depends on the round or draws at random"),
+        (UCBTuned(), ARMS["Gaussians"], "no score_bound"),
+        (SRTS(RISK), ARMS["Gaussians"], "draws at random by itself"),
+        (TwoNormals(), ARMS["Gaussians"], "an inverse gamma and then a normal"),
+        (OwnRisk(RISK), ARMS["Gaussians"], "compares arms by a risk of its own"),
         (Boundless(), ARMS["Gaussians"], "no score_bound"),
         (MVLCB(), [Beta(1.0, 2.0)], "in blocks only for Gaussian arms and for arms with at most 64"),
         (ExpExp(), [Beta(1.0, 2.0)], "in blocks only for"),

@@ -173,6 +173,26 @@ class Curved(NamedTuple):
         return -math.exp(mean)
 
 
+class Rises(NamedTuple):
+    """Its score rises with the clock, so that a bound at an earlier clock does not hold."""
+
+    def score(self, arm: Arm, t: int) -> float:
+        return math.log(t) - arm.mean
+
+    def score_bound(self, low: Arm, high: Arm, t: int) -> float:
+        return math.log(t) - low.mean
+
+
+class Wavy(NamedTuple):
+    """Its law moves to and fro with the mean, so that the corners of a box say nothing about its middle."""
+
+    def draws(self, arm: Arm) -> tuple[Normal]:
+        return (normal(math.sin(5.0 * arm.mean), 1.0),)
+
+    def score(self, arm: Arm, mean: float) -> float:
+        return -mean
+
+
 class Nobody(NamedTuple):
     def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
         chosen[:] = False
@@ -266,6 +286,8 @@ BROKEN_POLICIES = {
     "wrong corner": (WrongCorner(), r"score_bound of Arm.* between them is .*; take the worst corner"),
     "too few draws": (TwoPlease(), "draws must return a tuple of 2 laws, .*; write return"),
     "curved": (Curved(), "score of Arm.* for numbers drawn at equal distances, .*; a score of other powers takes rng"),
+    "rises": (Rises(), "score of Arm.* at t=.* but must not rise; leave score_bound out"),
+    "wavy": (Wavy(), "a score of Arm.* reaches .* with probability .*; the laws must move one way"),
     "nobody": (Nobody(), "phase chose no arm at t=1; mark at least one"),
     "never": (Never(), "was done without costs to choose by"),
     "half": (Half(), "phase must return a whole number of repetitions, not 1.5"),

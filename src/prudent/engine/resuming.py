@@ -37,7 +37,7 @@ class Phase(NamedTuple):
 
 def can_leap(ready: Any) -> bool:
     """Whether a policy, made ready, can go on in leaps."""
-    return hasattr(ready, "score_bound") and needs_no_clock(type(ready))
+    return hasattr(ready, "score_bound") and needs_no_clock(type(ready)) and not compares(type(ready))
 
 
 def resume(

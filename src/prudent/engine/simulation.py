@@ -9,21 +9,32 @@ from prudent.arms.base import encode
 from prudent.arms.sampling import Laws
 from prudent.arrays import Counts
 from prudent.bandit import Bandit
-from prudent.engine import batching, comparing, leaping, stepping
+from prudent.engine import batching, comparing, leading, leaping, stepping
 from prudent.engine.blocks import MAX_ATOMS, sources
 from prudent.engine.record import Record
 from prudent.engine.scaffold import LONGEST, Job, check_memory, rounds_of
 from prudent.engine.tapes import Taping, kept_runs
 from prudent.errors import PrudentError, check_flag, check_integer, check_number
-from prudent.policies.base import Policy, Setting, policies, spec
+from prudent.policies.base import Arm, Policy, Setting, policies, spec
 from prudent.policies.binding import bind, check_rewards
-from prudent.policies.scoring import compares, costs_need_rewards, needs_no_clock, reads_rewards, room_for
+from prudent.policies.posteriors import InverseGamma, Normal
+from prudent.policies.scoring import (
+    compares,
+    costs_need_rewards,
+    needs_no_clock,
+    reads_rewards,
+    room_for,
+    score_inputs,
+)
 from prudent.policies.units import InUnit, Scale, check_scale, fitted, in_its_unit, units_of, warn_of_size
 from prudent.risk.base import RiskMeasure, risks
 from prudent.runs import Runs
 
 ENGINES = ("auto", "stepping", "leaping", "gpu")
 BLOCKS_IN_A_RUN = 1e6
+LEADING = 20_000
+"""Rounds from which on leaping behind a leader is never slower by a tenth (benchmarks/leaders.py)."""
+
 EVERY_ROUND = "trajectories (keep) and common random numbers (common) need every round"
 
 
@@ -57,7 +68,7 @@ def simulate(
     check_rewards(made := fitted(policy, units), bandit.support)
     batch = check_integer("simulate", "batch", batch, low=1, high=LONGEST, hint="1 shows every reward at once")
     kept, common = kept_runs(keep, job.runs), check_flag("simulate", "common", common)
-    engine = choose_engine(engine, bandit, policy, ready, batch, every_round=kept > 0 or common)
+    engine = choose_engine(engine, bandit, policy, ready, int(rounds[-1]), batch, every_round=kept > 0 or common)
     if scale is None:
         played = InUnit(1.0, bandit, risk, policy)
         warn_of_size(spec(policy), made, bandit)
@@ -94,7 +105,7 @@ def _by_chunks(kernel: Callable[..., int], laws: Laws, best: int, rounds: Counts
 
 
 def choose_engine(
-    asked: str, bandit: Bandit, policy: Policy, ready: Any, batch: int = 1, *, every_round: bool = False
+    asked: str, bandit: Bandit, policy: Policy, ready: Any, horizon: int, batch: int = 1, *, every_round: bool = False
 ) -> str:
     """The engine to use; asking for what cannot be done is an error that says why."""
     if asked not in ENGINES:
@@ -110,24 +121,36 @@ def choose_engine(
     reason = EVERY_ROUND if every_round else _obstacle(bandit, ready, batch)
     if reason and asked == "leaping":
         raise PrudentError(f"simulate: {spec(policy)} cannot leap here: {reason}; use engine='auto' or 'stepping'")
-    return "stepping" if reason else "leaping"
+    behind_leader = hasattr(ready, "score") and score_inputs(type(ready)) != ("arm",)
+    return "stepping" if reason or (asked == "auto" and behind_leader and horizon < LEADING) else "leaping"
 
 
 def _obstacle(bandit: Bandit, ready: Any, batch: int) -> str:
     """Why a policy cannot leap on a bandit; empty if it can."""
     if batch > 1:
         return "rewards are seen a batch at a time, and leaping is for those seen at once (batch=1)"
-    if hasattr(ready, "score") and not needs_no_clock(type(ready)):
-        return "its score depends on the round or draws at random"
     if costs_need_rewards(ready) or (hasattr(ready, "score") and reads_rewards(type(ready))):
         return "it reads every reward, not only their mean and variance"
-    if hasattr(ready, "score") and (compares(type(ready)) or not hasattr(ready, "score_bound")):
-        compared = "its score compares every arm with the best one"
-        missing = "it has no score_bound (see prudent.policies.helpers.corner_bound)"
-        return compared if compares(type(ready)) else missing
+    if hasattr(ready, "score") and (reason := _obstacle_of_score(ready)):
+        return reason
     if sources(bandit.arms) is None:
         return f"rewards come in blocks only for Gaussian arms and for arms with at most {MAX_ATOMS} different values"
     return ""
+
+
+def _obstacle_of_score(ready: Any) -> str:
+    """Why a score does not let runs leap; empty if it does."""
+    inputs = score_inputs(type(ready))
+    if "rng" in inputs:
+        return "its score draws at random by itself (see draws in prudent.policies.base)"
+    if "draws" in inputs:
+        kinds = tuple(type(law) for law in ready.draws(Arm(4, 0.5, 0.25)))
+        two = "it draws from two laws, which must be an inverse gamma and then a normal law"
+        return "" if len(kinds) == 1 or kinds == (InverseGamma, Normal) else two
+    if not hasattr(ready, "score_bound"):
+        return "it has no score_bound (see prudent.policies.base)"
+    other = compares(type(ready)) and hasattr(ready, "risk")
+    return "it compares arms by a risk of its own, and leaping is for the mean-variance" if other else ""
 
 
 def _kernel(engine: str, bandit: Bandit, ready: Any, horizon: int, batch: int, failure: float) -> Callable[..., int]:
@@ -141,6 +164,8 @@ def _kernel(engine: str, bandit: Bandit, ready: Any, horizon: int, batch: int, f
         return partial(batching.batch_phases, ready, *inputs)
     if not scores and engine == "leaping":
         return partial(leaping.leap_phases, ready)
+    if engine == "leaping" and blocks is not None and score_inputs(type(ready)) != ("arm",):
+        return partial(leading.lead_compared if compares(type(ready)) else leading.lead_scores, ready, blocks)
     if engine == "leaping" and blocks is not None:
         log_failure = math.log(BLOCKS_IN_A_RUN / failure) if failure > 0.0 else 0.0
         return partial(leaping.leap_scores, ready, blocks, log_failure)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from prudent.errors import check_finite, check_positive
 from prudent.policies.base import UNSET, Arm, policies
-from prudent.policies.mv_lcb import lower_bound, width_factor
+from prudent.policies.mv_lcb import largest_lower_bound, lower_bound, width_factor
 
 
 @policies.add("anytime-mv-lcb", serves="mean-variance")
@@ -32,6 +32,10 @@ class AnytimeMVLCB(NamedTuple):
     def score(self, arm: Arm, t: int) -> float:
         width = width_factor(self.rho, self.c, self.range) * math.sqrt(self.a * math.log(t) / 2.0)
         return lower_bound(arm, self.rho, width, self.unbiased)
+
+    def score_bound(self, low: Arm, high: Arm, t: int) -> float:
+        width = width_factor(self.rho, self.c, self.range) * math.sqrt(self.a * math.log(t) / 2.0)
+        return largest_lower_bound(low, high, self.rho, width, self.unbiased)
 
     def check(self) -> None:
         check_positive("anytime-mv-lcb", "a", self.a)

@@ -26,9 +26,11 @@ value of that name from the risk measure the policy serves, a field `risk` the m
 `fitted(self, units)`. A field `arm` holds an arm's number.
 Parameters named in prudent.parameters are checked; `check(self)` refuses what is wrong with others.
 
-A score of `arm` alone lets runs leap (docs: leaping) if the policy also bounds it: `score_bound(self, low, high)`
-returns at least every score of an arm whose pulls, mean and variance lie between those of `low` and `high`. For a score
-that is monotone in each of the three, return `corner_bound(self, low, high)` of prudent.policies.helpers.
+Runs leap (docs: leaping) if the policy bounds its score: `score_bound(self, low, high)` returns at least every score
+of an arm whose pulls, mean and variance lie between those of `low` and `high`. For a score of `arm` alone that is
+monotone in each of the three, return `corner_bound(self, low, high)` of prudent.policies.helpers. For a score that asks
+for `t` it is `score_bound(self, low, high, t)`, and the score must never rise with `t`. For one that asks for
+`best_cost` it bounds the score of an arm that is itself the best one. A policy with `draws` needs none.
 """
 
 import math

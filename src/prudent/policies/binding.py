@@ -128,8 +128,9 @@ def _check_score(given: Policy, ready: Any) -> None:
     names = score_names(kind) if "score" in vars(kind) else ()
     declared = declares_draws(kind)
     if not (names[:1] == ("arm",) and len(names) in (2, 3) if declared else fits(names)):
+        drawn = "(self, arm), and then one or two numbers, one for each law that draws returns"
         raise PrudentError(
-            f"{spec(given)}: score must take {WHAT_A_SCORE_TAKES}, in this order,"
+            f"{spec(given)}: score must take {drawn if declared else WHAT_A_SCORE_TAKES}, in this order,"
             f" and be written in the class itself; got ({', '.join(names)})"
         )
     if "counts" in names and not hasattr(ready, "values"):

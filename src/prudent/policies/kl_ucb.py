@@ -33,6 +33,9 @@ class KLUCB(NamedTuple):
         length = self.high - self.low
         return -self.low - length * kl_upper((arm.mean - self.low) / length, level / arm.pulls)
 
+    def score_bound(self, low: Arm, high: Arm, t: int) -> float:
+        return self.score(Arm(high.pulls, low.mean, high.variance), t)
+
     def check(self) -> None:
         check_finite("kl-ucb", "c", self.c, low=0.0, hint="0 in practice, 3 in the proof")
 

@@ -31,6 +31,9 @@ class MVIMED(NamedTuple):
     def score(self, arm: Arm, best_cost: float) -> float:
         return gaussian_index(arm, best_cost, self.rho)
 
+    def score_bound(self, low: Arm, high: Arm) -> float:
+        return math.log(high.pulls)
+
 
 @helper
 def gaussian_index(arm: Arm, best_cost: float, rho: float) -> float:

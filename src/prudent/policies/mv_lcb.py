@@ -58,14 +58,7 @@ class MVIndex(NamedTuple):
         return lower_bound(arm, self.rho, self.width, self.unbiased)
 
     def score_bound(self, low: Arm, high: Arm) -> float:
-        # The score falls with the mean, and grows with the variance and, through the width, with the pulls; the
-        # unbiased variance also shrinks with the pulls, so it takes the fewest.
-        variance = high.variance
-        if self.unbiased:
-            if low.pulls < 2:
-                return math.inf
-            variance *= low.pulls / (low.pulls - 1.0)
-        return mean_variance(low.mean, variance, self.rho) - self.width / math.sqrt(high.pulls)
+        return largest_lower_bound(low, high, self.rho, self.width, self.unbiased)
 
 
 @helper
@@ -83,3 +76,16 @@ def lower_bound(arm: Arm, rho: float, width: float, unbiased: bool) -> float:
             return -math.inf
         variance *= arm.pulls / (arm.pulls - 1.0)
     return mean_variance(arm.mean, variance, rho) - width / math.sqrt(arm.pulls)
+
+
+@helper
+def largest_lower_bound(low: Arm, high: Arm, rho: float, width: float, unbiased: bool) -> float:
+    """At least `lower_bound` of every arm between two."""
+    # It falls with the mean, and grows with the variance and, through the width, with the pulls; the unbiased variance
+    # also shrinks with the pulls, so it takes the fewest.
+    variance = high.variance
+    if unbiased:
+        if low.pulls < 2:
+            return math.inf
+        variance *= low.pulls / (low.pulls - 1.0)
+    return mean_variance(low.mean, variance, rho) - width / math.sqrt(high.pulls)

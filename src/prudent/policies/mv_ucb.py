@@ -33,6 +33,9 @@ class MVUCB(NamedTuple):
     def score(self, arm: Arm, t: int) -> float:
         return mean_variance(arm.mean, arm.variance, self.rho) - self.b * math.sqrt(math.log(t) / arm.pulls)
 
+    def score_bound(self, low: Arm, high: Arm, t: int) -> float:
+        return self.score(Arm(high.pulls, low.mean, high.variance), t)
+
     def tuned(self, setting: Setting) -> "MVUCB":
         if self.b is not UNSET:
             return self

@@ -15,10 +15,7 @@ from prudent.risk.mean_variance import mean_variance
 SCORE_INPUTS = ("arm", "best_cost", "t", "rng", "rewards", "counts")
 """What a policy's `score` may ask for, by name and in this order; of the last two only one, which is then `kept`."""
 
-WHAT_A_SCORE_TAKES = (
-    "(self, arm), and then best_cost, or those it needs of t and rng, and then rewards or counts,"
-    " or else one number for each law that draws(self, arm) returns"
-)
+WHAT_A_SCORE_TAKES = "(self, arm), and then best_cost, or those it needs of t and rng, and then rewards or counts"
 
 
 def score_inputs(policy: Any) -> tuple[str, ...]:
@@ -31,7 +28,6 @@ def _score_inputs(policy: Any) -> tuple[str, ...]:
     return ("arm", "draws") if declares_draws(policy) else score_names(policy)
 
 
-@cache
 def score_names(policy: Any) -> tuple[str, ...]:
     """What the `score` of a policy class takes, by the names written there."""
     return tuple(inspect.signature(vars(policy)["score"]).parameters)[1:]

@@ -24,3 +24,6 @@ class UCB1(NamedTuple):
 
     def score(self, arm: Arm, t: int) -> float:
         return -arm.mean - self.range * math.sqrt(2.0 * math.log(t) / arm.pulls)
+
+    def score_bound(self, low: Arm, high: Arm, t: int) -> float:
+        return self.score(Arm(high.pulls, low.mean, high.variance), t)

@@ -28,5 +28,8 @@ class UCBV(NamedTuple):
         exploration = self.zeta * math.log(t) / arm.pulls
         return -arm.mean - math.sqrt(2.0 * arm.variance * exploration) - 3.0 * self.range * exploration
 
+    def score_bound(self, low: Arm, high: Arm, t: int) -> float:
+        return self.score(Arm(high.pulls, low.mean, low.variance), t)
+
     def check(self) -> None:
         check_number("ucb-v", "zeta", self.zeta, low=1.0, open_low=True, open_high=True, hint="1.2 is usual")

@@ -337,7 +337,7 @@ def check_fit(policy: Any, risk: RiskMeasure, horizon: int, bandit: Bandit, engi
     bound = bind(policy, Setting.of(bandit, risk, horizon, units))
     check_rewards(fitted(policy, units), bandit.support)
     if engine != "auto":
-        choose_engine(engine, bandit, policy, bound)
+        choose_engine(engine, bandit, policy, bound, horizon)
     return True
 
 

@@ -244,7 +244,7 @@ def _played(cell: Cell) -> tuple[Any, str]:
         return policy, "interpreted"
     policy = policy if cell.scale is None else fitted(policy, units_of(cell.scale, cell.bandit))
     ready = bind(policy, Setting.of(cell.bandit, cell.risk, cell.horizon))
-    return policy, choose_engine(cell.engine, cell.bandit, policy, ready)
+    return policy, choose_engine(cell.engine, cell.bandit, policy, ready, cell.horizon)
 
 
 def _as_runs(cell: Cell, row: pl.DataFrame) -> Runs:

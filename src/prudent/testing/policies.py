@@ -16,6 +16,7 @@ from prudent.arrays import Array
 from prudent.compiled import kernel
 from prudent.engine.record import COMPLAINTS, FINE, Record, Statistics
 from prudent.engine.simulation import stepper
+from prudent.engine.thinning import leader_rates, level_above
 from prudent.identification import DELTA
 from prudent.identification.kernel import Found, search
 from prudent.learners import Learner, is_learner
@@ -212,6 +213,7 @@ def _check_scores(name: str, ready: Any, rewards: tuple[float, float]) -> None:
         _check_falling(name, ready, points, kept)
     if declares_draws(type(ready)):
         _check_degree(name, ready, [arm for arm, _ in points])
+        _check_rates(name, ready, points)
 
 
 def _check_degree(name: str, ready: Any, arms: list[Arm]) -> None:
@@ -250,16 +252,41 @@ def _check_falling(name: str, ready: Any, points: list[tuple[Arm, int]], kept: A
 
 def _check_bound(name: str, ready: Any, points: list[tuple[Arm, int]]) -> None:
     """No score within a box of statistics exceeds `score_bound` of its corners: leaping relies on it."""
+    rng, clocked = np.random.default_rng(SEED), "t" in score_inputs(type(ready))
+    for low, high, arm, clocks in _boxes(points, rng):
+        with answers(name, f"score_bound must answer for {low} and {high}"):
+            best_cost = own_cost(ready, arm, None) if compares(type(ready)) else 0.0
+            scores = [score_of(ready, arm, best_cost, t, None, None) for t in (clocks if clocked else clocks[:1])]
+            bound = ready.score_bound(low, high, clocks[0]) if clocked else ready.score_bound(low, high)
+        rule = f"score_bound of {low} and {high} is {bound:g}, but the score of {arm} between them is {scores[0]:g}"
+        fits = scores[0] <= bound or close(scores[0], bound, 1e-12)
+        require(fits, name, rule, "take the worst corner for each statistic")
+        rule = (
+            f"score of {arm} is {scores[0]:g} at t={clocks[0]} and {scores[-1]:g} at t={clocks[1]}, but must not rise"
+        )
+        falls = scores[-1] <= scores[0] or close(scores[-1], scores[0], 1e-9)
+        require(falls, name, rule, "leave score_bound out, and the policy does not leap")
+
+
+def _check_rates(name: str, ready: Any, points: list[tuple[Arm, int]]) -> None:
+    """What is drawn must be bounded by the laws at the corners of a box of statistics: leaping relies on it."""
     rng = np.random.default_rng(SEED)
+    for low, high, arm, _ in _boxes(points, rng):
+        at, share = level_above(ready, arm, 2.0 * rng.random())
+        inside, bounds = leader_rates(ready, arm, arm, at, share), leader_rates(ready, low, high, at, share)
+        rule = f"a score of {arm} reaches {at:g} with probability {inside}, but for {low} to {high} it is {bounds}"
+        fits = all(one <= most * (1.0 + 1e-9) for one, most in zip(inside, bounds, strict=True))
+        require(fits, name, rule, "the laws must move one way with each of pulls, mean and variance")
+
+
+def _boxes(points: list[tuple[Arm, int]], rng: np.random.Generator) -> Iterator[tuple[Arm, Arm, Arm, tuple[int, int]]]:
+    """Random boxes of statistics: the least, the largest, some between them, and two clocks, the earlier first."""
     for _ in range(2_000):
-        corners = np.sort([points[i][0] for i in rng.integers(0, len(points), 2)], axis=0)
+        (one, t), (other, later) = (points[i] for i in rng.integers(0, len(points), 2))
+        corners = np.sort([one, other], axis=0)
         low, high = (Arm(int(pulls), float(mean), float(variance)) for pulls, mean, variance in corners)
         pulls, *rest = corners[0] + rng.choice([0.0, rng.random(), 1.0], 3) * (corners[1] - corners[0])
-        arm = Arm(int(pulls), *map(float, rest))
-        with answers(name, f"score_bound must answer for {low} and {high}"):
-            score, bound = ready.score(arm), ready.score_bound(low, high)
-        rule = f"score_bound of {low} and {high} is {bound:g}, but the score of {arm} between them is {score:g}"
-        require(score <= bound or close(score, bound, 1e-12), name, rule, "take the worst corner for each statistic")
+        yield low, high, Arm(int(pulls), *map(float, rest)), (min(t, later), max(t, later))
 
 
 def _grid(rewards: tuple[float, float]) -> list[tuple[Arm, int]]:

@@ -23,7 +23,8 @@ ALL = 0xFFFFFFFF
 """Every lane of a warp."""
 
 REGISTERS = 80
-"""Of a thread that plays a run: with so few, 100,000 runs are in an H200 at once, a fifth faster than with more."""
+"""Of a thread that scores all arms in every round: with so few, 100,000 runs are in an H200 at once, a fifth faster
+than with more. A thread that scores one arm is slower with fewer than it asks for."""
 
 
 @cache
@@ -45,7 +46,7 @@ def of_threads(n_arms: int, rescored: bool, ties: bool, gaussian: bool) -> Any:
             if end != FINE:
                 status[0] = end
 
-    return cached(run_in_thread, max_registers=REGISTERS)
+    return cached(run_in_thread, max_registers=REGISTERS if rescored else None)
 
 
 @cache
@@ -127,12 +128,15 @@ def width(n_arms: int) -> int:
 
 @cache
 def of_twins() -> Any:
-    """A thread for each arm of each run: what the best arm would have given in place of that arm."""
+    """A thread for each arm of each run: what the best arm would have given in place of that arm.
 
-    def twins_in_thread(laws, best, rounds, record, key, first):  # type: ignore[no-untyped-def]
+    Nothing is drawn if a run before ended badly, since its pulls may be any number.
+    """
+
+    def twins_in_thread(laws, best, rounds, record, key, first, status):  # type: ignore[no-untyped-def]
         runs, _, n_arms = record.pulls.shape
         at, i = cuda.grid(1) // n_arms, cuda.grid(1) % n_arms
-        if at < runs:
+        if at < runs and status[0] == FINE:
             taken, spare = cuda.local.array(1, np.int32), cuda.local.array(1, np.float64)
             draw_twins(laws, best, rounds, record, at, i, key, first + at, taken, spare)
 

@@ -110,9 +110,9 @@ def player(
     def play(first: int, record: Record) -> int:
         runs, status = len(record.pulls), cuda.to_device(np.full(1, FINE))
         copy: Any = Record(*(cuda.device_array(array.shape, array.dtype) for array in record))
-        tail = (snapshots, copy, np.uint64(key), first)
+        tail = (snapshots, copy, np.uint64(key), first, status)
         with patience():
-            kernel[-(-runs * threads // block), block](ready, there, *tail, status)
+            kernel[-(-runs * threads // block), block](ready, there, *tail)
             kernels.of_twins()[-(-runs * n_arms // block), block](there, best, *tail)
         wait(cuda.event(timing=False))
         for array, filled in zip(record, copy, strict=True):

@@ -156,10 +156,11 @@ def stepping_on(engine: str, each: Labelled) -> Labelled:
     """A cell that would take every round, on another engine if its policy can run there; others as they are."""
     cell = each.cell
     ready = bind(cell.policy, Setting.of(cell.bandit, cell.risk, cell.horizon))
-    if choose_engine("auto", cell.bandit, cell.policy, ready) == "leaping":
+    inputs = cell.bandit, cell.policy, ready, cell.horizon
+    if choose_engine("auto", *inputs) == "leaping":
         return each
     try:
-        return replace(each, cell=cell._replace(engine=choose_engine(engine, cell.bandit, cell.policy, ready)))
+        return replace(each, cell=cell._replace(engine=choose_engine(engine, *inputs)))
     except PrudentError:
         return each
 

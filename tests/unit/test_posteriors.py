@@ -1,0 +1,124 @@
+"""The laws that policies draw from: bounds on their tails hold and are close, and proposals have the right law."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from prudent.engine.stacks import box_of
+from prudent.engine.thinning import leader_rates, level_above
+from prudent.policies.base import Arm, Setting
+from prudent.policies.base import policies as registry
+from prudent.policies.binding import bind
+from prudent.policies.posteriors import Beta, InverseGamma, Normal, beta, inverse_gamma, normal
+from prudent.policies.surfaces import Surface, height, propose, rival_rate, roots, weak_point
+from prudent.risk.mean_variance import MeanVariance
+
+DRAWS = 4_000
+FALSE_ALARM = 1e-6
+
+CASES = {
+    "normal": (normal(1.0, 0.5), stats.norm(1.0, 0.5)),
+    "inverse gamma": (inverse_gamma(5.5, 3.0), stats.invgamma(5.5, scale=3.0)),
+    "a wide inverse gamma": (inverse_gamma(1.5, 0.7), stats.invgamma(1.5, scale=0.7)),
+    "beta": (beta(9.0, 4.0), stats.beta(9.0, 4.0)),
+    "beta at an end": (beta(30.0, 1.0), stats.beta(30.0, 1.0)),
+}
+EDGES = [(name, tail, upper) for name in CASES for tail in (0.2, 1e-3) for upper in (False, True)]
+
+
+def edge_of(name, tail, upper):
+    law, known = CASES[name]
+    edge = float(known.isf(tail) if upper else known.ppf(tail))
+    return law, known, edge
+
+
+@pytest.mark.parametrize(("name", "tail", "upper"), EDGES)
+def test_tails_are_bounded(name, tail, upper):
+    law, _, edge = edge_of(name, tail, upper)
+    location, concentration, _ = law.place()
+    assert law.tight(edge, upper) >= tail * (1 - 1e-9)
+    assert law.loose(location, concentration, edge, upper) >= tail * (1 - 1e-9)
+    if tail < 0.01 and name in ("normal", "inverse gamma", "beta"):  # past the mode the tangent is close
+        assert law.tight(edge, upper) < 1.6 * tail
+
+
+@pytest.mark.parametrize(("name", "tail", "upper"), EDGES)
+@pytest.mark.parametrize("kind", ["tight", "loose"])
+def test_proposals_have_the_law_beyond_the_edge(name, tail, upper, kind):
+    law, known, edge = edge_of(name, tail, upper)
+    location, concentration, _ = law.place()
+    rate = law.tight(edge, upper) if kind == "tight" else law.loose(location, concentration, edge, upper)
+    if rate == 1.0:
+        return
+    rng = np.random.default_rng(20)
+    made = [law.beyond(edge, upper, rng) if kind == "tight" else law.tilted(edge, upper, rng) for _ in range(DRAWS)]
+    numbers = np.array([x for accepted, x in made if accepted])
+    assert ((numbers > edge) if upper else (numbers < edge)).all()
+    assert stats.binomtest(len(numbers), DRAWS, min(1.0, tail / rate)).pvalue > FALSE_ALARM
+    share = (known.sf(numbers) if upper else known.cdf(numbers)) / tail
+    assert stats.kstest(share, "uniform").pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize(
+    "law", [Normal(0.3, 1.0), InverseGamma(4.0, 2.0), Beta(3.0, 5.0)], ids=lambda law: type(law).__name__
+)
+@pytest.mark.parametrize("upper", [False, True])
+def test_a_nearer_location_and_less_concentration_are_worse(law, upper):
+    location, concentration, deviation = law.place()
+    edge = location + (1.5 if upper else -1.2) * deviation
+    for nearer in (0.0, 0.5, 1.0):
+        step = location + nearer * (edge - location)
+        known = [law.loose(step, concentration * share, edge, upper) for share in (1.0, 0.7, 0.1)]
+        assert known == sorted(known)
+        assert known[0] >= law.loose(location, concentration, edge, upper)
+
+
+@given(st.floats(-3, 3), st.floats(-3, 3), st.floats(-3, -0.01), st.floats(-3, 3), st.floats(-4, 4))
+def test_numbers_that_do_not_fail_keep_a_parabola_below(q0, q1, q2, level, location):
+    score = Surface(q0, q1, q2, 0.0, 0.0)
+    edge, upper = weak_point(score, location, level)
+    low, high = roots(score, level)
+    for x in (edge - 1.0, edge + 1.0, location):
+        if math.isfinite(x) and not (x > edge if upper else x < edge):
+            assert height(score, x) <= level + 1e-6
+        if math.isfinite(x) and not low <= x <= high:
+            assert height(score, x) <= level + 1e-6
+
+
+@pytest.mark.parametrize("rho", [0.05, 1.0, 20.0])
+def test_two_numbers_below_a_level(rho):
+    """The rate of X = A/γ + B below c, of which propose accepts the right share with the right law."""
+    law, mean, sd = inverse_gamma(20.5, 9.0), 0.4, 0.15
+    score = Surface(0.0, 1.0, 0.0, -rho * mean, rho * sd)
+    rng = np.random.default_rng(3)
+    plain = 9.0 / rng.standard_gamma(20.5, 400_000) + rng.normal(-rho * mean, rho * sd, 400_000)
+    level = float(np.quantile(plain, 0.01))
+    rate, at, tilt = rival_rate(law, score, level)
+    made = [propose(law, score, level, at, tilt, rng) for _ in range(DRAWS)]
+    scores = np.array([x for accepted, x in made if accepted])
+    assert (scores < level).all()
+    error = 6.0 * math.sqrt(0.01 * 0.99 / len(plain) + rate**2 / DRAWS)
+    assert abs(rate * len(scores) / DRAWS - 0.01) < error
+    assert 0.01 - error < rate < 0.05
+    assert stats.ks_2samp(scores, plain[plain < level]).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("spec", ["thompson", "mts", "vts", "mvts", "mvts(rho=0)", "bernoulli-mvts(rho=0.3)"])
+def test_the_leader_s_rates_hold_in_every_round_of_a_block(spec):
+    """The first round sees none of the block's rewards; the block is in its worst order."""
+    ready, rng = bind(registry.parse(spec), Setting(2, MeanVariance(1.0), 100)), np.random.default_rng(20)
+    for case in range(40):
+        before, block = rng.random(30) < 0.7, np.sort(rng.random(20) < 0.6)[:: rng.choice([-1, 1])]
+        seen = [np.append(before, block[:k]).astype(float) for k in range(20)]
+        arms = [Arm(len(x), float(x.mean()), float(x.var())) for x in seen]
+        rows = np.array([[[20.0, block.mean(), 20.0 * block.var()]]])
+        low, high = box_of.py_func(arms[0], rows, np.ones(1, np.int64), 0, 0)
+        at, share = level_above(ready, arms[0], 0.1 * case)
+        bounds = leader_rates(ready, low, high, at, share)
+        for arm in arms:
+            rates = leader_rates(ready, arm, arm, at, share)
+            assert all(one <= most * (1 + 1e-9) for one, most in zip(rates, bounds, strict=True))
