@@ -58,14 +58,12 @@ MUTANTS = {
         "thinning.py",
         (r"book.rate\[LEADER \+ i\], book.log\[LEADER \+ i\] = rate,", "rate *= 0.8\n    \\g<0>"),
     ),
-    "a waiting time used again after a change of level": (
+    "a waiting time drawn again if it lies beyond the block": (
         "thinning.py",
-        ("made, kept, gain = 0, 0,", "made, kept, again, gain = 0, 0, 0.0,"),
         (
-            r"wait = rng.standard_exponential\(\) / total\n",
-            "wait, again = again if again > 0.0 else rng.standard_exponential() / total, 0.0\n",
+            r"( +)wait = rng.standard_exponential\(\) / total\n",
+            "\\g<0>\\1wait = wait if wait < size - safe else rng.standard_exponential() / total\n",
         ),
-        (r"                safe = size\n", "                again = wait - (size - safe)\n\\g<0>"),
     ),
     "a box without the state before the block": (
         "stacks.py",
