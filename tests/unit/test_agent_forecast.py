@@ -7,13 +7,14 @@ from scipy.stats import binom, kstest
 from prudent import MVLCB, Agent, AnytimeMVLCB
 from prudent.arms.sampling import include
 from prudent.engine.blocks import Sources
-from prudent.engine.record import Statistics
-from prudent.engine.resuming import Phase, can_leap, resume
+from prudent.engine.record import FINE, Statistics
+from prudent.engine.resuming import Phase, can_leap, no_record, resume, step_on
 from prudent.live import forecast as forecasting
 from prudent.live.arm import ArmState
-from prudent.policies.base import Arm, Setting
+from prudent.policies.base import Arm, Setting, policies
 from prudent.policies.binding import bind
 from prudent.policies.mv_imed import MVIMED
+from prudent.policies.units import units_of_support
 from prudent.risk.mean_variance import MeanVariance
 
 RISK = MeanVariance(1.0)
@@ -60,6 +61,20 @@ def test_going_on_is_what_the_policy_does_from_these_statistics(name):
             assert found.pulls[0, place].tolist() == pulls
             assert found.mean[0, place] == pytest.approx(means, rel=1e-12)
             assert found.variance[0, place] == pytest.approx(variances, rel=1e-12)
+
+
+@pytest.mark.parametrize("policy", ["thompson", "mvts"])
+def test_a_policy_that_draws_goes_on_compiled_as_interpreted(policy):
+    """Its draws stand in line in the kernel, which Numba then simplifies."""
+    known = bind(policies.parse(policy), Setting(2, RISK, 200, units_of_support((0.0, 1.0))))
+    given = laws(3, [0.3, 0.6], [0.05, 0.02]), at(3, [4, 0], [0.4, 0.0], [0.02, 0.0]), np.array([1, 7, 150])
+    found = []
+    for loop in (step_on, step_on.py_func):
+        record, rng = no_record(3, 3, 2), np.random.default_rng(5)
+        assert loop(known, False, 4, *given, record, np.zeros(1, bool), rng) == FINE
+        found.append(record)
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("policy", ["exp-exp", "prudent"])

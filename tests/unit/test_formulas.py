@@ -265,7 +265,7 @@ def weighed(p: Any, x: Any, rho: float) -> float:
 @given(arms, st.floats(0.1, 10))
 def test_thompson(arm: Arm, sd: float) -> None:
     theta = stream().normal(arm.mean, sd / math.sqrt(arm.pulls))
-    assert Thompson(sd).score(arm, stream()) == pytest.approx(-theta)
+    assert score_of(Thompson(sd), arm, 0.0, 1, stream(), None) == pytest.approx(-theta)
 
 
 @given(st.floats(0, 0.999), st.floats(1e-6, 20))

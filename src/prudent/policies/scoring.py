@@ -98,9 +98,16 @@ def _form(policy: Any) -> Callable[..., Any]:
     return FORMS[tuple("kept" if name in ("rewards", "counts") else name for name in score_inputs(policy))]
 
 
-@in_kernels(score_of, inline=True)
+@in_kernels(score_of)
 def _score_of(policy: Any, arm: Any, best_cost: Any, t: Any, rng: Any, kept: Any) -> Any:
-    return _form(policy.instance_class)
+    return None if declares_draws(policy.instance_class) else _form(policy.instance_class)
+
+
+# Only draws are worth it: Numba removes dead code of a kernel in which something stands in line, and has removed code
+# that was not dead (the loop of leap_on that never ended).
+@in_kernels(score_of, inline=True)
+def _score_of_draws(policy: Any, arm: Any, best_cost: Any, t: Any, rng: Any, kept: Any) -> Any:
+    return _form(policy.instance_class) if declares_draws(policy.instance_class) else None
 
 
 def kept_of(policy: Any, kept: Any, i: int, pulls: int) -> Any:
