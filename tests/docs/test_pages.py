@@ -7,6 +7,7 @@ import ast
 import doctest
 import functools
 import re
+import runpy
 import tomllib
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 import prudent
 from prudent import catalogue
 from prudent.arms.base import arms
+from prudent.paper import FIGURES, figure
 from prudent.policies.base import policies
 from prudent.registry import KEY
 from prudent.risk.base import risks
@@ -213,3 +215,19 @@ def test_every_public_name_has_an_example_that_runs(name, tmp_path, monkeypatch)
     (test,) = doctest.DocTestFinder(recurse=False).find(thing, name, globs={})
     assert test.examples
     assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def test_the_page_of_the_figures_has_the_texts_of_the_figures(monkeypatch):
+    """Its numbers are those of the report; what is computed without a simulation is compared."""
+    monkeypatch.syspath_prepend(DOCS)
+    maker = runpy.run_path(str(DOCS / "report.py"))
+    page = (DOCS / "paper/figures.md").read_text(encoding="utf-8")
+    typeset, as_table = maker["typeset"], maker["as_table"]
+    for made in map(figure, FIGURES):
+        assert f"\n## {made.title}\n" in page
+        assert all(typeset(text) in page for text in (made.caption, made.settings, made.paper_says))
+    exact = figure("configurations").finding({})
+    assert f"**Measured.** {exact.verdict}\n\n{as_table(exact.table)}" in page
+    pictures = re.findall(r"\(\.\./images/paper/(.*?)\)", page)
+    assert len(pictures) == 12
+    assert all((DOCS / "images/paper" / name).stat().st_size < 80_000 for name in pictures)
