@@ -183,7 +183,7 @@ def lead_compared(
     """
     n_runs, _, n_arms = record.pulls.shape
     arms, stacks, ties = no_statistics(n_arms), make_stacks(src, ROOM), may_tie(laws, n_arms)
-    ahead, n_ahead, atoms = stacks.ahead, stacks.n_ahead, src.n_atoms
+    ahead, n_ahead, atoms, true_mean, true_variance = stacks.ahead, stacks.n_ahead, src.n_atoms, src.mean, src.variance
     pulls, mean, variance = arms.pulls, arms.mean, arms.variance
     table, kept, closing = Table(src, arms, stacks), np.zeros((n_arms, 0)), np.zeros((n_arms, 2))
     cost, floor, at, step = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
@@ -215,8 +215,12 @@ def lead_compared(
                     pause, wait = (longer(pause, t), pause) if size == 0 else (1, 0)
                 if size > 0:
                     take(pulls, mean, variance, ahead, n_ahead, pulled)
+                elif n_ahead[pulled] > 0 or atoms[pulled] > 0:
+                    pull_next(table, pulled, rng)
                 else:
-                    pull(src, atoms, pulls, mean, variance, ahead, n_ahead, pulled, rng)
+                    reward = true_mean[pulled] + math.sqrt(true_variance[pulled]) * rng.standard_normal()
+                    pulls[pulled] += 1
+                    mean[pulled], variance[pulled] = include(pulls[pulled], mean[pulled], variance[pulled], reward)
                 t += max(size, 1)
                 arm = Arm(pulls[pulled], mean[pulled], variance[pulled])
                 cost[pulled] = own_cost(policy, arm, 0)
