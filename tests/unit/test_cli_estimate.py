@@ -63,7 +63,7 @@ def test_years_are_announced_before_they_begin(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("prudent.cli.simulate.progress_bar", stop)
-    result = run("simulate", *ARMS, "--policy", "ucb1", "--risk", "mean", "--horizon", 2**53, "--runs", 1)
+    result = run("simulate", *ARMS, "--policy", "ucb-tuned", "--risk", "mean", "--horizon", 2**53, "--runs", 1)
     assert "Warning: this will take about " in result.stderr
     assert " years with 1 worker; Ctrl-C stops it" in result.stderr
 

@@ -220,7 +220,7 @@ def test_an_environment_is_refused_with_the_way_to_compare_on_it(world, tmp_path
 
 
 def test_leaping_asked_for_where_it_cannot_be_is_refused():
-    study = Study({"a": ["bernoulli(0.5)"]}, ["ucb1"], ["mean-variance"], [10], runs=1, engine="leaping")
+    study = Study({"a": ["bernoulli(0.5)"]}, ["ucb-tuned"], ["mean-variance"], [10], runs=1, engine="leaping")
     with pytest.raises(StudyError, match="cannot leap here"):
         _ = study.cells
 
