@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from prudent.engine.stacks import box_of
+from prudent.engine.surfaces import Surface, height, propose, rival_rate, roots, weak_point
 from prudent.engine.thinning import leader_rates, level_above
 from prudent.policies.base import Arm, Setting
 from prudent.policies.base import policies as registry
 from prudent.policies.binding import bind
 from prudent.policies.posteriors import Beta, InverseGamma, Normal, beta, inverse_gamma, normal
-from prudent.policies.surfaces import Surface, height, propose, rival_rate, roots, weak_point
 from prudent.risk.mean_variance import MeanVariance
 
 DRAWS = 4_000

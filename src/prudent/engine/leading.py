@@ -106,7 +106,9 @@ def pull_next(table: Table, i: int, rng: Any) -> None:
 
 def stride(policy: Any, t: int, left: int, table: Table, book: Book, scores: Array, rng: Any) -> int:
     """Leap after round t, `left` rounds at most, as long as it pays; returns the rounds played, −1 for a NaN."""
-    raise NotImplementedError
+    if declares_draws(type(policy)):
+        return stride_drawn(policy, left, table, book, rng)
+    return stride_clocked(policy, t, left, table, book.first, scores, rng)
 
 
 @in_kernels(stride)

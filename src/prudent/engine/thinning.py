@@ -22,10 +22,10 @@ from prudent.engine.blocks import Sources
 from prudent.engine.passage import Stacks
 from prudent.engine.record import Statistics
 from prudent.engine.stacks import MOST_BLOCKS, SHORTEST, box_of, cut, pull, stage, take
+from prudent.engine.surfaces import height, propose, rival_rate, surface, weak_point
 from prudent.policies.base import Arm
 from prudent.policies.posteriors import drawn
 from prudent.policies.scoring import score_of
-from prudent.policies.surfaces import height, propose, rival_rate, surface, weak_point
 from prudent.policies.tails import hazard, normal_above, normal_tail
 from prudent.policies.ties import arm_of
 

@@ -27,12 +27,10 @@ class SequenceRegret(NamedTuple):
 
     Examples
     --------
-    >>> from prudent import Bandit, Gaussian, explore_then_sequence, sequence_regret
-    >>> bandit = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
-    >>> totals = explore_then_sequence(bandit, "variance", 20, runs=1_000)
-    >>> regret = sequence_regret(totals, bandit, "variance", periods=20)
-    >>> regret.value > 0, regret.se < 0.1
-    (True, True)
+    >>> from prudent import SequenceRegret
+    >>> regret = SequenceRegret(value=0.7, se=0.02)
+    >>> regret.value - 2.0 * regret.se > 0.0
+    True
     """
 
     value: float
