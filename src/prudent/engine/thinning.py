@@ -36,10 +36,13 @@ LEAST_GAIN, GAIN_OF_FEW = 4.0, 20.0
 """Leaping pays if candidates are farther apart than so many rounds, and blocks longer: 4, and 20 over the number of
 arms, since rounds of few arms cost little one by one."""
 
-WASTE = 0.5
+WASTE = 0.35
 """The leader's room to move makes candidates e^WASTE times as many as they must be, and blocks longer."""
 
-LARGEST = 8.0
+NOT_YET = -2
+"""No arm is known to be pulled."""
+
+LARGEST = 2.0
 """How many times the leader's pulls may multiply in a region."""
 
 
@@ -75,6 +78,8 @@ class Region(NamedTuple):
     b: float
     w: float
     growth: float
+    per_mean: float
+    per_variance: float
 
 
 @kernel
@@ -88,16 +93,18 @@ def stride_drawn(policy: Any, left: int, table: Table, book: Book, rng: Any) -> 
     """The leader's rounds, block by block, and those of rivals between them; returns the number of rounds."""
     src, arms, ahead, n_ahead = table.src, table.arms, table.stacks.ahead, table.stacks.n_ahead
     pulls, mean, variance, atoms = arms.pulls, arms.mean, arms.variance, src.n_atoms
-    made, decided, new, gain = 0, 0, True, LEAST_GAIN + GAIN_OF_FEW / len(pulls)
+    rate, first, second = book.rate, book.first, book.second
+    made, decided, new, gain = 0, 0, True, gain_for(len(pulls))
     region = find_region(policy, left, arms, book)
-    rivals = at_first = book.rate.sum()
+    rivals = at_first = sum_of(rate)
+    total = hazard_of(rivals, region.rate)
     for _ in range(MOST_BLOCKS):
         leader = region.leader
         if leader < 0 or left - made < SHORTEST:
             break
         now = Arm(pulls[leader], mean[leader], variance[leader])
         room = room_in(region, now)
-        size = int(min(room * now.pulls, 2.0 / (rivals + region.rate + 1e-300), float(left - made)))
+        size = min(int(min(room * now.pulls, 2.0 / total)), left - made, region.high.pulls - now.pulls)
         if size < SHORTEST or room < 0.2 * region.growth or not 0.3 * at_first <= rivals <= 3.0 * at_first:
             if new:
                 break
@@ -105,7 +112,8 @@ def stride_drawn(policy: Any, left: int, table: Table, book: Book, rng: Any) -> 
                 pull(src, atoms, pulls, mean, variance, ahead, n_ahead, leader, rng)
                 made, decided = made + 1, 0
             region, new = find_region(policy, left - made, arms, book), True
-            rivals = at_first = book.rate.sum()
+            rivals = at_first = sum_of(rate)
+            total = hazard_of(rivals, region.rate)
             continue
         size, new = stage(src, atoms, ahead, n_ahead, leader, size, left - made, rng), False
         while size > 1:
@@ -115,23 +123,36 @@ def stride_drawn(policy: Any, left: int, table: Table, book: Book, rng: Any) -> 
             size = size // 2
             cut(src, atoms, ahead, n_ahead, leader, size, rng)
         # How far the next candidate is must not be known before the block is fixed, nor be remembered after it.
-        total = max(-math.log1p(-rivals) - math.log1p(-region.rate), 1e-300)
         wait = decided + rng.standard_exponential() / total
         if wait >= size:
             take(pulls, mean, variance, ahead, n_ahead, leader)
             made, decided = made + size, 0
             continue
-        safe = int(wait)
+        safe, decided = int(wait), 1
         if safe > 0:
             cut(src, atoms, ahead, n_ahead, leader, safe, rng)
             take(pulls, mean, variance, ahead, n_ahead, leader)
             made += safe
-        winner, decided = settle(policy, region, rivals, arms, book, rng), 1
+            now = Arm(pulls[leader], mean[leader], variance[leader])
+        winner = leader
+        if region.rate > 0.0 and rng.random() * (region.rate + rivals - region.rate * rivals) < region.rate:
+            winner = above_share(policy, region, now, rivals, arms, rng)
+        else:
+            winner = NOT_YET
+        if winner == NOT_YET:
+            i = picked(rate, rivals * rng.random())
+            other, winner = Arm(pulls[i], mean[i], variance[i]), leader
+            below, score = duel(policy, region, now, other, rate[i], first[i], second[i], rng)
+            if below and (len(pulls) == 2 or is_smallest(policy, i, leader, score, arms, rng)):
+                winner = i
         if winner != leader:
             pull(src, atoms, pulls, mean, variance, ahead, n_ahead, winner, rng)
             made, decided = made + 1, 0
-            note_rate(policy, region, winner, arms, book)
-            rivals = book.rate.sum()
+            rate[winner], first[winner], second[winner] = rate_of(
+                policy, Arm(pulls[winner], mean[winner], variance[winner]), region
+            )
+            rivals = sum_of(rate)
+            total = hazard_of(rivals, region.rate)
             if rivals * gain > 1.0:
                 break
     if decided:
@@ -140,15 +161,46 @@ def stride_drawn(policy: Any, left: int, table: Table, book: Book, rng: Any) -> 
 
 
 @helper
+def gain_for(n_arms: int) -> float:
+    """How many rounds one by one take as long as a candidate."""
+    return LEAST_GAIN + GAIN_OF_FEW / n_arms
+
+
+@helper
+def sum_of(rate: Array) -> float:
+    """The sum of the rivals' rates, afresh each time, since differences would lose digits."""
+    total = 0.0
+    for i in range(len(rate)):
+        total += rate[i]
+    return total
+
+
+@helper
+def hazard_of(rivals: float, leader: float) -> float:
+    """Minus the logarithm of the probability that a round has no candidate."""
+    return max(-math.log1p(-min(rivals, 0.999)) - math.log1p(-min(leader, 0.999)), 1e-300)
+
+
+@helper
+def picked(rate: Array, share: float) -> int:
+    """The rival whose rate covers this share of the sum."""
+    i = 0
+    while i < len(rate) - 1 and share >= rate[i]:
+        share -= rate[i]
+        i += 1
+    while rate[i] == 0.0:  # by rounding of the sum
+        i -= 1
+    return i
+
+
+@helper
 def room_in(region: Region, now: Arm) -> float:
     """How much of its pulls the leader may probably take at once within the region: in a block of u times them its mean
     moves by about ½σu at most, and its variance by V̂u."""
     low, high = region.low, region.high
-    if now.variance <= 0.0:
-        return region.growth
-    room = min(high.mean - now.mean, now.mean - low.mean) / (0.5 * math.sqrt(now.variance))
-    room = min(room, high.variance / now.variance - 1.0, now.variance / low.variance - 1.0)
-    return 0.8 * min(room, high.pulls / now.pulls - 1.0)
+    room = min(high.mean - now.mean, now.mean - low.mean) * region.per_mean
+    room = min(room, min(high.variance - now.variance, now.variance - low.variance) * region.per_variance)
+    return 0.8 * min(room, region.growth)
 
 
 @helper
@@ -175,8 +227,8 @@ def find_region(policy: Any, left: int, arms: Statistics, book: Book) -> Region:
     In a larger region blocks are longer, and the rivals' rates are e times as large for every 1/slope that the leader's
     score may rise.
     """
-    none = Region(-1, Arm(0, 0.0, 0.0), Arm(0, 0.0, 0.0), 0.0, 0.0, 0.0, 0.0, 0.0)
-    leader, here, gain = 0, math.inf, LEAST_GAIN + GAIN_OF_FEW / len(arms.pulls)
+    none = Region(-1, Arm(0, 0.0, 0.0), Arm(0, 0.0, 0.0), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    leader, here, gain = 0, math.inf, gain_for(len(arms.pulls))
     for i in range(len(arms.pulls)):
         book.rate[i] = 0.0
         book.centre[i], one, other = outlook(policy, arm_of(arms, i))
@@ -211,7 +263,7 @@ def find_region(policy: Any, left: int, arms: Statistics, book: Book) -> Region:
     rivals = 0.0
     for i in range(len(arms.pulls)):
         if i != leader:
-            note_rate(policy, region, i, arms, book)
+            book.rate[i], book.first[i], book.second[i] = rate_of(policy, arm_of(arms, i), region)
             rivals += book.rate[i]
             if rivals * gain > 1.0:
                 return none
@@ -221,14 +273,15 @@ def find_region(policy: Any, left: int, arms: Statistics, book: Book) -> Region:
 @helper
 def region_around(policy: Any, leader: int, arm: Arm, growth: float, deviations: float) -> Region:
     """A region in which the leader may grow by so much, and a share that its first part seldom exceeds there."""
-    move = 0.5 * math.sqrt(arm.variance) * growth + 1e-12 * abs(arm.mean)
+    half = max(0.5 * math.sqrt(arm.variance), 1e-12 * abs(arm.mean), 1e-150)
+    move = half * growth
     low = Arm(arm.pulls, arm.mean - move, arm.variance / (1.0 + growth))
     most = int(min((1.0 + LARGEST) * arm.pulls, 4e18))
     high = Arm(most, arm.mean + move, arm.variance * (1.0 + growth) + 1e-300)
     share = max(share_of(policy, Arm(arm.pulls, low.mean, high.variance), deviations),
                 share_of(policy, Arm(arm.pulls, high.mean, high.variance), deviations))
     rate, b, w = leader_bounds(policy, low, high, share)
-    return Region(leader, low, high, share, rate, b, w, growth)
+    return Region(leader, low, high, share, rate, b, w, growth, 1.0 / half, 1.0 / max(arm.variance, 1e-300))
 
 
 @helper
@@ -276,64 +329,48 @@ def chance(law: Any, location: float, concentration: float, edge: float, upper: 
     return law.loose(location, concentration, edge, upper)
 
 
-@kernel
-def note_rate(policy: Any, region: Region, i: int, arms: Statistics, book: Book) -> None:
-    """Write the rate of arm i, a rival, into the book."""
-    arm = arm_of(arms, i)
+@helper
+def rate_of(policy: Any, arm: Arm, region: Region) -> tuple[float, float, float]:
+    """The rate of a rival, and two numbers for its proposals."""
     laws = policy.draws(arm)
-    score = surface(policy, arm, laws)
-    book.rate[i], book.first[i], book.second[i] = rival_rate(laws[0], score, region.b, region.w, region.share)
+    return rival_rate(laws[0], surface(policy, arm, laws), region.b, region.w, region.share)
 
 
 @kernel
-def settle(policy: Any, region: Region, rivals: float, arms: Statistics, book: Book, rng: Any) -> int:
-    """The arm pulled in a round in which the leader's event, or some rival's, is a candidate."""
-    arm = arm_of(arms, region.leader)
+def above_share(policy: Any, region: Region, arm: Arm, rivals: float, arms: Statistics, rng: Any) -> int:
+    """The arm pulled if the leader's first part exceeds its share, in a round in which that is a candidate; else the
+    leader, or NOT_YET if a rival is a candidate too."""
     laws = policy.draws(arm)
     law, score = laws[0], surface(policy, arm, laws)
     location, concentration, _ = law.place()
     edge, upper = weak_point(score, location, region.share)
-    either = region.rate + rivals - region.rate * rivals
-    if rng.random() * either < region.rate:
-        above, x = rng.random() * region.rate < chance(law, location, concentration, edge, upper), 0.0
+    if rng.random() * region.rate < chance(law, location, concentration, edge, upper):
+        above, x = law.tilted(edge, upper, rng)
         if above:
-            above, x = law.tilted(edge, upper, rng)
-        if above:
-            return smallest(policy, region.leader, height(score, x) + score.b + score.w * rng.standard_normal(), arms, rng)
-        if rng.random() >= rivals:
-            return region.leader
-    i, share = 0, rng.random() * rivals - book.rate[0]
-    while share >= 0.0 and i < len(book.rate) - 1:
-        i += 1
-        share -= book.rate[i]
-    if book.rate[i] == 0.0:  # by rounding of the sum
-        return region.leader
-    other = arm_of(arms, i)
-    others = policy.draws(other)
-    theirs = surface(policy, other, others)
-    below, first, more = propose(
-        others[0], theirs, score.b, score.w, region.share, book.rate[i], book.first[i], book.second[i], rng
-    )
-    if not below or first + more >= usual(law, score, edge, upper, rng):
-        return region.leader
-    if len(arms.pulls) == 2:
-        return i
-    mine = first + more + normal_part(score, theirs, more, rng)
-    for j in range(len(arms.pulls)):
-        if j not in (i, region.leader) and score_of(policy, arm_of(arms, j), 0.0, 0, rng, 0) < mine:
-            return region.leader
-    return i
+            mine = height(score, x) + score.b + score.w * rng.standard_normal()
+            return smallest(policy, region.leader, mine, arms, rng)
+    return NOT_YET if rng.random() < rivals else region.leader
 
 
 @helper
-def usual(law: Any, score: Surface, edge: float, upper: bool, rng: Any) -> float:
-    """The first part of a score, given that its number is not beyond the edge."""
-    if score.q1 == 0.0 and score.q2 == 0.0:
-        return 0.0
-    x = drawn(law, rng)
-    while x > edge if upper else x < edge:
+def duel(
+    policy: Any, region: Region, arm: Arm, other: Arm, rate: float, first: float, second: float, rng: Any
+) -> tuple[bool, float]:
+    """Whether a rival that is a candidate has a smaller score than the leader, and its score."""
+    laws, others = policy.draws(arm), policy.draws(other)
+    score, theirs, law = surface(policy, arm, laws), surface(policy, other, others), laws[0]
+    below, own, more = propose(others[0], theirs, score.b, score.w, region.share, rate, first, second, rng)
+    if not below:
+        return False, 0.0
+    if score.q1 != 0.0 or score.q2 != 0.0:
+        edge, upper = weak_point(score, law.place()[0], region.share)
         x = drawn(law, rng)
-    return height(score, x)
+        while x > edge if upper else x < edge:
+            x = drawn(law, rng)
+        below = own + more < height(score, x)
+    else:
+        below = own + more < 0.0
+    return below, own + more + normal_part(score, theirs, more, rng)
 
 
 @helper
@@ -344,6 +381,15 @@ def normal_part(score: Surface, theirs: Surface, more: float, rng: Any) -> float
     total = score.w * score.w + theirs.w * theirs.w
     middle = score.b - score.w * score.w / total * (more - theirs.b + score.b)
     return middle + score.w * theirs.w / math.sqrt(total) * rng.standard_normal()
+
+
+@kernel
+def is_smallest(policy: Any, i: int, leader: int, score: float, arms: Statistics, rng: Any) -> bool:
+    """Whether the score of arm i, which is below the leader's, is below all others."""
+    for j in range(len(arms.pulls)):
+        if j not in (i, leader) and score_of(policy, arm_of(arms, j), 0.0, 0, rng, 0) < score:
+            return False
+    return True
 
 
 @kernel
