@@ -21,8 +21,9 @@ from prudent.engine.blocks import Sources
 from prudent.engine.comparing import FIRST_STEP, Floors, clearly_below, compare
 from prudent.engine.passage import make_stacks
 from prudent.engine.record import BAD_SCORE, FINE, HALTED, Record, clear, no_statistics, write_down
+from prudent.engine.regions import Book, make_book
 from prudent.engine.stacks import FIRST, MOST_BLOCKS, ROOM, SHORTEST, box_of, cut, pull, stage, take
-from prudent.engine.thinning import Book, Table, make_book, stride_drawn
+from prudent.engine.thinning import Table, stride_drawn
 from prudent.policies.base import Arm
 from prudent.policies.scoring import declares_draws, own_cost, score_of
 from prudent.policies.ties import arm_of, lowest

@@ -80,6 +80,32 @@ def take(pulls: Counts, mean: Array, variance: Array, ahead: Array, n_ahead: Cou
 
 
 @inlined
+def pull_new(
+    true_mean: Array,
+    true_variance: Array,
+    value: Array,
+    probability: Array,
+    atoms: Counts,
+    pulls: Counts,
+    mean: Array,
+    variance: Array,
+    i: int,
+    rng: Any,
+) -> None:
+    """A new reward of arm i, which has none on its stack, joins its statistics."""
+    if atoms[i] == 0:
+        reward = true_mean[i] + math.sqrt(true_variance[i]) * rng.standard_normal()
+    else:
+        share, j = rng.random(), 0
+        while j < atoms[i] - 1 and share >= probability[i, j]:
+            share -= probability[i, j]
+            j += 1
+        reward = value[i, j]
+    pulls[i] += 1
+    mean[i], variance[i] = include(pulls[i], mean[i], variance[i], reward)
+
+
+@inlined
 def pull(
     src: Sources,
     atoms: Counts,
@@ -97,16 +123,7 @@ def pull(
             cut(src, atoms, ahead, n_ahead, i, 1, rng)
         take(pulls, mean, variance, ahead, n_ahead, i)
     else:
-        if atoms[i] == 0:
-            reward = src.mean[i] + math.sqrt(src.variance[i]) * rng.standard_normal()
-        else:
-            share, j = rng.random(), 0
-            while j < atoms[i] - 1 and share >= src.probability[i, j]:
-                share -= src.probability[i, j]
-                j += 1
-            reward = src.value[i, j]
-        pulls[i] += 1
-        mean[i], variance[i] = include(pulls[i], mean[i], variance[i], reward)
+        pull_new(src.mean, src.variance, src.value, src.probability, atoms, pulls, mean, variance, i, rng)
 
 
 @inlined

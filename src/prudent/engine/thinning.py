@@ -19,31 +19,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from prudent.arrays import Array
+from prudent.arms.sampling import Laws
+from prudent.arrays import Array, Counts, Marks
 from prudent.compiled import helper, kernel
 from prudent.engine.blocks import Sources
-from prudent.engine.passage import Stacks
-from prudent.engine.record import Statistics
-from prudent.engine.stacks import MOST_BLOCKS, SHORTEST, box_of, cut, pull, stage, take
-from prudent.engine.surfaces import Surface, height, propose, rival_rate, surface, weak_point
+from prudent.engine.passage import Stacks, make_stacks
+from prudent.engine.record import BAD_SCORE, FINE, HALTED, Record, Statistics, clear, no_statistics, write_down
+from prudent.engine.regions import Book, Region, chance, find_region, gain_for, inside, make_book, rate_of, room_in
+from prudent.engine.stacks import FIRST, MOST_BLOCKS, ROOM, SHORTEST, box_of, cut, pull, pull_new, stage, take
+from prudent.engine.surfaces import Surface, height, propose, surface, weak_point
 from prudent.policies.base import Arm
 from prudent.policies.posteriors import drawn
 from prudent.policies.scoring import score_of
-from prudent.policies.tails import hazard, normal_tail
 from prudent.policies.ties import arm_of
 
-LEAST_GAIN, GAIN_OF_FEW = 4.0, 20.0
-"""Leaping pays if candidates are farther apart than so many rounds, and blocks longer: 4, and 20 over the number of
-arms, since rounds of few arms cost little one by one."""
-
-WASTE = 0.35
-"""The leader's room to move makes candidates e^WASTE times as many as they must be, and blocks longer."""
-
-NOT_YET = -2
+NOT_YET = -1
 """No arm is known to be pulled."""
-
-LARGEST = 2.0
-"""How many times the leader's pulls may multiply in a region."""
 
 
 class Table(NamedTuple):
@@ -54,56 +45,84 @@ class Table(NamedTuple):
     stacks: Stacks
 
 
-class Book(NamedTuple):
-    """Of each rival: its rate, two numbers that describe what it proposes, and its score with ordinary numbers."""
-
-    rate: Array
-    first: Array
-    second: Array
-    centre: Array
-
-
-class Region(NamedTuple):
-    """Statistics of the leader, from `low` to `high`, for which all rates hold.
-
-    There its first part exceeds `share` with a probability of `rate` at most, and its normal part has no larger mean or
-    standard deviation than b and w. `growth` is how much of its own pulls the leader may take at once.
-    """
-
-    leader: int
-    low: Arm
-    high: Arm
-    share: float
-    rate: float
-    b: float
-    w: float
-    growth: float
-    per_mean: float
-    per_variance: float
+@kernel
+def lead_drawn(
+    policy: Any, src: Sources, laws: Laws, best: int, rounds: Counts, record: Record, halt: Marks, rng: Any
+) -> int:
+    """Run a policy whose score has `draws`; arguments as for `step_scores`."""
+    n_runs, _, n_arms = record.pulls.shape
+    arms, stacks, book = no_statistics(n_arms), make_stacks(src, ROOM), make_book(n_arms)
+    table, scores = Table(src, arms, stacks), np.empty(n_arms)
+    for run in range(n_runs):
+        clear(arms)
+        stacks.n_ahead[:] = 0
+        t, pause = 0, FIRST * n_arms
+        for snapshot in range(len(rounds)):
+            while t < rounds[snapshot]:
+                if halt[0]:
+                    return HALTED
+                stretch = min(pause, rounds[snapshot] - t)
+                if not step_on(policy, stretch, table, scores, rng):
+                    return BAD_SCORE
+                t += stretch
+                made = stride_drawn(policy, rounds[snapshot] - t, table, book, rng)
+                # After a try that failed the next one comes later and later, or ties would cost double.
+                pause = min(2 * pause, max(128, t // 16)) if made == 0 else FIRST
+                t += made
+            write_down(record, run, snapshot, arms, laws, best, rng)
+    return FINE
 
 
 @kernel
-def make_book(n_arms: int) -> Book:
-    """An empty one."""
-    return Book(np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms))
+def step_on(policy: Any, count: int, table: Table, scores: Array, rng: Any) -> bool:
+    """Simulate `count` rounds one by one; whether all scores were numbers."""
+    src, arms, n_ahead = table.src, table.arms, table.stacks.n_ahead
+    pulls, mean, variance, atoms = arms.pulls, arms.mean, arms.variance, src.n_atoms
+    true_mean, true_variance, value, probability = src.mean, src.variance, src.value, src.probability
+    for _ in range(count):
+        pulled, least = 0, math.inf
+        for i in range(len(pulls)):
+            scores[i] = -math.inf
+            if pulls[i] > 0:
+                scores[i] = score_of(policy, Arm(pulls[i], mean[i], variance[i]), 0.0, 0, rng, 0)
+                if math.isnan(scores[i]):
+                    return False
+            if scores[i] < least:
+                pulled, least = i, scores[i]
+        if n_ahead[pulled] > 0:
+            pull_next(table, pulled, rng)
+        else:
+            pull_new(true_mean, true_variance, value, probability, atoms, pulls, mean, variance, pulled, rng)
+    return True
+
+
+@kernel
+def pull_next(table: Table, i: int, rng: Any) -> None:
+    """`pull`, out of line."""
+    src, arms, stacks = table
+    pull(src, src.n_atoms, arms.pulls, arms.mean, arms.variance, stacks.ahead, stacks.n_ahead, i, rng)
 
 
 @kernel
 def stride_drawn(policy: Any, left: int, table: Table, book: Book, rng: Any) -> int:
-    """The leader's rounds, block by block, and those of rivals between them; returns the number of rounds."""
+    """The leader's rounds, block by block, and those of rivals between them; returns the number of rounds.
+
+    A round that was a candidate and is the leader's all the same is `decided`: the next block begins with it.
+    """
     src, arms, ahead, n_ahead = table.src, table.arms, table.stacks.ahead, table.stacks.n_ahead
     pulls, mean, variance, atoms = arms.pulls, arms.mean, arms.variance, src.n_atoms
     rate, first, second = book.rate, book.first, book.second
-    made, decided, new, gain = 0, 0, True, gain_for(len(pulls))
+    made, decided, new = 0, 0, True
+    if left < SHORTEST:
+        return 0
     region = find_region(policy, left, arms, book)
     rivals = at_first = sum_of(rate)
-    total = hazard_of(rivals, region.rate)
     for _ in range(MOST_BLOCKS):
         leader = region.leader
         if leader < 0 or left - made < SHORTEST:
             break
         now = Arm(pulls[leader], mean[leader], variance[leader])
-        room = room_in(region, now)
+        room, total = room_in(region, now), -math.log1p(-rivals) - math.log1p(-region.rate) + 1e-300
         size = min(int(min(room * now.pulls, 2.0 / total)), left - made, region.high.pulls - now.pulls)
         if size < SHORTEST or room < 0.2 * region.growth or not 0.3 * at_first <= rivals <= 3.0 * at_first:
             if new:
@@ -113,7 +132,6 @@ def stride_drawn(policy: Any, left: int, table: Table, book: Book, rng: Any) -> 
                 made, decided = made + 1, 0
             region, new = find_region(policy, left - made, arms, book), True
             rivals = at_first = sum_of(rate)
-            total = hazard_of(rivals, region.rate)
             continue
         size, new = stage(src, atoms, ahead, n_ahead, leader, size, left - made, rng), False
         while size > 1:
@@ -134,11 +152,9 @@ def stride_drawn(policy: Any, left: int, table: Table, book: Book, rng: Any) -> 
             take(pulls, mean, variance, ahead, n_ahead, leader)
             made += safe
             now = Arm(pulls[leader], mean[leader], variance[leader])
-        winner = leader
+        winner = NOT_YET
         if region.rate > 0.0 and rng.random() * (region.rate + rivals - region.rate * rivals) < region.rate:
             winner = above_share(policy, region, now, rivals, arms, rng)
-        else:
-            winner = NOT_YET
         if winner == NOT_YET:
             i = picked(rate, rivals * rng.random())
             other, winner = Arm(pulls[i], mean[i], variance[i]), leader
@@ -147,23 +163,14 @@ def stride_drawn(policy: Any, left: int, table: Table, book: Book, rng: Any) -> 
                 winner = i
         if winner != leader:
             pull(src, atoms, pulls, mean, variance, ahead, n_ahead, winner, rng)
-            made, decided = made + 1, 0
-            rate[winner], first[winner], second[winner] = rate_of(
-                policy, Arm(pulls[winner], mean[winner], variance[winner]), region
-            )
+            made, decided, other = made + 1, 0, Arm(pulls[winner], mean[winner], variance[winner])
+            rate[winner], first[winner], second[winner] = rate_of(policy, other, region)
             rivals = sum_of(rate)
-            total = hazard_of(rivals, region.rate)
-            if rivals * gain > 1.0:
+            if rivals * gain_for(len(pulls)) > 1.0:
                 break
     if decided:
         pull(src, atoms, pulls, mean, variance, ahead, n_ahead, region.leader, rng)
     return made + decided
-
-
-@helper
-def gain_for(n_arms: int) -> float:
-    """How many rounds one by one take as long as a candidate."""
-    return LEAST_GAIN + GAIN_OF_FEW / n_arms
 
 
 @helper
@@ -176,12 +183,6 @@ def sum_of(rate: Array) -> float:
 
 
 @helper
-def hazard_of(rivals: float, leader: float) -> float:
-    """Minus the logarithm of the probability that a round has no candidate."""
-    return max(-math.log1p(-min(rivals, 0.999)) - math.log1p(-min(leader, 0.999)), 1e-300)
-
-
-@helper
 def picked(rate: Array, share: float) -> int:
     """The rival whose rate covers this share of the sum."""
     i = 0
@@ -191,149 +192,6 @@ def picked(rate: Array, share: float) -> int:
     while rate[i] == 0.0:  # by rounding of the sum
         i -= 1
     return i
-
-
-@helper
-def room_in(region: Region, now: Arm) -> float:
-    """How much of its pulls the leader may probably take at once within the region: in a block of u times them its mean
-    moves by about ½σu at most, and its variance by V̂u."""
-    low, high = region.low, region.high
-    room = min(high.mean - now.mean, now.mean - low.mean) * region.per_mean
-    room = min(room, min(high.variance - now.variance, now.variance - low.variance) * region.per_variance)
-    return 0.8 * min(room, region.growth)
-
-
-@helper
-def inside(low: Arm, high: Arm, region: Region) -> bool:
-    """Whether all statistics between `low` and `high` are in the region."""
-    if low.mean < region.low.mean or high.mean > region.high.mean or high.pulls > region.high.pulls:
-        return False
-    return low.variance >= region.low.variance and high.variance <= region.high.variance
-
-
-@helper
-def outlook(policy: Any, arm: Arm) -> tuple[float, float, float]:
-    """The score of numbers at their laws' locations, and what the standard deviation of each changes of it."""
-    laws = policy.draws(arm)
-    score = surface(policy, arm, laws)
-    location, _, deviation = laws[0].place()
-    return height(score, location) + score.b, abs(score.q1 + 2.0 * score.q2 * location) * deviation, score.w
-
-
-@kernel
-def find_region(policy: Any, left: int, arms: Statistics, book: Book) -> Region:
-    """The leader and where it may move, with the rivals' rates in the book; no leader, −1, if it does not pay.
-
-    In a larger region blocks are longer, and the rivals' rates are e times as large for every 1/slope that the leader's
-    score may rise.
-    """
-    none = Region(-1, Arm(0, 0.0, 0.0), Arm(0, 0.0, 0.0), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    leader, here, gain = 0, math.inf, gain_for(len(arms.pulls))
-    for i in range(len(arms.pulls)):
-        book.rate[i] = 0.0
-        book.centre[i], one, other = outlook(policy, arm_of(arms, i))
-        book.first[i] = one * one + other * other
-        if book.centre[i] < here:
-            leader, here = i, book.centre[i]
-    arm = arm_of(arms, leader)
-    if arm.pulls < SHORTEST:
-        return none
-    _, one, other = outlook(policy, arm)
-    total, slope, nearest = 0.0, 0.0, math.inf
-    for i in range(len(arms.pulls)):
-        if i != leader:
-            gap, width = book.centre[i] - here, math.sqrt(book.first[i] + other * other)
-            nearest = min(nearest, gap)
-            if gap < 37.0 * width:
-                total += normal_tail(gap / width)
-                slope += normal_tail(gap / width) * hazard(gap / width) / width
-    if not 0.0 < nearest < math.inf or total * gain > 1.0:
-        return none
-    slope = slope / total if total > 0.0 else 60.0 / nearest
-    deviations = math.sqrt(-2.0 * math.log(0.1 * max(total, 0.1 / left)))
-    # In a block of u times its pulls the mean moves by about ½σu at most, and the variance by V̂u.
-    swing, step = 0.0, 0.05 * math.sqrt(arm.variance)
-    for move in (-step, step):
-        swing = max(swing, 10.0 * (outlook(policy, Arm(arm.pulls, arm.mean + move, 1.1 * arm.variance))[0] - here))
-    room = min(max(WASTE / slope, 0.3 * deviations * one), 0.5 * nearest)
-    growth = min(room / swing, LARGEST) if swing > 0.0 else LARGEST
-    if growth * arm.pulls < gain:
-        return none
-    region = region_around(policy, leader, arm, growth, deviations)
-    rivals = 0.0
-    for i in range(len(arms.pulls)):
-        if i != leader:
-            book.rate[i], book.first[i], book.second[i] = rate_of(policy, arm_of(arms, i), region)
-            rivals += book.rate[i]
-            if rivals * gain > 1.0:
-                return none
-    return region if region.rate * gain <= 1.0 else none
-
-
-@helper
-def region_around(policy: Any, leader: int, arm: Arm, growth: float, deviations: float) -> Region:
-    """A region in which the leader may grow by so much, and a share that its first part seldom exceeds there."""
-    half = max(0.5 * math.sqrt(arm.variance), 1e-12 * abs(arm.mean), 1e-150)
-    move = half * growth
-    low = Arm(arm.pulls, arm.mean - move, arm.variance / (1.0 + growth))
-    most = int(min((1.0 + LARGEST) * arm.pulls, 4e18))
-    high = Arm(most, arm.mean + move, arm.variance * (1.0 + growth) + 1e-300)
-    share = max(share_of(policy, Arm(arm.pulls, low.mean, high.variance), deviations),
-                share_of(policy, Arm(arm.pulls, high.mean, high.variance), deviations))
-    rate, b, w = leader_bounds(policy, low, high, share)
-    return Region(leader, low, high, share, rate, b, w, growth, 1.0 / half, 1.0 / max(arm.variance, 1e-300))
-
-
-@helper
-def share_of(policy: Any, arm: Arm, deviations: float) -> float:
-    """The first part of a score so many standard deviations above the ordinary; 0 if there is none."""
-    laws = policy.draws(arm)
-    score = surface(policy, arm, laws)
-    location, _, deviation = laws[0].place()
-    return height(score, location) + deviations * abs(score.q1 + 2.0 * score.q2 * location) * deviation
-
-
-@helper
-def leader_bounds(policy: Any, low: Arm, high: Arm, share: float) -> tuple[float, float, float]:
-    """For all statistics between those of `low` and `high`: a bound on the probability that the first part of the score
-    exceeds `share`, and on mean and standard deviation of the normal part.
-
-    Locations, concentrations and edges are monotone in each statistic, so their extremes are at corners.
-    """
-    laws = policy.draws(low)
-    score = surface(policy, low, laws)
-    location, concentration, _ = laws[0].place()
-    edge, upper = weak_point(score, location, share)
-    b, w, sure = score.b, score.w, False
-    for pulls in (low.pulls, high.pulls):
-        for mean in (low.mean, high.mean):
-            for variance in (low.variance, high.variance):
-                arm = Arm(pulls, mean, variance)
-                laws = policy.draws(arm)
-                score = surface(policy, arm, laws)
-                there, dense, _ = laws[0].place()
-                x, above = weak_point(score, there, share)
-                sure = sure or above != upper
-                location = max(location, there) if upper else min(location, there)
-                edge = min(edge, x) if upper else max(edge, x)
-                concentration = min(concentration, dense)
-                b, w = max(b, score.b), max(w, score.w)
-    return 1.0 if sure else chance(laws[0], location, concentration, edge, upper), b, w
-
-
-@helper
-def chance(law: Any, location: float, concentration: float, edge: float, upper: bool) -> float:
-    """`loose`, 0 for an edge that no number passes."""
-    if math.isinf(edge):
-        return 0.0 if upper == (edge > 0.0) else 1.0
-    return law.loose(location, concentration, edge, upper)
-
-
-@helper
-def rate_of(policy: Any, arm: Arm, region: Region) -> tuple[float, float, float]:
-    """The rate of a rival, and two numbers for its proposals."""
-    laws = policy.draws(arm)
-    return rival_rate(laws[0], surface(policy, arm, laws), region.b, region.w, region.share)
 
 
 @kernel
