@@ -8,13 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from prudent.engine.record import Statistics
+from prudent.engine.regions import find_region, leader_bounds, make_book, outlook
 from prudent.engine.stacks import box_of
 from prudent.engine.surfaces import Surface, height, propose, rival_rate, roots, weak_point
-from prudent.engine.thinning import leader_rates, level_above
+from prudent.engine.thinning import settle
 from prudent.policies.base import Arm, Setting
 from prudent.policies.base import policies as registry
 from prudent.policies.binding import bind
 from prudent.policies.posteriors import Beta, InverseGamma, Normal, beta, inverse_gamma, normal
+from prudent.policies.scoring import score_of
 from prudent.risk.mean_variance import MeanVariance
 
 DRAWS = 4_000
@@ -77,9 +80,9 @@ def test_a_nearer_location_and_less_concentration_are_worse(law, upper):
         assert known[0] >= law.loose(location, concentration, edge, upper)
 
 
-@given(st.floats(-3, 3), st.floats(-3, 3), st.floats(-3, -0.01), st.floats(-3, 3), st.floats(-4, 4))
-def test_numbers_that_do_not_fail_keep_a_parabola_below(q0, q1, q2, level, location):
-    score = Surface(q0, q1, q2, 0.0, 0.0)
+@given(st.floats(-3, 3), st.floats(-3, -0.01), st.floats(-3, 3), st.floats(-4, 4))
+def test_numbers_that_do_not_fail_keep_a_parabola_below(q1, q2, level, location):
+    score = Surface(q1, q2, 0.0, 0.0)
     edge, upper = weak_point(score, location, level)
     low, high = roots(score, level)
     for x in (edge - 1.0, edge + 1.0, location):
@@ -89,22 +92,24 @@ def test_numbers_that_do_not_fail_keep_a_parabola_below(q0, q1, q2, level, locat
             assert height(score, x) <= level + 1e-6
 
 
-@pytest.mark.parametrize("rho", [0.05, 1.0, 20.0])
-def test_two_numbers_below_a_level(rho):
-    """The rate of X = A/γ + B below c, of which propose accepts the right share with the right law."""
-    law, mean, sd = inverse_gamma(20.5, 9.0), 0.4, 0.15
-    score = Surface(0.0, 1.0, 0.0, -rho * mean, rho * sd)
-    rng = np.random.default_rng(3)
-    plain = 9.0 / rng.standard_gamma(20.5, 400_000) + rng.normal(-rho * mean, rho * sd, 400_000)
-    level = float(np.quantile(plain, 0.01))
-    rate, at, tilt = rival_rate(law, score, level)
-    made = [propose(law, score, level, at, tilt, rng) for _ in range(DRAWS)]
-    scores = np.array([x for accepted, x in made if accepted])
-    assert (scores < level).all()
-    error = 6.0 * math.sqrt(0.01 * 0.99 / len(plain) + rate**2 / DRAWS)
-    assert abs(rate * len(scores) / DRAWS - 0.01) < error
-    assert 0.01 - error < rate < 0.05
-    assert stats.ks_2samp(scores, plain[plain < level]).pvalue > FALSE_ALARM
+@pytest.mark.parametrize("rho", [0.02, 1.0, 20.0])
+@pytest.mark.parametrize(("lower", "narrower"), [(0.0, 1.0), (0.05, 0.3), (0.0, 0.0)])
+def test_two_numbers_below_a_leader(rho, lower, narrower):
+    """The rate of A/γ + Y − Y′ below a share, for the largest mean and deviation of Y′; for smaller ones as well
+    `propose` accepts the right proportion of it, with the right law."""
+    law, w, rng = inverse_gamma(20.5, 9.0), 0.3 * rho * 0.15, np.random.default_rng(3)
+    score = Surface(1.0, 0.0, -rho * 0.4, rho * 0.15)
+    sums = 9.0 / rng.standard_gamma(20.5, 400_000) + score.b
+    share = float(np.quantile(sums + rng.normal(0.0, math.hypot(score.w, w), len(sums)), 0.01))
+    rate, at, tilt = rival_rate(law, score, 0.0, w, share)
+    made = [propose(law, score, -lower, narrower * w, share, rate, at, tilt, rng) for _ in range(DRAWS)]
+    scores = np.array([first + more for accepted, first, more in made if accepted])
+    plain = sums + lower + rng.normal(0.0, math.hypot(score.w, narrower * w), len(sums))
+    assert (scores < share).all()
+    error = 6.0 * math.sqrt(0.01 / len(plain) + rate**2 / DRAWS)
+    assert abs(rate * len(scores) / DRAWS - (plain < share).mean()) < error
+    assert 0.01 - error < rate < 0.1
+    assert stats.ks_2samp(scores, plain[plain < share]).pvalue > FALSE_ALARM
 
 
 @pytest.mark.parametrize("spec", ["thompson", "mts", "vts", "mvts", "mvts(rho=0)", "bernoulli-mvts(rho=0.3)"])
@@ -118,8 +123,37 @@ def test_the_leader_s_rates_hold_in_every_round_of_a_block(spec):
         arms = [Arm(len(x), float(x.mean()), float(x.var())) for x in seen]
         rows = np.array([[[20.0, block.mean(), 20.0 * block.var()]]])
         low, high = box_of.py_func(arms[0], rows, np.ones(1, np.int64), 0, 0)
-        at, share = level_above(ready, arms[0], 0.1 * case)
-        bounds = leader_rates(ready, low, high, at, share)
+        _, first, deviation, _ = outlook(ready, arms[0])
+        share = first + 0.1 * case * deviation
+        bounds = leader_bounds(ready, low, high, share)
         for arm in arms:
-            rates = leader_rates(ready, arm, arm, at, share)
-            assert all(one <= most * (1 + 1e-9) for one, most in zip(rates, bounds, strict=True))
+            found = leader_bounds(ready, arm, arm, share)
+            assert all(one <= most + 1e-9 * abs(most) for one, most in zip(found, bounds, strict=True))
+
+
+ROUNDS = 20_000
+
+
+@pytest.mark.parametrize("spec", ["thompson", "mts", "vts", "mvts(rho=0.4)", "bernoulli-thompson", "bernoulli-mvts"])
+def test_a_round_has_the_law_of_its_scores(spec):
+    """The rates are those of a region, the leader stands elsewhere in it, and arms win as often as by their scores."""
+    ready, rng = bind(registry.parse(spec), Setting(3, MeanVariance(1.0), 100)), np.random.default_rng(20)
+    book, count, region = make_book.py_func(3), 5, None
+    while region is None or region.leader < 0:  # with as few pulls of rivals as possible: then they win often
+        count = count + 1 + count // 8
+        known = Statistics(np.array([200, count, count - 2]), np.array([0.9, 0.5, 0.55]), np.array([0.08, 0.3, 0.2]))
+        region = find_region.py_func(ready, 10**5, known, book)
+    now = Arm(250, 0.4 * region.low.mean + 0.6 * 0.9, 0.5 * (max(region.low.variance, 0.06) + 0.08))
+    pulls, mean, variance = (np.append(one, rest[1:]) for one, rest in zip(now, known, strict=True))
+    arms, rivals = Statistics(pulls, mean, variance), float(book.rate.sum())
+    assert region.leader == 0
+    assert region.rate > 0.0 or spec in ("thompson", "mts")
+    candidate = rng.random(ROUNDS) < region.rate + rivals - region.rate * rivals
+    facts = (ready, region, now, rivals, arms, *arms, book.rate, book.first, book.second)
+    winners = np.array([settle.py_func(*facts, rng) if each else 0 for each in candidate])
+    each_arm = [Arm(*each) for each in zip(*arms, strict=True)]
+    plain = np.argmin([[score_of(ready, arm, 0.0, 0, rng, None) for arm in each_arm] for _ in range(ROUNDS)], axis=1)
+    for i in (1, 2):
+        wins = [int((winners == i).sum()), int((plain == i).sum())]
+        assert sum(wins) > 100
+        assert stats.binomtest(wins[0], sum(wins)).pvalue > FALSE_ALARM

@@ -287,7 +287,7 @@ BROKEN_POLICIES = {
     "too few draws": (TwoPlease(), "draws must return a tuple of 2 laws, .*; write return"),
     "curved": (Curved(), "score of Arm.* for numbers drawn at equal distances, .*; a score of other powers takes rng"),
     "rises": (Rises(), "score of Arm.* at t=.* but must not rise; leave score_bound out"),
-    "wavy": (Wavy(), "a score of Arm.* reaches .* with probability .*; the laws must move one way"),
+    "wavy": (Wavy(), "a score of Arm.* has .* but from .* the corners have .*; the laws must move one way"),
     "nobody": (Nobody(), "phase chose no arm at t=1; mark at least one"),
     "never": (Never(), "was done without costs to choose by"),
     "half": (Half(), "phase must return a whole number of repetitions, not 1.5"),

@@ -1,7 +1,7 @@
 """Where a leader may move while all rates hold, for scores with draws (prudent.engine.thinning).
 
-Guesses here affect only the time of a run: which arm leads, how large its region is, and how much of its score the first
-number may make.
+Guesses here affect only the time of a run: which arm leads, how large its region is, and how much of its score the
+first number may make.
 """
 
 import math
@@ -25,12 +25,15 @@ arms, since rounds of few arms cost little one by one."""
 WASTE = 0.35
 """The leader's room to move makes candidates about e^WASTE times as many as they must be, and blocks longer."""
 
+TRIES = 8
+"""So many smaller regions are tried where a guess was too large."""
+
 LARGEST = 2.0
 """The leader's pulls may grow by this multiple of them within a region."""
 
 
 class Book(NamedTuple):
-    """Of each rival: its rate and two numbers that describe its proposals; of each arm its score with ordinary numbers."""
+    """Of each rival its rate and two numbers that describe its proposals, of each arm its score with usual numbers."""
 
     rate: Array
     first: Array
@@ -88,8 +91,8 @@ def inside(low: Arm, high: Arm, region: Region) -> bool:
 
 @helper
 def outlook(policy: Any, arm: Arm) -> tuple[float, float, float, float]:
-    """The score of numbers at their laws' locations, the first part of it, and what the standard deviations of the first
-    number and of the normal part change of it."""
+    """The score of numbers at their laws' locations, the first part of it, and what the standard deviations of the
+    first number and of the normal part change of it."""
     laws = policy.draws(arm)
     score = surface(policy, arm, laws)
     location, _, deviation = laws[0].place()
@@ -109,16 +112,16 @@ def find_region(policy: Any, left: int, arms: Statistics, book: Book) -> Region:
     for i in range(len(arms.pulls)):
         arm = arm_of(arms, i)
         book.centre[i], _, one, other = outlook(policy, arm)
-        book.rate[i], book.first[i] = 0.0, one * one + other * other
+        book.rate[i], book.first[i], book.second[i] = 0.0, one, other
         scale = max(scale, arm.variance + arm.mean * arm.mean)
         if book.centre[i] < here:
             leader, here = i, book.centre[i]
-    arm = arm_of(arms, leader)
-    _, _, one, other = outlook(policy, arm)
+    arm, one, other = arm_of(arms, leader), book.first[leader], book.second[leader]
     total, slope, nearest = 0.0, 0.0, math.inf
     for i in range(len(arms.pulls)):
         if i != leader:
-            gap, width = book.centre[i] - here, math.sqrt(book.first[i] + other * other)
+            gap = book.centre[i] - here
+            width = math.sqrt(book.first[i] * book.first[i] + book.second[i] * book.second[i] + other * other)
             nearest = min(nearest, gap)
             if gap < 37.0 * width:
                 total += normal_tail(gap / width)
@@ -126,25 +129,33 @@ def find_region(policy: Any, left: int, arms: Statistics, book: Book) -> Region:
     if arm.pulls < SHORTEST or not 0.0 < nearest < math.inf:
         return none
     slope = slope / total if total > 0.0 else 60.0 / nearest
+    # The share lies so far above the leader's usual first part that rivals are candidates more often than the leader.
     deviations = math.sqrt(-2.0 * math.log(0.1 * max(min(total, 1.0), 0.1 / left)))
-    room = min(max(WASTE / slope, 0.3 * deviations * one), 0.5 * nearest)
-    region = region_around(policy, leader, arm, scale, room, deviations)
-    if region.growth * arm.pulls < gain or region.rate * gain > 1.0:
-        return none
-    rivals = 0.0
-    for i in range(len(arms.pulls)):
-        if i != leader:
-            book.rate[i], book.first[i], book.second[i] = rate_of(policy, arm_of(arms, i), region)
-            rivals += book.rate[i]
-            if rivals * gain > 1.0:
-                return none
-    return region
+    deviations = min(deviations, 0.4 * nearest / (one + 1e-300))
+    most, least = 0.6 * nearest - deviations * one, max(WASTE / slope, 0.3 * deviations * one)
+    # Where candidates are rarer than the leader's doublings, more of them cost nothing.
+    spare, rivals = -math.log(5.0 * total * arm.pulls + 1e-300) / slope - deviations * one, 0.0
+    room = min(max(least, spare), most)
+    for _ in range(TRIES):
+        region = region_around(policy, leader, arm, here, scale, room, deviations)
+        if region.growth * arm.pulls < gain or region.rate * gain > 1.0:
+            return none
+        rivals = 0.0
+        for i in range(len(arms.pulls)):
+            if i != leader:
+                book.rate[i], book.first[i], book.second[i] = rate_of(policy, arm_of(arms, i), region)
+                rivals += book.rate[i]
+        if room <= least or rivals * region.growth * arm.pulls < 2.0:
+            return region if rivals * gain <= 1.0 else none
+        room = max(0.3 * room, least)
+    return none
 
 
 @helper
-def region_around(policy: Any, leader: int, arm: Arm, scale: float, room: float, deviations: float) -> Region:
+def region_around(
+    policy: Any, leader: int, arm: Arm, here: float, scale: float, room: float, deviations: float
+) -> Region:
     """A region in which the leader's score rises by about `room` at most; statistics that do not matter are free."""
-    here = outlook(policy, arm)[0]
     step = 0.1 * math.sqrt(max(arm.variance, 1e-6 * scale)) + 1e-150
     square = step * step
     by_mean, by_variance = 0.0, abs(outlook(policy, Arm(arm.pulls, arm.mean, arm.variance + square))[0] - here) / square
@@ -176,10 +187,9 @@ def leader_bounds(policy: Any, low: Arm, high: Arm, share: float) -> tuple[float
     Locations, concentrations and edges are monotone in each statistic, so their extremes are at corners.
     """
     laws = policy.draws(low)
-    score = surface(policy, low, laws)
     location, concentration, _ = laws[0].place()
-    edge, upper = weak_point(score, location, share)
-    b, w, sure = score.b, score.w, False
+    edge, upper = weak_point(surface(policy, low, laws), location, share)
+    b, w, sure = -math.inf, 0.0, False
     for pulls in (low.pulls, high.pulls):
         for mean in (low.mean, high.mean):
             for variance in (low.variance, high.variance):

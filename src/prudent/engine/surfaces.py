@@ -1,17 +1,17 @@
 """Scores as functions of the numbers drawn: which numbers take a rival below a leader, and how likely they are.
 
-A score is q₁x + q₂x² + Y: x the first number drawn, and Y ~ N(b, w²) what follows a normal law, with q₁ = q₂ = 0 if that
-is all, and w = 0 if nothing is. Let a leader's first part q₁x + q₂x² be a at most. Then a rival can be below it only if
-its own first part and the difference of the two normal parts, N(b − b′, w² + w′²), add up to less than a.
+A score is q₁x + q₂x² + Y: x the first number drawn, and Y ~ N(b, w²) what follows a normal law, with q₁ = q₂ = 0 if
+that is all, and w = 0 if nothing does. Let a leader's first part q₁x + q₂x² be a at most. Then a rival can be below it
+only if its own first part and the difference of the two normal parts, N(b − b′, w² + w′²), add up to less than a.
 
 With both parts, and x = A/γ, γ ~ Gamma(α): given γ the probability is the normal tail of ζ(γ) = (q₁A/γ + b − b′ − a)/s,
-s² = w² + w′². By the tangents at γ₀ of A/γ, which is convex, and of the tail's logarithm, which is concave, it is at most
-tail(ζ₀) e^{λ(γ−γ₀)} with λ = hazard(ζ₀) q₁A/(γ₀² s). The moment generating function of γ gives the rate
-tail(ζ₀) e^{−λγ₀} (1−λ)^{−α}, and Gamma(α)/(1−λ) proposes. Any γ₀ with λ < 1 will do, γ₀(1−λ) = α is best. Two edges, one
-for each number, would fail up to thousands of times as often.
+s² = w² + w′². By the tangents at γ₀ of A/γ, which is convex, and of the tail's logarithm, which is concave, it is at
+most tail(ζ₀) e^{λ(γ−γ₀)} with λ = hazard(ζ₀) q₁A/(γ₀² s). The moment generating function of γ gives the rate
+tail(ζ₀) e^{−λγ₀} (1−λ)^{−α}, and Gamma(α)/(1−λ) proposes. Any γ₀ with λ < 1 will do, γ₀(1−λ) = α is best. Two edges,
+one for each number, would fail up to thousands of times as often.
 
-A rate for the largest b′ and w′ holds for smaller ones. Where ζ ≥ 0 the tail only falls. Where ζ < 0 it is at most 1, and
-there the tangent is at least tail(ζ₀) e^{ζ₀ hazard(ζ₀)}; where this is below 1, the rate is divided by it.
+A rate for the largest b′ and w′ holds for smaller ones. Where ζ ≥ 0 the tail only falls. Where ζ < 0 it is at most 1,
+and there the tangent is at least tail(ζ₀) e^{ζ₀ hazard(ζ₀)}; where this is below 1, the rate is divided by it.
 """
 
 import math
@@ -112,7 +112,7 @@ def weak_point(score: Surface, location: float, share: float) -> tuple[float, bo
 def rival_rate(law: Any, score: Surface, b: float, w: float, share: float) -> tuple[float, float, float]:
     """A bound on the probability that a rival is below a leader whose first part is `share` at most, and whose normal
     part is N(b, w²), or has a smaller mean or standard deviation; and two numbers for `propose`."""
-    gap, deviation = score.b - b - share, math.hypot(score.w, w)
+    gap, deviation = score.b - b - share, math.sqrt(score.w * score.w + w * w)
     if deviation == 0.0:
         return _rate_of_one(law, score, -gap)
     if score.q1 == 0.0:
@@ -180,9 +180,9 @@ def _rate_of_two(law: Any, q1: float, gap: float, w: float) -> tuple[float, floa
 def propose(
     law: Any, score: Surface, b: float, w: float, share: float, rate: float, first: float, second: float, rng: Any
 ) -> tuple[bool, float, float]:
-    """Whether a candidate of that rate is below a leader at `share`, whose normal part is N(b, w²), as far as numbers of
-    its own tell; its first part, and by how much its normal part exceeds the leader's."""
-    gap, deviation = score.b - b - share, math.hypot(score.w, w)
+    """Whether a candidate of that rate is below a leader of which the first part is `share`, the normal part N(b, w²);
+    the candidate's first part, and by how much its normal part exceeds the leader's."""
+    gap, deviation = score.b - b - share, math.sqrt(score.w * score.w + w * w)
     if deviation == 0.0:
         below, above = tail_of(law, first, False), tail_of(law, second, True)
         upper = rng.random() * (below + above) >= below

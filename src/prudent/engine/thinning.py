@@ -1,16 +1,16 @@
 """Leaping behind a leader for scores with draws, by thinning.
 
-A rate bounds the probability of an event in every round of a block. So the rounds in which the event comes into question,
-the candidates, are known from one geometric variable, and all others are the leader's. In a candidate round the event
-happens with its probability over its rate.
+A rate bounds the probability of an event in every round of a block. So the rounds in which the event comes into
+question, the candidates, are known from one geometric variable, and all others are the leader's. In a candidate round
+the event happens with its probability over its rate.
 
-There are two kinds of events. Of the leader: the first number drawn takes its part of the score above a share of it. Of
-each rival: its score is below the leader's, if the leader's first part is that share. Where neither happens, the leader
-is pulled. A round has one rival as its candidate at most, and that rival is pulled if its score is the smallest of all.
-As only one arm can have that, these events exclude each other, and the probabilities of candidates may be added.
+There are two kinds of events. Of the leader: the first number drawn makes its part of the score larger than a share. Of
+each rival: its score would be below the leader's if the leader's first part were that share. Where neither happens, the
+leader is pulled. A round has one rival as its candidate at most, which is pulled if its score is the smallest of all.
+As only one arm can have that, these events exclude each other, and their probabilities may be added.
 
-Why this is exact: given all rewards, the numbers drawn are independent across rounds and arms. The leader, the share, the
-block and the rates follow from the past and from the blocks' totals, never from numbers to be drawn. Candidates are
+Why this is exact: given all rewards, the numbers drawn are independent across rounds and arms. The leader, the share,
+the block and the rates follow from the past and from the blocks' totals, never from numbers to be drawn. Candidates are
 independent, so nothing is known of the rounds after a block without one (docs: leaping).
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from prudent.arms.sampling import Laws
 from prudent.arrays import Array, Counts, Marks
-from prudent.compiled import helper, kernel
+from prudent.compiled import helper, inlined, kernel
 from prudent.engine.blocks import Sources
 from prudent.engine.passage import Stacks, make_stacks
 from prudent.engine.record import BAD_SCORE, FINE, HALTED, Record, Statistics, clear, no_statistics, write_down
@@ -117,12 +117,13 @@ def stride_drawn(policy: Any, left: int, table: Table, book: Book, rng: Any) -> 
         return 0
     region = find_region(policy, left, arms, book)
     rivals = at_first = sum_of(rate)
+    total = hazard_of(rivals, region.rate)
     for _ in range(MOST_BLOCKS):
         leader = region.leader
         if leader < 0 or left - made < SHORTEST:
             break
         now = Arm(pulls[leader], mean[leader], variance[leader])
-        room, total = room_in(region, now), -math.log1p(-rivals) - math.log1p(-region.rate) + 1e-300
+        room = room_in(region, now)
         size = min(int(min(room * now.pulls, 2.0 / total)), left - made, region.high.pulls - now.pulls)
         if size < SHORTEST or room < 0.2 * region.growth or not 0.3 * at_first <= rivals <= 3.0 * at_first:
             if new:
@@ -132,6 +133,7 @@ def stride_drawn(policy: Any, left: int, table: Table, book: Book, rng: Any) -> 
                 made, decided = made + 1, 0
             region, new = find_region(policy, left - made, arms, book), True
             rivals = at_first = sum_of(rate)
+            total = hazard_of(rivals, region.rate)
             continue
         size, new = stage(src, atoms, ahead, n_ahead, leader, size, left - made, rng), False
         while size > 1:
@@ -152,20 +154,13 @@ def stride_drawn(policy: Any, left: int, table: Table, book: Book, rng: Any) -> 
             take(pulls, mean, variance, ahead, n_ahead, leader)
             made += safe
             now = Arm(pulls[leader], mean[leader], variance[leader])
-        winner = NOT_YET
-        if region.rate > 0.0 and rng.random() * (region.rate + rivals - region.rate * rivals) < region.rate:
-            winner = above_share(policy, region, now, rivals, arms, rng)
-        if winner == NOT_YET:
-            i = picked(rate, rivals * rng.random())
-            other, winner = Arm(pulls[i], mean[i], variance[i]), leader
-            below, score = duel(policy, region, now, other, rate[i], first[i], second[i], rng)
-            if below and (len(pulls) == 2 or is_smallest(policy, i, leader, score, arms, rng)):
-                winner = i
+        winner = settle(policy, region, now, rivals, arms, pulls, mean, variance, rate, first, second, rng)
         if winner != leader:
             pull(src, atoms, pulls, mean, variance, ahead, n_ahead, winner, rng)
             made, decided, other = made + 1, 0, Arm(pulls[winner], mean[winner], variance[winner])
             rate[winner], first[winner], second[winner] = rate_of(policy, other, region)
             rivals = sum_of(rate)
+            total = hazard_of(rivals, region.rate)
             if rivals * gain_for(len(pulls)) > 1.0:
                 break
     if decided:
@@ -183,6 +178,12 @@ def sum_of(rate: Array) -> float:
 
 
 @helper
+def hazard_of(rivals: float, leader: float) -> float:
+    """Minus the logarithm of the probability that a round has no candidate, and never 0."""
+    return -math.log1p(-min(rivals, 0.5)) - math.log1p(-min(leader, 0.5)) + 1e-300
+
+
+@helper
 def picked(rate: Array, share: float) -> int:
     """The rival whose rate covers this share of the sum."""
     i = 0
@@ -192,6 +193,34 @@ def picked(rate: Array, share: float) -> int:
     while rate[i] == 0.0:  # by rounding of the sum
         i -= 1
     return i
+
+
+@inlined
+def settle(
+    policy: Any,
+    region: Region,
+    now: Arm,
+    rivals: float,
+    arms: Statistics,
+    pulls: Counts,
+    mean: Array,
+    variance: Array,
+    rate: Array,
+    first: Array,
+    second: Array,
+    rng: Any,
+) -> int:
+    """The arm pulled in a round with a candidate; in line, and with arrays by name, as in prudent.engine.stacks."""
+    winner = NOT_YET
+    if region.rate > 0.0 and rng.random() * (region.rate + rivals - region.rate * rivals) < region.rate:
+        winner = above_share(policy, region, now, rivals, arms, rng)
+    if winner == NOT_YET:
+        i = picked(rate, rivals * rng.random())
+        other, winner = Arm(pulls[i], mean[i], variance[i]), region.leader
+        below, score = duel(policy, region, now, other, rate[i], first[i], second[i], rng)
+        if below and (len(pulls) == 2 or is_smallest(policy, i, region.leader, score, arms, rng)):
+            winner = i
+    return winner
 
 
 @kernel

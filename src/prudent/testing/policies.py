@@ -15,8 +15,8 @@ from prudent.arms.base import encode
 from prudent.arrays import Array
 from prudent.compiled import kernel
 from prudent.engine.record import COMPLAINTS, FINE, Record, Statistics
+from prudent.engine.regions import leader_bounds, outlook
 from prudent.engine.simulation import stepper
-from prudent.engine.thinning import leader_rates, level_above
 from prudent.identification import DELTA
 from prudent.identification.kernel import Found, search
 from prudent.learners import Learner, is_learner
@@ -272,10 +272,12 @@ def _check_rates(name: str, ready: Any, points: list[tuple[Arm, int]]) -> None:
     """What is drawn must be bounded by the laws at the corners of a box of statistics: leaping relies on it."""
     rng = np.random.default_rng(SEED)
     for low, high, arm, _ in _boxes(points, rng):
-        at, share = level_above(ready, arm, 2.0 * rng.random())
-        inside, bounds = leader_rates(ready, arm, arm, at, share), leader_rates(ready, low, high, at, share)
-        rule = f"a score of {arm} reaches {at:g} with probability {inside}, but for {low} to {high} it is {bounds}"
-        fits = all(one <= most * (1.0 + 1e-9) for one, most in zip(inside, bounds, strict=True))
+        _, first, deviation, _ = outlook(ready, arm)
+        share = first + 2.0 * rng.random() * deviation
+        inside, bounds = leader_bounds(ready, arm, arm, share), leader_bounds(ready, low, high, share)
+        what = f"how often its first number takes its part above {share:g}, mean and deviation of its normal part"
+        rule = f"a score of {arm} has {inside} ({what}), but from {low} to {high} the corners have {bounds} at most"
+        fits = all(one <= most + 1e-9 * abs(most) for one, most in zip(inside, bounds, strict=True))
         require(fits, name, rule, "the laws must move one way with each of pulls, mean and variance")
 
 
