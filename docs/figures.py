@@ -95,22 +95,26 @@ def blocks_figure() -> None:
 
 
 def leader_figure() -> None:
-    """Scores drawn by Thompson sampling in rounds behind a leader: only those beyond the level matter."""
-    rng, rounds = np.random.default_rng(5), np.arange(1_000, 1_400)
-    leader, rival, level = rng.normal(-1.0, 1 / np.sqrt(rounds)), rng.normal(-0.5, 1 / np.sqrt(24), len(rounds)), -0.9
-    failed = rival < level
+    """How far a rival's scores lie from the leader's under Thompson sampling: only candidates are drawn."""
+    rng, rounds, bound = np.random.default_rng(5), np.arange(1_000, 1_400), 0.03
+    apart = rng.normal(0.5, np.sqrt(1 / rounds + 1 / 24))
+    candidate, won = apart < bound, apart < 0.0
     figure = Figure(figsize=(9.0, 3.4))
     ax = figure.subplots()
-    edges = [rounds[0], *rounds[failed], rounds[-1] + 1]
+    edges = [rounds[0], *rounds[candidate], rounds[-1] + 1]
     for k, (start, stop) in enumerate(pairwise(edges)):
         ax.axvspan(start, stop, color=COLOURS[0], alpha=0.16 if k % 2 else 0.06, linewidth=0)
-    ax.plot(rounds, leader, ".", markersize=2.5, color=COLOURS[0], label="leader's scores, not drawn")
-    ax.plot(rounds[~failed], rival[~failed], ".", markersize=2.5, color="0.65", label="rival's scores, not drawn")
-    ax.plot(rounds[failed], rival[failed], "o", markersize=6, color=COLOURS[1], label="rival's failures, drawn")
-    ax.axhline(level, color="black", linewidth=1.0, linestyle="--", label="level")
+    ax.plot(rounds[~candidate], apart[~candidate], ".", markersize=2.5, color="0.55", label="not drawn: leader pulled")
+    in_vain = candidate & ~won
+    ax.plot(
+        rounds[in_vain], apart[in_vain], "o", markersize=6, mfc="white", color=COLOURS[1], label="candidate in vain"
+    )
+    ax.plot(rounds[won], apart[won], "o", markersize=6, color=COLOURS[1], label="candidate: rival pulled")
+    ax.axhline(bound, color="black", linewidth=1.0, linestyle="--", label="leader's worst place")
+    ax.axhline(0.0, color="black", linewidth=0.8)
     ax.set_xlim(rounds[0], rounds[-1])
     ax.set_xlabel("round; shaded: blocks of the leader's rewards")
-    ax.set_ylabel("score (Thompson sampling)")
+    ax.set_ylabel("rival's score less leader's")
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.17), ncols=4, frameon=False, fontsize=9)
     figure.tight_layout()
     save(figure, IMAGES / "leaping-leader")
