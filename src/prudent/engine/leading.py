@@ -146,7 +146,7 @@ def stride_clocked(policy: Any, t: int, left: int, table: Table, closing: Array,
             break
         size = stage(src, atoms, ahead, n_ahead, leader, size, left - made, rng)
         while size >= SHORTEST:
-            low, high = box_of(Arm(pulls[leader], mean[leader], variance[leader]), ahead, n_ahead, leader, 1)
+            low, high = box_of(Arm(pulls[leader], mean[leader], variance[leader]), ahead, n_ahead, leader)
             bound, bar = policy.score_bound(low, high, t + made + 2), math.inf
             for i in range(len(pulls)):
                 if i != leader:
@@ -256,7 +256,7 @@ def block_below(
         return 0
     size = stage(src, atoms, ahead, n_ahead, leader, size, most, rng)
     while size >= SHORTEST:
-        low, high = box_of(now, ahead, n_ahead, leader, 1)
+        low, high = box_of(now, ahead, n_ahead, leader)
         bound, highest = policy.score_bound(low, high), -math.inf
         for mean in (low.mean, high.mean):
             for variance in (low.variance, high.variance):

@@ -75,7 +75,7 @@ def gain_for(n_arms: int) -> float:
 
 @helper
 def room_in(region: Region, now: Arm) -> float:
-    """How much of its pulls the leader may probably take at once without leaving the region."""
+    """How much of its pulls the leader may probably take at once without leaving the region; below 0 outside of it."""
     low, high = region.low, region.high
     by_mean = min(high.mean - now.mean, now.mean - low.mean) / region.sway
     return 0.8 * min(by_mean, min(high.variance - now.variance, now.variance - low.variance) / region.spread)

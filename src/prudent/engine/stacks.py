@@ -127,11 +127,9 @@ def pull(
 
 
 @inlined
-def box_of(now: Arm, ahead: Array, n_ahead: Counts, i: int, first: int) -> tuple[Arm, Arm]:
-    """The least and the largest statistics of arm i after any `first` or more rewards of the block on top of its stack;
-    `first` is 0 or 1."""
+def box_of(now: Arm, ahead: Array, n_ahead: Counts, i: int) -> tuple[Arm, Arm]:
+    """The least and the largest statistics of arm i after any rewards of the block on top of its stack, one or more."""
     at = n_ahead[i] - 1
     size = ahead[i, at, SIZE]
     box = prefix_box(now.pulls, now.mean, now.variance, size, ahead[i, at, MEAN], ahead[i, at, RESIDUAL], 0.0)
-    highest = max(box[3], now.variance) if first == 0 else box[3]
-    return Arm(now.pulls + first, box[0], box[2]), Arm(now.pulls + int(size), box[1], highest)
+    return Arm(now.pulls + 1, box[0], box[2]), Arm(now.pulls + int(size), box[1], box[3])

@@ -123,6 +123,7 @@ def stride_drawn(policy: Any, left: int, table: Table, book: Book, rng: Any) -> 
         if leader < 0 or left - made < SHORTEST:
             break
         now = Arm(pulls[leader], mean[leader], variance[leader])
+        # The first round of a block sees none of its rewards: there must be room around the statistics as they are.
         room = room_in(region, now)
         size = min(int(min(room * now.pulls, 2.0 / total)), left - made, region.high.pulls - now.pulls)
         if size < SHORTEST or room < 0.2 * region.growth or not 0.3 * at_first <= rivals <= 3.0 * at_first:
@@ -137,7 +138,7 @@ def stride_drawn(policy: Any, left: int, table: Table, book: Book, rng: Any) -> 
             continue
         size, new = stage(src, atoms, ahead, n_ahead, leader, size, left - made, rng), False
         while size > 1:
-            low, high = box_of(now, ahead, n_ahead, leader, 0)  # the first round of the block sees none of its rewards
+            low, high = box_of(now, ahead, n_ahead, leader)
             if inside(low, high, region):
                 break
             size = size // 2
