@@ -27,7 +27,8 @@ from prudent.policies.base import Arm
 from prudent.policies.scoring import declares_draws, own_cost, score_of
 from prudent.policies.ties import arm_of, lowest
 
-SMALLEST = 24
+ENOUGH = 10.0
+SMALLEST = 8
 """The smallest block to ask for."""
 
 
@@ -53,7 +54,7 @@ def lead_scores(
                     return BAD_SCORE
                 t += stretch
                 if t < rounds[snapshot]:
-                    made = stride(policy, t, rounds[snapshot] - t, table, book, scores, rng)
+                    made = stride_drawn(policy, rounds[snapshot] - t, table, book, rng)
                     if made < 0:
                         return BAD_SCORE
                     t += made
@@ -104,66 +105,85 @@ def pull_next(table: Table, i: int, rng: Any) -> None:
     pull(src, src.n_atoms, arms.pulls, arms.mean, arms.variance, stacks.ahead, stacks.n_ahead, i, rng)
 
 
-def stride(policy: Any, t: int, left: int, table: Table, book: Book, scores: Array, rng: Any) -> int:
-    """Leap after round t, `left` rounds at most, as long as it pays; returns the rounds played, −1 for a NaN."""
-    if declares_draws(type(policy)):
-        return stride_drawn(policy, left, table, book, rng)
-    return stride_clocked(policy, t, left, table, book.first, scores, rng)
-
-
-@in_kernels(stride)
-def _stride(policy: Any, t: Any, left: Any, table: Any, book: Any, scores: Any, rng: Any) -> Any:
-    if declares_draws(policy.instance_class):
-        return lambda policy, t, left, table, book, scores, rng: stride_drawn(policy, left, table, book, rng)
-    return lambda policy, t, left, table, book, scores, rng: stride_clocked(
-        policy, t, left, table, book.first, scores, rng
-    )
-
-
 @kernel
-def stride_clocked(policy: Any, t: int, left: int, table: Table, closing: Array, scores: Array, rng: Any) -> int:
-    """The leader's rounds, block by block, for a score that never rises with the clock.
+def lead_clocked(
+    policy: Any, src: Sources, laws: Laws, best: int, rounds: Counts, record: Record, halt: Marks, rng: Any
+) -> int:
+    """Run a policy whose score has a clock and a `score_bound`; arguments as for `step_scores`.
 
     The first round of a block is the leader's by its score. All others are, if the bound on its score at the earliest
-    clock lies below its rivals' scores at the latest. `closing` remembers of each arm how fast the two approached each
-    other in its last block, times its pulls; it affects only the time.
+    clock lies below its rivals' scores at the latest.
     """
-    src, arms, ahead, n_ahead = table.src, table.arms, table.stacks.ahead, table.stacks.n_ahead
-    pulls, mean, variance, atoms, made = arms.pulls, arms.mean, arms.variance, src.n_atoms, 0
-    for _ in range(MOST_BLOCKS):
-        leader, score, rival = 0, math.inf, math.inf
-        for i in range(len(pulls)):
-            scores[i] = score_of(policy, Arm(pulls[i], mean[i], variance[i]), 0.0, t + made + 1, rng, 0)
-            if math.isnan(scores[i]):
-                return -1
-            if scores[i] < score:
-                leader, score, rival = i, scores[i], score
-            else:
-                rival = min(rival, scores[i])
-        size, whole = fitting(left - made, pulls[leader], rival - score, closing[leader]), False
-        if size < SMALLEST or math.isinf(score) or not clearly_below(score, rival):
-            break
-        size = stage(src, atoms, ahead, n_ahead, leader, size, left - made, rng)
-        while size >= SHORTEST:
-            low, high = box_of(Arm(pulls[leader], mean[leader], variance[leader]), ahead, n_ahead, leader, 1)
-            bound, bar = policy.score_bound(low, high, t + made + 2), math.inf
-            for i in range(len(pulls)):
-                if i != leader:
-                    arm = Arm(pulls[i], mean[i], variance[i])
-                    bar = min(bar, score_of(policy, arm, 0.0, t + made + size, rng, 0))
-            approached = max(bound - score + rival - bar, 0.0) / size * pulls[leader]
-            closing[leader] = max(approached, 0.5 * closing[leader])
-            whole = clearly_below(bound, bar)
-            if whole:
-                break
-            size = min(size // 2, fitting(size, pulls[leader], rival - score, closing[leader]))
-            if size >= SHORTEST:
-                cut(src, atoms, ahead, n_ahead, leader, size, rng)
-        if not whole:
-            break
-        take(pulls, mean, variance, ahead, n_ahead, leader)
-        made += size
-    return made
+    n_runs, _, n_arms = record.pulls.shape
+    arms, stacks, ties = no_statistics(n_arms), make_stacks(src, ROOM), may_tie(laws, n_arms)
+    ahead, n_ahead, atoms, true_mean, true_variance = stacks.ahead, stacks.n_ahead, src.n_atoms, src.mean, src.variance
+    pulls, mean, variance, table = arms.pulls, arms.mean, arms.variance, Table(src, arms, stacks)
+    scores, closing = np.empty(n_arms), np.empty(n_arms)
+    for run in range(n_runs):
+        clear(arms)
+        n_ahead[:], closing[:] = 0, 0.0
+        t, tried, pause = 0, 0, 1
+        for snapshot in range(len(rounds)):
+            while t < rounds[snapshot]:
+                if halt[0]:
+                    return HALTED
+                leader, score, rival = 0, math.inf, math.inf
+                for i in range(n_arms):
+                    here = -math.inf
+                    if pulls[i] > 0:
+                        here = score_of(policy, Arm(pulls[i], mean[i], variance[i]), 0.0, t + 1, rng, 0)
+                        if math.isnan(here):
+                            return BAD_SCORE
+                    scores[i] = here
+                    if here < score:
+                        leader, score, rival = i, here, score
+                    elif here < rival:
+                        rival = here
+                if ties:
+                    leader, rival = lowest(scores, arms), math.inf
+                    score = scores[leader]
+                    for i in range(n_arms):
+                        if i != leader:
+                            rival = min(rival, scores[i])
+                while (rival - score) * pulls[leader] >= ENOUGH * closing[leader] and t >= tried and clearly_below(score, rival):
+                    # How fast the two approached each other in the last block tells how far the next can go.
+                    size = fitting(rounds[snapshot] - t, pulls[leader], rival - score, closing[leader])
+                    if size < SMALLEST:
+                        break
+                    size, whole = stage(src, atoms, ahead, n_ahead, leader, size, rounds[snapshot] - t, rng), False
+                    bar = rival
+                    while size >= SHORTEST and not whole:
+                        low, high = box_of(Arm(pulls[leader], mean[leader], variance[leader]), ahead, n_ahead, leader, 1)
+                        bound, bar = policy.score_bound(low, high, t + 2), math.inf
+                        for i in range(n_arms):
+                            if i != leader:
+                                arm = Arm(pulls[i], mean[i], variance[i])
+                                bar = min(bar, score_of(policy, arm, 0.0, t + size + 1, rng, 0))
+                        approached = max(bound - score + rival - bar, 0.0) / size * pulls[leader]
+                        closing[leader] = max(approached, 0.5 * closing[leader])
+                        whole = clearly_below(bound, bar)
+                        if not whole:
+                            size = min(size // 2, fitting(size, pulls[leader], rival - score, closing[leader]))
+                            if size >= SHORTEST:
+                                cut(src, atoms, ahead, n_ahead, leader, size, rng)
+                    if not whole:
+                        pause = longer(pause, t)
+                        tried = t + pause
+                        break
+                    take(pulls, mean, variance, ahead, n_ahead, leader)
+                    t += size
+                    rival, pause = bar, 1
+                    score = score_of(policy, Arm(pulls[leader], mean[leader], variance[leader]), 0.0, t + 1, rng, 0)
+                if t < rounds[snapshot]:
+                    if n_ahead[leader] > 0 or atoms[leader] > 0:
+                        pull_next(table, leader, rng)
+                    else:
+                        reward = true_mean[leader] + math.sqrt(true_variance[leader]) * rng.standard_normal()
+                        pulls[leader] += 1
+                        mean[leader], variance[leader] = include(pulls[leader], mean[leader], variance[leader], reward)
+                    t += 1
+            write_down(record, run, snapshot, arms, laws, best, rng)
+    return FINE
 
 
 @helper
@@ -171,7 +191,7 @@ def fitting(most: int, pulls: int, gap: float, closing: float) -> int:
     """How many rewards to take at once where the gap to the rivals closes by closing/pulls with each."""
     if closing <= 0.0:
         return min(most, pulls // 4 + 1)
-    return int(min(0.9 * gap / closing * pulls, float(most)))
+    return int(min(0.8 * gap / closing * pulls, float(most)))
 
 
 @kernel

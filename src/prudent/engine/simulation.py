@@ -21,6 +21,7 @@ from prudent.policies.posteriors import InverseGamma, Normal
 from prudent.policies.scoring import (
     compares,
     costs_need_rewards,
+    declares_draws,
     needs_no_clock,
     reads_rewards,
     room_for,
@@ -165,7 +166,8 @@ def _kernel(engine: str, bandit: Bandit, ready: Any, horizon: int, batch: int, f
     if not scores and engine == "leaping":
         return partial(leaping.leap_phases, ready)
     if engine == "leaping" and blocks is not None and score_inputs(type(ready)) != ("arm",):
-        return partial(leading.lead_compared if compares(type(ready)) else leading.lead_scores, ready, blocks)
+        leads: Any = leading.lead_scores if declares_draws(type(ready)) else leading.lead_clocked
+        return partial(leading.lead_compared if compares(type(ready)) else leads, ready, blocks)
     if engine == "leaping" and blocks is not None:
         log_failure = math.log(BLOCKS_IN_A_RUN / failure) if failure > 0.0 else 0.0
         return partial(leaping.leap_scores, ready, blocks, log_failure)
