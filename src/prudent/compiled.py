@@ -25,6 +25,7 @@ from typing import Any, TypeVar, cast
 
 from numba import njit, types
 from numba.core.caching import IndexDataCacheFile
+from numba.core.cgutils import create_struct_proxy
 from numba.core.errors import NumbaError
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import (
@@ -165,6 +166,13 @@ def helper(function: F) -> F:
     return marked
 
 
+def absorbed(function: F) -> F:
+    """A `helper` that becomes part of the kernel that calls it. Unlike one that is `inlined` it does so in machine code
+    only, so it may have loops and several ends."""
+    marked: F = register_jitable(no_cfunc_wrapper=True, forceinline=True)(function)
+    return marked
+
+
 in_line: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
 """What `in_kernels` was told to put in line, and what stands for it: only the CPU's compiler can."""
 
@@ -184,6 +192,21 @@ def in_kernels(plain: Callable[..., Any], *, inline: bool = False) -> Callable[[
         return choose
 
     return register
+
+
+def either(asks: Callable[[Any], bool], one: Callable[..., Any], other: Callable[..., Any]) -> Any:
+    """A function that is `one` if its first argument is a policy whose class `asks` for it, else `other`; both take the
+    same arguments, and become part of the kernel."""
+
+    def plain(*args: Any) -> Any:
+        return (one if asks(type(args[0])) else other)(*args)
+
+    def template(*args: Any) -> Any:
+        return one if asks(args[0].instance_class) else other
+
+    template.__signature__ = inspect.signature(one)  # type: ignore[attr-defined]
+    overload(plain, strict=False, jit_options={"no_cfunc_wrapper": True, "forceinline": True})(template)
+    return plain
 
 
 def with_methods_in_kernels(classes: Sequence[type]) -> None:
@@ -253,6 +276,32 @@ def _with_methods(_: Any, value: Any) -> Any:
 
 
 in_kernels(with_methods)(lambda value: lambda value: _with_methods(value))  # noqa: PLW0108, since Numba wants a function
+
+
+def borrowed(value: Any) -> Any:
+    """The same value, but references to its arrays and generators are not counted: for kernels whose caller keeps them.
+
+    Else they are counted wherever one is handed to a function, which adds up to a third of a block's time.
+    """
+    return value
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _borrowed(_: Any, value: Any) -> Any:
+    def bare(context: Any, builder: Any, kind: Any, given: Any) -> Any:
+        if isinstance(kind, types.BaseTuple):
+            for i, part in enumerate(kind):
+                given = builder.insert_value(given, bare(context, builder, part, builder.extract_value(given, i)), i)
+        elif isinstance(kind, (types.Array, types.NumPyRandomGeneratorType)):
+            made = create_struct_proxy(kind)(context, builder, given)
+            made.meminfo = made.meminfo.type(None)
+            given = made._getvalue()
+        return given
+
+    return value(value), lambda context, builder, signature, args: bare(context, builder, value, args[0])
+
+
+in_kernels(borrowed)(lambda value: lambda value: _borrowed(value))  # noqa: PLW0108, since Numba wants a function
 
 
 def as_compiled(policy: Any) -> Any:

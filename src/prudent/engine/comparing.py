@@ -102,7 +102,7 @@ def clearly_below(score: float, floor: float) -> bool:
 
 
 @helper
-def compare(policy: Any, arms: Statistics, floors: Floors, kept: Array, best_cost: float, ties: bool) -> int:
+def compare(policy: Any, arms: Statistics, floors: Floors, kept: Any, best_cost: float, ties: bool) -> int:
     """The arm with the smallest score, ties to the lowest number; −1 if a score is not a number.
 
     Afterwards the other arms have floors that hold for a while.

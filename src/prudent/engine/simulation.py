@@ -9,7 +9,7 @@ from prudent.arms.base import encode
 from prudent.arms.sampling import Laws
 from prudent.arrays import Counts
 from prudent.bandit import Bandit
-from prudent.engine import batching, comparing, leading, leaping, stepping, thinning
+from prudent.engine import batching, comparing, falling, leaping, stepping, thinning
 from prudent.engine.blocks import MAX_ATOMS, sources
 from prudent.engine.record import Record
 from prudent.engine.scaffold import LONGEST, Job, check_memory, rounds_of
@@ -166,8 +166,7 @@ def _kernel(engine: str, bandit: Bandit, ready: Any, horizon: int, batch: int, f
     if not scores and engine == "leaping":
         return partial(leaping.leap_phases, ready)
     if engine == "leaping" and blocks is not None and score_inputs(type(ready)) != ("arm",):
-        leads: Any = thinning.lead_drawn if declares_draws(type(ready)) else leading.lead_scores
-        return partial(leading.lead_compared if compares(type(ready)) else leads, ready, blocks)
+        return partial(thinning.lead_drawn if declares_draws(type(ready)) else falling.lead_falling, ready, blocks)
     if engine == "leaping" and blocks is not None:
         log_failure = math.log(BLOCKS_IN_A_RUN / failure) if failure > 0.0 else 0.0
         return partial(leaping.leap_scores, ready, blocks, log_failure)

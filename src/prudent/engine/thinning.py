@@ -15,15 +15,16 @@ independent, so nothing is known of the rounds after a block without one (docs: 
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from prudent.arms.sampling import Laws
 from prudent.arrays import Array, Counts, Marks
-from prudent.compiled import helper, inlined, kernel
+from prudent.compiled import borrowed, helper, inlined, kernel
 from prudent.engine.blocks import Sources
-from prudent.engine.passage import Stacks, make_stacks
+from prudent.engine.leading import Table, longer, pull_next
+from prudent.engine.passage import make_stacks
 from prudent.engine.record import BAD_SCORE, FINE, HALTED, Record, Statistics, clear, no_statistics, write_down
 from prudent.engine.regions import Book, Region, chance, find_region, gain_for, inside, make_book, rate_of, room_in
 from prudent.engine.stacks import FIRST, MOST_BLOCKS, ROOM, SHORTEST, box_of, cut, pull, pull_new, stage, take
@@ -35,14 +36,6 @@ from prudent.policies.ties import arm_of
 
 NOT_YET = -1
 """No arm is known to be pulled."""
-
-
-class Table(NamedTuple):
-    """Where blocks come from, what is known of the arms, and the blocks that were drawn and not taken yet."""
-
-    src: Sources
-    arms: Statistics
-    stacks: Stacks
 
 
 @kernel
@@ -66,8 +59,7 @@ def lead_drawn(
                     return BAD_SCORE
                 t += stretch
                 made = stride_drawn(policy, rounds[snapshot] - t, table, book, rng)
-                # After a try that failed the next one comes later and later, or ties would cost double.
-                pause = min(2 * pause, max(128, t // 16)) if made == 0 else FIRST
+                pause = longer(pause, t) if made == 0 else FIRST
                 t += made
             write_down(record, run, snapshot, arms, laws, best, rng)
     return FINE
@@ -76,6 +68,7 @@ def lead_drawn(
 @kernel
 def step_on(policy: Any, count: int, table: Table, scores: Array, rng: Any) -> bool:
     """Simulate `count` rounds one by one; whether all scores were numbers."""
+    table, scores, rng = borrowed((table, scores, rng))
     src, arms, n_ahead = table.src, table.arms, table.stacks.n_ahead
     pulls, mean, variance, atoms = arms.pulls, arms.mean, arms.variance, src.n_atoms
     true_mean, true_variance, value, probability = src.mean, src.variance, src.value, src.probability
@@ -97,18 +90,12 @@ def step_on(policy: Any, count: int, table: Table, scores: Array, rng: Any) -> b
 
 
 @kernel
-def pull_next(table: Table, i: int, rng: Any) -> None:
-    """`pull`, out of line."""
-    src, arms, stacks = table
-    pull(src, src.n_atoms, arms.pulls, arms.mean, arms.variance, stacks.ahead, stacks.n_ahead, i, rng)
-
-
-@kernel
 def stride_drawn(policy: Any, left: int, table: Table, book: Book, rng: Any) -> int:
     """The leader's rounds, block by block, and those of rivals between them; returns the number of rounds.
 
     A round that was a candidate and is the leader's all the same is `decided`: the next block begins with it.
     """
+    table, book, rng = borrowed((table, book, rng))
     src, arms, ahead, n_ahead = table.src, table.arms, table.stacks.ahead, table.stacks.n_ahead
     pulls, mean, variance, atoms = arms.pulls, arms.mean, arms.variance, src.n_atoms
     rate, first, second = book.rate, book.first, book.second

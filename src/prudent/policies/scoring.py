@@ -173,17 +173,19 @@ def insert(kept: Any, i: int, pulls: int, reward: float) -> None:
 
 
 def own_cost(policy: Any, arm: Arm, kept: Any) -> float:
-    """The estimated cost of an arm by the own `risk` or `rho` of a policy that compares costs."""
+    """The estimated cost of an arm by the policy's own `risk` or `rho`; 0 for a policy with neither."""
     if hasattr(policy, "risk"):
         return float(policy.risk.estimate(arm.mean, arm.variance, kept))
-    return mean_variance(arm.mean, arm.variance, policy.rho)
+    return mean_variance(arm.mean, arm.variance, policy.rho) if hasattr(policy, "rho") else 0.0
 
 
 @in_kernels(own_cost)
 def _own_cost(policy: Any, arm: Any, kept: Any) -> Any:
     if "risk" in policy.instance_class._fields:
         return lambda policy, arm, kept: policy.risk.estimate(arm.mean, arm.variance, kept)
-    return lambda policy, arm, kept: mean_variance(arm.mean, arm.variance, policy.rho)
+    if "rho" in policy.instance_class._fields:
+        return lambda policy, arm, kept: mean_variance(arm.mean, arm.variance, policy.rho)
+    return lambda policy, arm, kept: 0.0
 
 
 def cost_of(policy: Any, arms: Arms, i: int) -> float:

@@ -1,0 +1,245 @@
+"""Leaping behind a leader for scores that fall with the clock, or with the cost of the best arm.
+
+A score with a clock never rises with it, at fixed statistics, and one that asks for `best_cost` never rises when that
+does. So a rival's score for a moment to come, a later clock or a larger best cost, is a floor until then. Of the
+leader, a bound on its score in all rounds of a block is known. If the bound lies below the floors, the block is its.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from prudent.arms.sampling import Laws, may_tie
+from prudent.arrays import Array, Counts, Marks
+from prudent.compiled import absorbed, borrowed, either, helper, kernel
+from prudent.engine.blocks import Sources
+from prudent.engine.comparing import FIRST_STEP, Floors, clearly_below, compare
+from prudent.engine.leading import Table, longer, pull_next
+from prudent.engine.passage import make_stacks
+from prudent.engine.record import BAD_SCORE, FINE, HALTED, Record, Statistics, clear, no_statistics, write_down
+from prudent.engine.stacks import ROOM, SHORTEST, box_of, cut, stage, take
+from prudent.policies.base import Arm
+from prudent.policies.scoring import compares, own_cost, score_of
+from prudent.policies.ties import lowest
+
+SMALLEST = 8
+"""The smallest block to ask for."""
+
+SHARE = 0.8
+"""How much of the gap to the rivals a block should use up: more fails too often, and less makes more blocks."""
+
+
+class Guesses(NamedTuple):
+    """What the sizes of blocks are guessed from; it affects only the time.
+
+    Of each arm as the leader, in a block as long as its pulls: by how much it and its rivals approach each other, and
+    by how much its cost may grow. Of each arm as a rival: how fast its score falls with the moment.
+    """
+
+    closing: Array
+    climb: Array
+    slope: Array
+
+
+@kernel
+def lead_falling(
+    policy: Any, src: Sources, laws: Laws, best: int, rounds: Counts, record: Record, halt: Marks, rng: Any
+) -> int:
+    """Run a policy with a `score_bound` whose score asks for `t` or `best_cost`; arguments as for `step_scores`."""
+    n_runs, _, n_arms = record.pulls.shape
+    ties, table = may_tie(laws, n_arms), Table(src, no_statistics(n_arms), make_stacks(src, ROOM))
+    floors = Floors(np.empty(n_arms), np.empty(n_arms), np.empty(n_arms), np.empty(n_arms))
+    known = table, floors, Guesses(np.empty(n_arms), np.empty(n_arms), np.empty(n_arms))
+    for run in range(n_runs):
+        status = run_falling(policy, run, ties, laws, best, rounds, record, halt, known, rng)
+        if status != FINE:
+            return status
+    return FINE
+
+
+@kernel
+def run_falling(
+    policy: Any,
+    run: int,
+    ties: bool,
+    laws: Laws,
+    best: int,
+    rounds: Counts,
+    record: Record,
+    halt: Marks,
+    known: tuple[Table, Floors, Guesses],
+    rng: Any,
+) -> int:
+    """One run: a block where it may fit, else a round."""
+    rounds, halt, known, rng = borrowed((rounds, halt, known, rng))
+    table, floors, guesses = known
+    arms, ahead, n_ahead = table.arms, table.stacks.ahead, table.stacks.n_ahead
+    pulls, mean, variance, cost, floor, at = arms.pulls, arms.mean, arms.variance, floors.cost, floors.floor, floors.at
+    clear(arms)
+    n_ahead[:] = 0
+    cost[:], floor[:], at[:], floors.step[:] = math.inf, -math.inf, math.inf, FIRST_STEP
+    guesses.closing[:], guesses.climb[:], guesses.slope[:] = 0.0, 0.0, 0.0
+    t, leader, score, best_cost, tried, pause = 0, 0, -math.inf, math.inf, 0, 1
+    # Of the rivals: the one with the smallest floor, up to which moment all floors hold, and the smallest cost.
+    near, ceiling, other_cost, moment = 0, -math.inf, math.inf, moment_of(policy, best_cost, 1)
+    horizon = rounds[len(rounds) - 1]  # no later clock is asked for
+    for snapshot in range(len(rounds)):
+        while t < rounds[snapshot]:
+            if halt[0]:
+                return HALTED
+            if ties or moment > ceiling or not clearly_below(score, floor[near]):
+                leader, near, ceiling, other_cost = choose(policy, arms, floors, moment, ties)
+                if leader < 0:
+                    return BAD_SCORE
+                score = floor[leader]
+            gap, size = floor[near] + guesses.slope[near] * (at[near] - moment) - score, 0
+            enough = SHARE * gap * pulls[leader] >= SMALLEST * guesses.closing[leader]
+            if enough and t >= tried and clearly_below(score, floor[near]):
+                clocks, costs = (t, rounds[snapshot] - t, horizon), (best_cost, other_cost)
+                size, near, ceiling = block_of(policy, leader, clocks, moment, score, gap, costs, known, rng)
+                pause = longer(pause, t) if size == 0 else 1
+                tried = t + pause if size == 0 else t
+            if size > 0:
+                take(pulls, mean, variance, ahead, n_ahead, leader)
+            else:
+                pull_next(table, leader, rng)
+            t += max(size, 1)
+            clock = min(t + 1, horizon)
+            arm = Arm(pulls[leader], mean[leader], variance[leader])
+            cost[leader], at[leader] = own_cost(policy, arm, 0), -math.inf
+            best_cost = min(cost[leader], other_cost)
+            moment = moment_of(policy, best_cost, clock)
+            if moment <= ceiling:
+                score = score_of(policy, arm, best_cost, clock, rng, 0)
+                floor[leader], at[leader] = score, moment
+                if math.isnan(score):
+                    return BAD_SCORE
+        write_down(record, run, snapshot, arms, laws, best, rng)
+    return FINE
+
+
+@absorbed
+def block_of(
+    policy: Any,
+    leader: int,
+    clocks: tuple[int, int, int],
+    moment: float,
+    score: float,
+    gap: float,
+    costs: tuple[float, float],
+    known: tuple[Table, Floors, Guesses],
+    rng: Any,
+) -> tuple[int, int, float]:
+    """Have a block on the leader's stack of which every round is its own.
+
+    Returns the size of the block, 0 if there is none, and what is known of the rivals' floors afterwards. The first
+    round is the leader's by its score, and all others by its bound. The bound of a score that asks for the best cost
+    holds while the leader's own cost is the smallest.
+    """
+    (t, most, horizon), (best_cost, other_cost), (table, floors, guesses) = clocks, costs, known
+    src, arms, stacks = table
+    pulls, mean, variance, ahead, n_ahead = arms.pulls, arms.mean, arms.variance, stacks.ahead, stacks.n_ahead
+    floor, at, slope, now = floors.floor, floors.at, guesses.slope, Arm(pulls[leader], mean[leader], variance[leader])
+    closing, climb, room = guesses.closing[leader], guesses.climb[leader], other_cost - best_cost
+    size, whole = fitting(most, now.pulls, gap, closing, room, climb), False
+    near, ceiling, _ = nearest(leader, floors)
+    if size >= SMALLEST:
+        size = stage(src, src.n_atoms, ahead, n_ahead, leader, size, most, rng)
+        while size >= SHORTEST and not whole:
+            low, high = box_of(now, ahead, n_ahead, leader)
+            # One round more than needed: then the rivals' scores are those of the round after the block.
+            clock = min(t + size + 1, horizon)
+            bound, last, highest = reach(policy, low, high, t + 2, clock)
+            for i in range(len(pulls)):
+                if i != leader and (at[i] < last or not clearly_below(bound, floor[i])):
+                    later = score_of(policy, Arm(pulls[i], mean[i], variance[i]), highest, clock, rng, 0)
+                    if last != at[i] and 0.0 <= (floor[i] - later) / (last - at[i]) < math.inf:
+                        slope[i] = (floor[i] - later) / (last - at[i])
+                    floor[i], at[i] = later, last
+            near, ceiling, _ = nearest(leader, floors)
+            whole = clearly_below(bound, floor[near]) and clearly_below(highest, other_cost)
+            closing = max(bound - score + slope[near] * (last - moment), 0.0) / size * now.pulls
+            climb = max(highest - best_cost, 0.0) / size * now.pulls
+            if not whole:
+                gap = floor[near] + slope[near] * (at[near] - moment) - score
+                size = min(size // 2, fitting(size, now.pulls, gap, closing, room, climb))
+                if size >= SHORTEST:
+                    cut(src, src.n_atoms, ahead, n_ahead, leader, size, rng)
+        guesses.closing[leader], guesses.climb[leader] = closing if closing < math.inf else 0.0, climb
+    return size if whole else 0, near, ceiling
+
+
+@helper
+def fitting(most: int, pulls: int, gap: float, closing: float, room: float, climb: float) -> int:
+    """How many rewards to take at once, where a gap closes by closing/pulls with each, and a room by climb/pulls."""
+    if closing <= 0.0:
+        return min(most, pulls // 4 + 1)
+    growth = gap / closing
+    if climb > 0.0:
+        growth = min(growth, room / climb)
+    return int(min(SHARE * growth * pulls, float(most)))
+
+
+@absorbed
+def nearest(leader: int, floors: Floors) -> tuple[int, float, float]:
+    """Of the leader's rivals: the one with the smallest floor, up to which moment all floors hold, and the smallest
+    cost. An arm without rivals is its own."""
+    near, ceiling, cost, floor = leader, math.inf, math.inf, floors.floor
+    for i in range(len(floor)):
+        if i != leader:
+            ceiling, cost = min(ceiling, floors.at[i]), min(cost, floors.cost[i])
+            if near == leader or floor[i] < floor[near]:
+                near = i
+    return near, ceiling, cost
+
+
+def _choose_by_cost(
+    policy: Any, arms: Statistics, floors: Floors, moment: float, ties: bool
+) -> tuple[int, int, float, float]:
+    """The arm with the smallest score, ties to the lowest number, or −1 if a score is not a number; `nearest`."""
+    leader = compare(policy, arms, floors, None, moment, ties)
+    near, ceiling, cost = nearest(leader, floors)
+    return leader, near, ceiling, cost
+
+
+def _choose_by_clock(
+    policy: Any, arms: Statistics, floors: Floors, moment: float, ties: bool
+) -> tuple[int, int, float, float]:
+    """The same for scores with a clock. All are computed, since each is soon done, and costs do not matter."""
+    floor, at, pulls, mean, variance = floors.floor, floors.at, arms.pulls, arms.mean, arms.variance
+    leader, near = 0, 0
+    for i in range(len(floor)):
+        if pulls[i] > 0:
+            floor[i] = score_of(policy, Arm(pulls[i], mean[i], variance[i]), 0.0, int(moment), 0, 0)
+            if math.isnan(floor[i]):
+                return -1, 0, 0.0, 0.0
+        at[i] = moment
+        if floor[i] < floor[leader]:
+            leader, near = i, leader
+        elif near == leader or floor[i] < floor[near]:
+            near = i
+    if ties:
+        first = lowest(floor, arms)
+        leader, near = first, near if first == leader else leader
+    return leader, near, moment, math.inf
+
+
+def _reach_of_cost(policy: Any, low: Arm, high: Arm, first: int, last: int) -> tuple[float, float, float]:
+    """A bound on the leader's score in a block, from the `first` clock to the `last`; the last moment, and the largest
+    cost."""
+    highest = -math.inf
+    for mean in (low.mean, high.mean):
+        for variance in (low.variance, high.variance):
+            highest = max(highest, own_cost(policy, Arm(high.pulls, mean, variance), 0))
+    return policy.score_bound(low, high), highest, highest
+
+
+choose = either(compares, _choose_by_cost, _choose_by_clock)
+reach = either(
+    compares,
+    _reach_of_cost,
+    lambda policy, low, high, first, last: (policy.score_bound(low, high, first), float(last), -math.inf),
+)
+moment_of = either(compares, lambda policy, best_cost, clock: best_cost, lambda policy, best_cost, clock: float(clock))
+"""What scores fall with."""
