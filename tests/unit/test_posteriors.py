@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from prudent.engine.leading import Table, box_of
+from prudent.engine.passage import Stacks
 from prudent.engine.record import Statistics
-from prudent.engine.regions import leader_bounds, outlook, rate_of, region_around
-from prudent.engine.stacks import box_of
+from prudent.engine.regions import Book, leader_bounds, outlook, rate_of, region_around
 from prudent.engine.surfaces import Surface, height, propose, rival_rate, roots, weak_point
 from prudent.engine.thinning import normal_part, settle
 from prudent.policies.base import Arm, Setting
@@ -101,8 +102,9 @@ def test_two_numbers_below_a_leader(rho, lower, narrower):
     score = Surface(1.0, 0.0, -rho * 0.4, rho * 0.15)
     sums = 9.0 / rng.standard_gamma(20.5, 400_000) + score.b
     share = float(np.quantile(sums + rng.normal(0.0, math.hypot(score.w, w), len(sums)), 0.01))
-    rate, at, tilt = rival_rate(law, score, 0.0, w, share)
-    made = [propose(law, score, -lower, narrower * w, share, rate, at, tilt, rng) for _ in range(DRAWS)]
+    proposal = rival_rate(law, score, 0.0, w, share)
+    rate = proposal[0]
+    made = [propose(law, score, -lower, narrower * w, share, proposal, rng) for _ in range(DRAWS)]
     scores = np.array([first + more for accepted, first, more in made if accepted])
     plain = sums + lower + rng.normal(0.0, math.hypot(score.w, narrower * w), len(sums))
     assert (scores < share).all()
@@ -122,7 +124,8 @@ def test_the_leader_s_rates_hold_after_every_reward_of_a_block(spec):
         seen = [np.append(before, block[:k]).astype(float) for k in range(20)]
         arms = [Arm(len(x), float(x.mean()), float(x.var())) for x in seen]
         rows = np.array([[[20.0, block.mean(), 20.0 * block.var()]]])
-        low, high = box_of.py_func(arms[0], rows, np.ones(1, np.int64), 0)
+        stacks = Stacks(rows, np.ones(1, np.int64), rows, np.ones(1, np.int64))
+        low, high = box_of(Table(None, Statistics(*np.transpose(arms[:1])), stacks), 0)
         _, first, deviation, _ = outlook(ready, arms[0])
         share = first + 0.1 * case * deviation
         bounds = leader_bounds(ready, low, high, share)
@@ -141,15 +144,14 @@ def test_a_round_has_the_law_of_its_scores(spec):
     ready, rng = bind(registry.parse(spec), Setting(3, MeanVariance(1.0), 100)), np.random.default_rng(20)
     before, *others = Arm(30, 0.8, 0.12), Arm(9, 0.5, 0.24), Arm(6, 0.55, 0.2)
     region = region_around(ready, 0, before, outlook(ready, before)[0], 1.0, 0.02, 0.8)
-    rates = [(0.0, 0.0, 0.0), *(rate_of(ready, arm, region) for arm in others)]
-    rate, first, second = np.array(rates).T
+    book = Book(*np.transpose([(0.0, 0.0, 0.0), *(rate_of(ready, arm, region) for arm in others)]), np.zeros(3))
+    rivals = float(book.rate.sum())
     now = Arm(60, 0.5 * (region.low.mean + 0.8), 0.5 * (max(region.low.variance, 0.1) + 0.12))
-    arms = Statistics(*map(np.array, zip(now, *others, strict=True)))
-    assert rate.sum() < 0.9
+    table = Table(None, Statistics(*map(np.array, zip(now, *others, strict=True))), None)
+    assert rivals < 0.9
     assert 0.0 < region.rate < 0.9 or spec in ("thompson", "mts")
-    candidate = rng.random(ROUNDS) < 1.0 - (1.0 - region.rate) * (1.0 - rate.sum())
-    facts = (ready, region, now, float(rate.sum()), arms, *arms, rate, first, second)
-    winners = np.array([settle.py_func(*facts, rng) if each else 0 for each in candidate])
+    candidate = rng.random(ROUNDS) < 1.0 - (1.0 - region.rate) * (1.0 - rivals)
+    winners = np.array([settle(ready, region, rivals, table, book, rng) if each else 0 for each in candidate])
     scores = [[score_of(ready, arm, 0.0, 0, rng, None) for arm in (now, *others)] for _ in range(ROUNDS)]
     for i in (1, 2):
         wins = [int((winners == i).sum()), int((np.argmin(scores, axis=1) == i).sum())]

@@ -15,10 +15,9 @@ from prudent.arrays import Array, Counts, Marks
 from prudent.compiled import absorbed, borrowed, either, helper, kernel
 from prudent.engine.blocks import Sources
 from prudent.engine.comparing import FIRST_STEP, Floors, clearly_below, compare
-from prudent.engine.leading import Table, longer, pull_next
+from prudent.engine.leading import ROOM, SHORTEST, Table, box_of, cut, longer, pull, stage, take
 from prudent.engine.passage import make_stacks
 from prudent.engine.record import BAD_SCORE, FINE, HALTED, Record, Statistics, clear, no_statistics, write_down
-from prudent.engine.stacks import ROOM, SHORTEST, box_of, cut, stage, take
 from prudent.policies.base import Arm
 from prudent.policies.scoring import compares, own_cost, score_of
 from prudent.policies.ties import lowest
@@ -74,10 +73,10 @@ def run_falling(
     """One run: a block where it may fit, else a round."""
     rounds, halt, known, rng = borrowed((rounds, halt, known, rng))
     table, floors, guesses = known
-    arms, ahead, n_ahead = table.arms, table.stacks.ahead, table.stacks.n_ahead
+    arms = table.arms
     pulls, mean, variance, cost, floor, at = arms.pulls, arms.mean, arms.variance, floors.cost, floors.floor, floors.at
     clear(arms)
-    n_ahead[:] = 0
+    table.stacks.n_ahead[:] = 0
     cost[:], floor[:], at[:], floors.step[:] = math.inf, -math.inf, math.inf, FIRST_STEP
     guesses.closing[:], guesses.climb[:], guesses.slope[:] = 0.0, 0.0, 0.0
     t, leader, score, best_cost, tried, pause = 0, 0, -math.inf, math.inf, 0, 1
@@ -101,9 +100,9 @@ def run_falling(
                 pause = longer(pause, t) if size == 0 else 1
                 tried = t + pause if size == 0 else t
             if size > 0:
-                take(pulls, mean, variance, ahead, n_ahead, leader)
+                take(table, leader)
             else:
-                pull_next(table, leader, rng)
+                pull(table, leader, rng)
             t += max(size, 1)
             clock = min(t + 1, horizon)
             arm = Arm(pulls[leader], mean[leader], variance[leader])
@@ -138,16 +137,15 @@ def block_of(
     holds while the leader's own cost is the smallest.
     """
     (t, most, horizon), (best_cost, other_cost), (table, floors, guesses) = clocks, costs, known
-    src, arms, stacks = table
-    pulls, mean, variance, ahead, n_ahead = arms.pulls, arms.mean, arms.variance, stacks.ahead, stacks.n_ahead
+    pulls, mean, variance = table.arms
     floor, at, slope, now = floors.floor, floors.at, guesses.slope, Arm(pulls[leader], mean[leader], variance[leader])
     closing, climb, room = guesses.closing[leader], guesses.climb[leader], other_cost - best_cost
     size, whole = fitting(most, now.pulls, gap, closing, room, climb), False
     near, ceiling, _ = nearest(leader, floors)
     if size >= SMALLEST:
-        size = stage(src, src.n_atoms, ahead, n_ahead, leader, size, most, rng)
+        size = stage(table, leader, size, most, rng)
         while size >= SHORTEST and not whole:
-            low, high = box_of(now, ahead, n_ahead, leader)
+            low, high = box_of(table, leader)
             # One round more than needed: then the rivals' scores are those of the round after the block.
             clock = min(t + size + 1, horizon)
             bound, last, highest = reach(policy, low, high, t + 2, clock)
@@ -165,7 +163,7 @@ def block_of(
                 gap = floor[near] + slope[near] * (at[near] - moment) - score
                 size = min(size // 2, fitting(size, now.pulls, gap, closing, room, climb))
                 if size >= SHORTEST:
-                    cut(src, src.n_atoms, ahead, n_ahead, leader, size, rng)
+                    cut(table, leader, size, rng)
         guesses.closing[leader], guesses.climb[leader] = closing if closing < math.inf else 0.0, climb
     return size if whole else 0, near, ceiling
 

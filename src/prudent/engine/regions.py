@@ -11,8 +11,8 @@ import numpy as np
 
 from prudent.arrays import Array
 from prudent.compiled import helper, kernel
+from prudent.engine.leading import SHORTEST
 from prudent.engine.record import Statistics
-from prudent.engine.stacks import SHORTEST
 from prudent.engine.surfaces import height, rival_rate, surface, weak_point
 from prudent.policies.base import Arm
 from prudent.policies.tails import hazard, normal_tail

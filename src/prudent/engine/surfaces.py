@@ -178,10 +178,11 @@ def _rate_of_two(law: Any, q1: float, gap: float, w: float) -> tuple[float, floa
 
 @helper
 def propose(
-    law: Any, score: Surface, b: float, w: float, share: float, rate: float, first: float, second: float, rng: Any
+    law: Any, score: Surface, b: float, w: float, share: float, proposal: tuple[float, float, float], rng: Any
 ) -> tuple[bool, float, float]:
-    """Whether a candidate of that rate is below a leader of which the first part is `share`, the normal part N(b, w²);
-    the candidate's first part, and by how much its normal part exceeds the leader's."""
+    """Whether a candidate is below a leader of which the first part is `share`, the normal part N(b, w²); its own first
+    part, and by how much its normal part exceeds the leader's. The proposal is what `rival_rate` found."""
+    rate, first, second = proposal
     gap, deviation = score.b - b - share, math.sqrt(score.w * score.w + w * w)
     if deviation == 0.0:
         below, above = tail_of(law, first, False), tail_of(law, second, True)

@@ -21,18 +21,22 @@ import numpy as np
 
 from prudent.arms.sampling import Laws
 from prudent.arrays import Array, Counts, Marks
-from prudent.compiled import borrowed, helper, inlined, kernel
+from prudent.compiled import absorbed, borrowed, helper, kernel
 from prudent.engine.blocks import Sources
-from prudent.engine.leading import Table, longer, pull_next
+from prudent.engine.leading import ROOM, SHORTEST, Table, box_of, cut, known_of, longer, pull, stage, take
 from prudent.engine.passage import make_stacks
-from prudent.engine.record import BAD_SCORE, FINE, HALTED, Record, Statistics, clear, no_statistics, write_down
+from prudent.engine.record import BAD_SCORE, FINE, HALTED, Record, clear, no_statistics, write_down
 from prudent.engine.regions import Book, Region, chance, find_region, gain_for, inside, make_book, rate_of, room_in
-from prudent.engine.stacks import FIRST, MOST_BLOCKS, ROOM, SHORTEST, box_of, cut, pull, pull_new, stage, take
 from prudent.engine.surfaces import Surface, height, propose, surface, weak_point
 from prudent.policies.base import Arm
 from prudent.policies.posteriors import drawn
 from prudent.policies.scoring import score_of
-from prudent.policies.ties import arm_of
+
+FIRST = 4
+"""So many rounds for each arm before the first leap."""
+
+MOST_BLOCKS = 10_000
+"""After so many blocks the loop looks up, so that a run can be stopped."""
 
 NOT_YET = -1
 """No arm is known to be pulled."""
@@ -58,7 +62,7 @@ def lead_drawn(
                 if not step_on(policy, stretch, table, scores, rng):
                     return BAD_SCORE
                 t += stretch
-                made = stride_drawn(policy, rounds[snapshot] - t, table, book, rng)
+                made = stride(policy, rounds[snapshot] - t, table, book, rng)
                 pause = longer(pause, t) if made == 0 else FIRST
                 t += made
             write_down(record, run, snapshot, arms, laws, best, rng)
@@ -69,90 +73,80 @@ def lead_drawn(
 def step_on(policy: Any, count: int, table: Table, scores: Array, rng: Any) -> bool:
     """Simulate `count` rounds one by one; whether all scores were numbers."""
     table, scores, rng = borrowed((table, scores, rng))
-    src, arms, n_ahead = table.src, table.arms, table.stacks.n_ahead
-    pulls, mean, variance, atoms = arms.pulls, arms.mean, arms.variance, src.n_atoms
-    true_mean, true_variance, value, probability = src.mean, src.variance, src.value, src.probability
     for _ in range(count):
         pulled, least = 0, math.inf
-        for i in range(len(pulls)):
-            scores[i] = -math.inf
-            if pulls[i] > 0:
-                scores[i] = score_of(policy, Arm(pulls[i], mean[i], variance[i]), 0.0, 0, rng, 0)
-                if math.isnan(scores[i]):
-                    return False
+        for i in range(len(scores)):
+            scores[i] = score_of(policy, known_of(table, i), 0.0, 0, rng, 0) if table.arms.pulls[i] > 0 else -math.inf
+            if math.isnan(scores[i]):
+                return False
             if scores[i] < least:
                 pulled, least = i, scores[i]
-        if n_ahead[pulled] > 0:
-            pull_next(table, pulled, rng)
-        else:
-            pull_new(true_mean, true_variance, value, probability, atoms, pulls, mean, variance, pulled, rng)
+        pull(table, pulled, rng)
     return True
 
 
 @kernel
-def stride_drawn(policy: Any, left: int, table: Table, book: Book, rng: Any) -> int:
+def stride(policy: Any, left: int, table: Table, book: Book, rng: Any) -> int:
     """The leader's rounds, block by block, and those of rivals between them; returns the number of rounds.
 
     A round that was a candidate and is the leader's all the same is `decided`: the next block begins with it.
     """
     table, book, rng = borrowed((table, book, rng))
-    src, arms, ahead, n_ahead = table.src, table.arms, table.stacks.ahead, table.stacks.n_ahead
-    pulls, mean, variance, atoms = arms.pulls, arms.mean, arms.variance, src.n_atoms
-    rate, first, second = book.rate, book.first, book.second
     made, decided, new = 0, 0, True
     if left < SHORTEST:
         return 0
-    region = find_region(policy, left, arms, book)
-    rivals = at_first = sum_of(rate)
+    region = find_region(policy, left, table.arms, book)
+    rivals = at_first = sum_of(book.rate)
     total = hazard_of(rivals, region.rate)
     for _ in range(MOST_BLOCKS):
         leader = region.leader
         if leader < 0 or left - made < SHORTEST:
             break
-        now = Arm(pulls[leader], mean[leader], variance[leader])
         # The first round of a block sees none of its rewards: there must be room around the statistics as they are.
+        now = known_of(table, leader)
         room = room_in(region, now)
         size = min(int(min(room * now.pulls, 2.0 / total)), left - made, region.high.pulls - now.pulls)
         if size < SHORTEST or room < 0.2 * region.growth or not 0.3 * at_first <= rivals <= 3.0 * at_first:
             if new:
                 break
             if decided:
-                pull(src, atoms, pulls, mean, variance, ahead, n_ahead, leader, rng)
+                pull(table, leader, rng)
                 made, decided = made + 1, 0
-            region, new = find_region(policy, left - made, arms, book), True
-            rivals = at_first = sum_of(rate)
+            region, new = find_region(policy, left - made, table.arms, book), True
+            rivals = at_first = sum_of(book.rate)
             total = hazard_of(rivals, region.rate)
             continue
-        size, new = stage(src, atoms, ahead, n_ahead, leader, size, left - made, rng), False
+        size, new = stage(table, leader, size, left - made, rng), False
         while size > 1:
-            low, high = box_of(now, ahead, n_ahead, leader)
+            low, high = box_of(table, leader)
             if inside(low, high, region):
                 break
             size = size // 2
-            cut(src, atoms, ahead, n_ahead, leader, size, rng)
+            cut(table, leader, size, rng)
         # How far the next candidate is must not be known before the block is fixed, nor be remembered after it.
         wait = decided + rng.standard_exponential() / total
         if wait >= size:
-            take(pulls, mean, variance, ahead, n_ahead, leader)
+            take(table, leader)
             made, decided = made + size, 0
             continue
         safe, decided = int(wait), 1
         if safe > 0:
-            cut(src, atoms, ahead, n_ahead, leader, safe, rng)
-            take(pulls, mean, variance, ahead, n_ahead, leader)
+            cut(table, leader, safe, rng)
+            take(table, leader)
             made += safe
-            now = Arm(pulls[leader], mean[leader], variance[leader])
-        winner = settle(policy, region, now, rivals, arms, pulls, mean, variance, rate, first, second, rng)
+        winner = settle(policy, region, rivals, table, book, rng)
         if winner != leader:
-            pull(src, atoms, pulls, mean, variance, ahead, n_ahead, winner, rng)
-            made, decided, other = made + 1, 0, Arm(pulls[winner], mean[winner], variance[winner])
-            rate[winner], first[winner], second[winner] = rate_of(policy, other, region)
-            rivals = sum_of(rate)
+            pull(table, winner, rng)
+            made, decided = made + 1, 0
+            book.rate[winner], book.first[winner], book.second[winner] = rate_of(
+                policy, known_of(table, winner), region
+            )
+            rivals = sum_of(book.rate)
             total = hazard_of(rivals, region.rate)
-            if rivals * gain_for(len(pulls)) > 1.0:
+            if rivals * gain_for(len(book.rate)) > 1.0:
                 break
     if decided:
-        pull(src, atoms, pulls, mean, variance, ahead, n_ahead, region.leader, rng)
+        pull(table, region.leader, rng)
     return made + decided
 
 
@@ -183,69 +177,61 @@ def picked(rate: Array, share: float) -> int:
     return i
 
 
-@inlined
-def settle(
-    policy: Any,
-    region: Region,
-    now: Arm,
-    rivals: float,
-    arms: Statistics,
-    pulls: Counts,
-    mean: Array,
-    variance: Array,
-    rate: Array,
-    first: Array,
-    second: Array,
-    rng: Any,
-) -> int:
-    """The arm pulled in a round with a candidate; in line, and with arrays by name, as in prudent.engine.stacks."""
-    winner = NOT_YET
+@absorbed
+def settle(policy: Any, region: Region, rivals: float, table: Table, book: Book, rng: Any) -> int:
+    """The arm pulled in a round with a candidate."""
+    leader = region.leader
+    now, winner = known_of(table, leader), NOT_YET
     if region.rate > 0.0 and rng.random() * (region.rate + rivals - region.rate * rivals) < region.rate:
-        winner = above_share(policy, region, now, rivals, arms, rng)
+        winner = above_share(policy, region, now, rivals, table, rng)
     if winner == NOT_YET:
-        i = picked(rate, rivals * rng.random())
-        other, winner = Arm(pulls[i], mean[i], variance[i]), region.leader
-        below, score = duel(policy, region, now, other, rate[i], first[i], second[i], rng)
-        if below and (len(pulls) == 2 or is_smallest(policy, i, region.leader, score, arms, rng)):
-            winner = i
+        i = picked(book.rate, rivals * rng.random())
+        proposal = book.rate[i], book.first[i], book.second[i]
+        below, score = duel(policy, region.share, now, known_of(table, i), proposal, rng)
+        winner = i if below and is_smallest(policy, i, leader, score, table, rng) else leader
     return winner
 
 
-@kernel
-def above_share(policy: Any, region: Region, arm: Arm, rivals: float, arms: Statistics, rng: Any) -> int:
+@helper
+def above_share(policy: Any, region: Region, now: Arm, rivals: float, table: Table, rng: Any) -> int:
     """The arm pulled if the leader's first part exceeds its share, in a round in which that is a candidate; else the
     leader, or NOT_YET if a rival is a candidate too."""
-    laws = policy.draws(arm)
-    law, score = laws[0], surface(policy, arm, laws)
+    laws = policy.draws(now)
+    law, score = laws[0], surface(policy, now, laws)
     location, concentration, _ = law.place()
     edge, upper = weak_point(score, location, region.share)
-    if rng.random() * region.rate < chance(law, location, concentration, edge, upper):
+    above, x = rng.random() * region.rate < chance(law, location, concentration, edge, upper), 0.0
+    if above:
         above, x = law.tilted(edge, upper, rng)
-        if above:
-            mine = height(score, x) + score.b + score.w * rng.standard_normal()
-            return smallest(policy, region.leader, mine, arms, rng)
-    return NOT_YET if rng.random() < rivals else region.leader
+    if not above:
+        return NOT_YET if rng.random() < rivals else region.leader
+    winner, least = region.leader, height(score, x) + score.b + score.w * rng.standard_normal()
+    for i in range(len(table.arms.pulls)):
+        if i != region.leader:
+            other = score_of(policy, known_of(table, i), 0.0, 0, rng, 0)
+            if other < least:
+                winner, least = i, other
+    return winner
 
 
-@helper
+@absorbed
 def duel(
-    policy: Any, region: Region, arm: Arm, other: Arm, rate: float, first: float, second: float, rng: Any
+    policy: Any, share: float, now: Arm, other: Arm, proposal: tuple[float, float, float], rng: Any
 ) -> tuple[bool, float]:
     """Whether a rival that is a candidate has a smaller score than the leader, and its score."""
-    laws, others = policy.draws(arm), policy.draws(other)
-    score, theirs, law = surface(policy, arm, laws), surface(policy, other, others), laws[0]
-    below, own, more = propose(others[0], theirs, score.b, score.w, region.share, rate, first, second, rng)
+    laws, others = policy.draws(now), policy.draws(other)
+    score, theirs, law = surface(policy, now, laws), surface(policy, other, others), laws[0]
+    below, own, more = propose(others[0], theirs, score.b, score.w, share, proposal, rng)
     if not below:
         return False, 0.0
+    first = 0.0
     if score.q1 != 0.0 or score.q2 != 0.0:
-        edge, upper = weak_point(score, law.place()[0], region.share)
+        edge, upper = weak_point(score, law.place()[0], share)
         x = drawn(law, rng)
         while x > edge if upper else x < edge:
             x = drawn(law, rng)
-        below = own + more < height(score, x)
-    else:
-        below = own + more < 0.0
-    return below, own + more + normal_part(score, theirs, more, rng)
+        first = height(score, x)
+    return own + more < first, own + more + normal_part(score, theirs, more, rng)
 
 
 @helper
@@ -258,22 +244,10 @@ def normal_part(score: Surface, theirs: Surface, more: float, rng: Any) -> float
     return middle + score.w * theirs.w / math.sqrt(total) * rng.standard_normal()
 
 
-@kernel
-def is_smallest(policy: Any, i: int, leader: int, score: float, arms: Statistics, rng: Any) -> bool:
+@helper
+def is_smallest(policy: Any, i: int, leader: int, score: float, table: Table, rng: Any) -> bool:
     """Whether the score of arm i, which is below the leader's, is below all others."""
-    for j in range(len(arms.pulls)):
-        if j not in (i, leader) and score_of(policy, arm_of(arms, j), 0.0, 0, rng, 0) < score:
+    for j in range(len(table.arms.pulls)):
+        if j not in (i, leader) and score_of(policy, known_of(table, j), 0.0, 0, rng, 0) < score:
             return False
     return True
-
-
-@kernel
-def smallest(policy: Any, leader: int, score: float, arms: Statistics, rng: Any) -> int:
-    """The arm with the smallest score where the leader's is known, and nothing of the others."""
-    winner = leader
-    for i in range(len(arms.pulls)):
-        if i != leader:
-            other = score_of(policy, arm_of(arms, i), 0.0, 0, rng, 0)
-            if other < score:
-                winner, score = i, other
-    return winner
