@@ -8,10 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from prudent.engine.leading import Table, box_of
-from prudent.engine.passage import Stacks
+from prudent.arms.continuous import Gaussian
+from prudent.engine import leading, thinning
+from prudent.engine import regions as regions_of_leaders
+from prudent.engine.blocks import sources
+from prudent.engine.leading import Table, box_of, known_of
+from prudent.engine.passage import Stacks, make_stacks
 from prudent.engine.record import Statistics
-from prudent.engine.regions import Book, leader_bounds, outlook, rate_of, region_around
+from prudent.engine.regions import Book, inside, leader_bounds, make_book, outlook, rate_of, region_around
 from prudent.engine.surfaces import Surface, height, propose, rival_rate, roots, weak_point
 from prudent.engine.thinning import normal_part, settle
 from prudent.policies.base import Arm, Setting
@@ -165,3 +169,35 @@ def test_the_leader_s_normal_part_given_the_difference():
     drawn = np.array([normal_part(score, theirs, more, rng) for more in other - own])
     assert stats.kstest(drawn, stats.norm(score.b, score.w).cdf).pvalue > FALSE_ALARM
     assert stats.kstest(drawn + other - own, stats.norm(theirs.b, theirs.w).cdf).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("spec", ["thompson", "mvts"])
+def test_blocks_begin_and_stay_in_the_region_of_their_rates(monkeypatch, spec):
+    """The first round of a block sees none of its rewards, so what is known before it counts too."""
+    ready, rng = bind(registry.parse(spec), Setting(2, MeanVariance(1.0), 3_000)), np.random.default_rng(20)
+    regions, seen = [], []
+
+    def find_region(*args):
+        regions.append(regions_of_leaders.find_region.py_func(*args))
+        return regions[-1]
+
+    def stage(table, leader, *args):
+        seen.append((known_of(table, leader), regions[-1]))
+        return leading.stage(table, leader, *args)
+
+    def take(table, leader):
+        low, high = box_of(table, leader)
+        assert high.pulls == low.pulls or inside(low, high, regions[-1])
+        leading.take(table, leader)
+
+    monkeypatch.setattr(thinning, "find_region", find_region)
+    monkeypatch.setattr(thinning, "stage", stage)
+    monkeypatch.setattr(thinning, "take", take)
+    for _ in range(200):
+        arms = Statistics(np.array([300, 60]), np.array([1.0, 0.5]), np.array([0.05, 0.25]))
+        table = Table(sources([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)]), arms, None)
+        table = table._replace(stacks=make_stacks(table.src, leading.ROOM))
+        thinning.stride.py_func(ready, 20_000, table, make_book.py_func(2), rng)
+
+    assert len(seen) > 100
+    assert all(inside(now, now, region) and now.pulls <= region.high.pulls for now, region in seen)
