@@ -25,6 +25,7 @@ RUNS = 500
 @click.option("--arm", "arms", multiple=True, metavar="LAW", help="Only for fig2-left: another arm; give one per arm.")
 @click.option("--policy", "policies", multiple=True, metavar="POLICY", help="Only for leaderboard: a policy to join.")
 @click.option("--engine", metavar="ENGINE", help="Only for leaderboard: gpu, for policies that cannot leap.")
+@click.option("--horizon", type=int, help="Only for leaderboard: rounds of the Gaussian suite, instead of 100,000.")
 @click.option("--out", type=FILE, default=Path("results/paper"), show_default=True)
 def paper(
     name: str | None,
@@ -34,6 +35,7 @@ def paper(
     arms: tuple[str, ...],
     policies: tuple[str, ...],
     engine: str | None,
+    horizon: int | None,
     **options: Any,
 ) -> None:
     """Reproduce the paper (Sani et al., 2012): every figure and claim in one report, one figure by NAME, or `claims`.
@@ -55,8 +57,9 @@ def paper(
     figures = [whole.figure(each) for each in (whole.FIGURES if name is None else [name]) if each != "claims"]
     if rho is not None or arms:
         figures = [with_others(name, rho, arms)]
-    if policies or engine is not None:
-        figures = [with_policies(name, policies, engine or "auto")]
+    others = {"policy": policies, "engine": engine, "horizon": horizon}
+    if any(value not in (None, ()) for value in others.values()):
+        figures = [another_board(name, others)]
     check_folder("paper", out)
     settings, started = Settings(out, **options), time.perf_counter()
     if name == "claims":
@@ -96,15 +99,17 @@ def with_others(name: str | None, rho: float | None, arms: tuple[str, ...]) -> A
     return fig2_left.with_others(bandit, risk.rho)
 
 
-def with_policies(name: str | None, policies: tuple[str, ...], engine: str) -> Any:
-    """The leaderboard with policies of one's own, or with other parameters, or on another engine."""
+def another_board(name: str | None, others: dict[str, Any]) -> Any:
+    """The leaderboard with policies of one's own, or with other parameters, on another engine, or with other rounds."""
     from prudent.errors import PrudentError
-    from prudent.paper.leaderboard import board
+    from prudent.paper.leaderboard import HORIZON, board
 
     if name != "leaderboard":
-        given = "policy" if policies else "engine"
+        given = next(each for each, value in others.items() if value not in (None, ()))
         raise PrudentError(f"paper: {given} is for leaderboard, got {name or 'the whole paper'}; leave it out")
-    return board(policies, engine)
+    return board(
+        others["policy"], others["engine"] or "auto", HORIZON if others["horizon"] is None else others["horizon"]
+    )
 
 
 def check(settings: Any) -> Any:

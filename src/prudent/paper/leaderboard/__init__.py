@@ -11,9 +11,10 @@ from matplotlib.figure import Figure
 
 from prudent import PrudentError
 from prudent.engine.simulation import ENGINES
+from prudent.errors import check_integer
 from prudent.paper.leaderboard import ranks, suites
 from prudent.paper.leaderboard.drawing import draw_suite
-from prudent.paper.leaderboard.suites import SUITES
+from prudent.paper.leaderboard.suites import HORIZON, SUITES
 from prudent.paper.making import PaperFigure, Tables
 from prudent.report import Finding
 from prudent.text import page
@@ -22,10 +23,10 @@ FLAGSHIP = "prudent"
 TITLES = {"leaderboard": "Gaussian suite", "leaderboard-second": "Second suite"}
 
 
-def tables(found: Tables, more: Sequence[str] = ()) -> Tables:
+def tables(found: Tables, more: Sequence[str] = (), horizon: int = HORIZON) -> Tables:
     """Of each suite one row per policy and problem and one per policy; the worst cases; the bounded rewards."""
-    cells, made = suites.cells(more), {}
-    for name, suite in SUITES.items():
+    cells, made = suites.cells(more, horizon=horizon), {}
+    for name, suite in suites.suites_to(horizon).items():
         rows = ranks.with_facts(ranks.ranked(found[name], "regret"), cells[name])
         made[name] = ranks.with_bounds(rows, suite)
         made[f"{name}-standings"] = ranks.standings(made[name])
@@ -91,7 +92,7 @@ def draw(tables: Tables) -> dict[str, Figure]:
 SETTINGS = "\n\n".join(
     [
         "All problems have the mean-variance as their risk. The *Gaussian suite* has configurations 1 and 2 of the "
-        f"paper, fifteen arms, with ρ in {', '.join(f'{rho:g}' for rho in suites.RHOS)} and n = {suites.HORIZON:,}. "
+        f"paper, fifteen arms, with ρ in {', '.join(f'{rho:g}' for rho in suites.RHOS)} and n = HORIZON. "
         f"The *second suite* has n = {suites.MIDDLE:,}: five coins with probabilities from 0.01 to 0.1; five skewed "
         "beta laws, ρ = 1; five Student laws with 3 to 10 degrees of freedom (heavy tails), ρ = 1; 100 Gaussian arms, "
         "ρ = 1; two arms whose costs differ by 0.01 and whose means by 1.1 (a near tie), ρ = 0. Its last problems are "
@@ -99,8 +100,8 @@ SETTINGS = "\n\n".join(
         "*Policies* have the parameters of their papers, but for the factor 100 of mv-dsee's log rule, which the "
         "paper leaves to the gaps, and the sharp width of mv-lcb. Those that serve the mean or no risk are there for "
         "comparison. Those that are made for coins or for rewards in [0, 1] have results there, and no rank. Those "
-        f"that read all rewards again in every round are left out of n = {suites.HORIZON:,}, since a run would take "
-        "a hundred times as long as in the second suite. Not here are fixed-arm, which is told the best arm, and "
+        "that read all rewards again in every round are left out of n = HORIZON, since a run would take "
+        "a hundred times as long as in the second suite, or longer. Not here are fixed-arm, which is told the best arm, and "
         "rs-etc-m, which is exp-exp for this risk.",
         "*Ranks.* Rank 1 is the smallest mean regret. “With other runs” has the places in the order of mean ranks "
         "that are likely at 95 % if every mean regret is drawn again from a normal law with its standard error: "
@@ -120,8 +121,10 @@ SETTINGS = "\n\n".join(
 )
 
 
-def board(more: Sequence[str] = (), engine: str = "auto") -> PaperFigure:
-    """The leaderboard, with `more` policies in it; what would take every round runs on the `engine`, if it can."""
+def board(more: Sequence[str] = (), engine: str = "auto", horizon: int = HORIZON) -> PaperFigure:
+    """The leaderboard, with `more` policies in it and so many rounds in the Gaussian suite; what would take every round
+    runs on the `engine`, if it can."""
+    check_integer("paper", "horizon", horizon, low=suites.MIDDLE + 1, hint="the second suite has shorter runs")
     if engine not in ENGINES:
         raise PrudentError(f"paper: engine must be one of {', '.join(ENGINES)}, got {engine!r}")
     joined = {each.labels["player"] for some in suites.cells(more).values() for each in some} if more else set()
@@ -136,10 +139,10 @@ def board(more: Sequence[str] = (), engine: str = "auto") -> PaperFigure:
         title="Leaderboard: the literature on two suites of problems",
         caption="Every policy on two suites of eight problems; smaller is better. A mark is the mean regret on a "
         "problem over that of the best policy there, and policies are in the order of their mean ranks.",
-        settings=SETTINGS,
+        settings=SETTINGS.replace("HORIZON", f"{horizon:,}"),
         paper_says="The paper compares MV-LCB with ExpExp; the others are from the literature since.",
-        cells=partial(suites.cells, more, engine),
-        tables=partial(tables, more=more),
+        cells=partial(suites.cells, more, engine, horizon),
+        tables=partial(tables, more=more, horizon=horizon),
         draw=draw,
         finding=finding,
         shown=shown,

@@ -165,10 +165,16 @@ def stepping_on(engine: str, each: Labelled) -> Labelled:
         return each
 
 
-def cells(more: Sequence[str] = (), engine: str = "auto") -> dict[str, list[Labelled]]:
+def suites_to(horizon: int) -> dict[str, tuple[Setup, ...]]:
+    """Both suites, the Gaussian one with so many rounds."""
+    first = tuple(each._replace(horizon=horizon) if each.horizon == HORIZON else each for each in SUITES["leaderboard"])
+    return SUITES | {"leaderboard": first}
+
+
+def cells(more: Sequence[str] = (), engine: str = "auto", horizon: int = HORIZON) -> dict[str, list[Labelled]]:
     """Both suites, the worst case and bounded rewards under other risks, with `more` policies.
 
-    What would take every round runs on the `engine`, if it can.
+    What would take every round runs on the `engine`, if it can. The Gaussian suite has `horizon` rounds.
     """
     made = {text: registry.parse(text) for text in players(more)}
     found = {
@@ -178,7 +184,7 @@ def cells(more: Sequence[str] = (), engine: str = "auto") -> dict[str, list[Labe
             for text, policy in made.items()
             if suits(policy, each.bandit, each.horizon)
         ]
-        for name, suite in SUITES.items()
+        for name, suite in suites_to(horizon).items()
     }
     found["leaderboard-worst"] = [
         labelled(grid_bandit(mean, 0.25 - gap), MeanVariance(0.0), text, n, f"n = {n:,}")
