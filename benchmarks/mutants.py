@@ -64,7 +64,7 @@ TESTS = {
     "engine": "unit/test_threads unit/test_blocks unit/test_levels unit/test_engine unit/test_ties unit/test_batching "
     "properties/test_block_identities statistical/test_hypergeometric statistical/test_enumeration "
     "statistical/test_reference unit/test_leaping_engine statistical/test_leaping statistical/test_learning "
-    "unit/test_posteriors statistical/test_leading",
+    "unit/test_posteriors unit/test_falling statistical/test_leading",
     "errors": "unit/test_errors unit/test_hostile unit/test_registry unit/test_bandit unit/test_study",
     "evaluation": "unit/test_evaluation",
     "figures": "unit/test_figures figures/test_drawn unit/test_report figures/test_labels "

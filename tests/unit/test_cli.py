@@ -116,7 +116,7 @@ def test_the_help_of_the_paper_names_its_figures():
         (["--policy", "mv-lcb"], "policy is for leaderboard, got the whole paper"),
         (["beyond", "--policy", "mv-lcb"], "policy is for leaderboard, got beyond"),
         (["fig2-left", "--horizon", "1000000"], "horizon is for leaderboard, got fig2-left"),
-        (["leaderboard", "--horizon", "0"], "horizon must be at least 10001, got 0"),
+        (["leaderboard", "--horizon", "0"], "horizon must be a whole number at least 10001, got 0"),
         (["leaderboard", "--policy", "mv-lbc"], "did you mean mv-lcb"),
         (["leaderboard", "--policy", "kl-ucb(low=5, high=6)"], "kl-ucb(low=5, high=6) cannot join"),
     ],

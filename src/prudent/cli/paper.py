@@ -23,7 +23,7 @@ RUNS = 500
 @click.option("--quick", is_flag=True, help="50 runs for each point.")
 @click.option("--rho", type=float, help="Only for fig2-left: another tolerance for risk than 0.")
 @click.option("--arm", "arms", multiple=True, metavar="LAW", help="Only for fig2-left: another arm; give one per arm.")
-@click.option("--policy", "policies", multiple=True, metavar="POLICY", help="Only for leaderboard: a policy to join.")
+@click.option("--policy", multiple=True, metavar="POLICY", help="Only for leaderboard: a policy to join.")
 @click.option("--engine", metavar="ENGINE", help="Only for leaderboard: gpu, for policies that cannot leap.")
 @click.option("--horizon", type=int, help="Only for leaderboard: rounds of the Gaussian suite, instead of 100,000.")
 @click.option("--out", type=FILE, default=Path("results/paper"), show_default=True)
@@ -33,9 +33,6 @@ def paper(
     quick: bool,
     rho: float | None,
     arms: tuple[str, ...],
-    policies: tuple[str, ...],
-    engine: str | None,
-    horizon: int | None,
     **options: Any,
 ) -> None:
     """Reproduce the paper (Sani et al., 2012): every figure and claim in one report, one figure by NAME, or `claims`.
@@ -57,9 +54,9 @@ def paper(
     figures = [whole.figure(each) for each in (whole.FIGURES if name is None else [name]) if each != "claims"]
     if rho is not None or arms:
         figures = [with_others(name, rho, arms)]
-    others = {"policy": policies, "engine": engine, "horizon": horizon}
-    if any(value not in (None, ()) for value in others.values()):
-        figures = [another_board(name, others)]
+    of_board = {each: options.pop(each) for each in ("policy", "engine", "horizon")}
+    if given := [each for each, value in of_board.items() if value not in (None, ())]:
+        figures = [another_board(name, given[0], **of_board)]
     check_folder("paper", out)
     settings, started = Settings(out, **options), time.perf_counter()
     if name == "claims":
@@ -99,17 +96,17 @@ def with_others(name: str | None, rho: float | None, arms: tuple[str, ...]) -> A
     return fig2_left.with_others(bandit, risk.rho)
 
 
-def another_board(name: str | None, others: dict[str, Any]) -> Any:
+def another_board(
+    name: str | None, given: str, policy: tuple[str, ...], engine: str | None, horizon: int | None
+) -> Any:
     """The leaderboard with policies of one's own, or with other parameters, on another engine, or with other rounds."""
     from prudent.errors import PrudentError
-    from prudent.paper.leaderboard import HORIZON, board
+    from prudent.paper.leaderboard import board
+    from prudent.paper.leaderboard.suites import HORIZON
 
     if name != "leaderboard":
-        given = next(each for each, value in others.items() if value not in (None, ()))
         raise PrudentError(f"paper: {given} is for leaderboard, got {name or 'the whole paper'}; leave it out")
-    return board(
-        others["policy"], others["engine"] or "auto", HORIZON if others["horizon"] is None else others["horizon"]
-    )
+    return board(policy, engine or "auto", HORIZON if horizon is None else horizon)
 
 
 def check(settings: Any) -> Any:

@@ -15,7 +15,7 @@ from prudent.arrays import Array, Counts, Marks
 from prudent.compiled import absorbed, borrowed, either, helper, kernel
 from prudent.engine.blocks import Sources
 from prudent.engine.comparing import FIRST_STEP, Floors, clearly_below, compare
-from prudent.engine.leading import ROOM, SHORTEST, Table, box_of, cut, longer, pull, stage, take
+from prudent.engine.leading import ROOM, SHORTEST, Table, box_of, cut, pull, stage, step_on, take
 from prudent.engine.passage import make_stacks
 from prudent.engine.record import BAD_SCORE, FINE, HALTED, Record, Statistics, clear, no_statistics, write_down
 from prudent.policies.base import Arm
@@ -27,6 +27,9 @@ SMALLEST = 8
 
 SHARE = 0.8
 """How much of the gap to the rivals a block should use up: more fails too often, and less makes more blocks."""
+
+LONGEST_PAUSE = 16
+"""Where no block fits, so many rounds at most are simulated before the next look: a look costs little."""
 
 
 class Guesses(NamedTuple):
@@ -78,32 +81,39 @@ def run_falling(
     clear(arms)
     table.stacks.n_ahead[:] = 0
     cost[:], floor[:], at[:], floors.step[:] = math.inf, -math.inf, math.inf, FIRST_STEP
-    guesses.closing[:], guesses.climb[:], guesses.slope[:] = 0.0, 0.0, 0.0
-    t, leader, score, best_cost, tried, pause = 0, 0, -math.inf, math.inf, 0, 1
+    guesses.closing[:], guesses.climb[:], guesses.slope[:] = -1.0, 0.0, 0.0
+    t, leader, score, best_cost, tried, pause = 0, 0, -math.inf, math.inf, 0, 2
     # Of the rivals: the one with the smallest floor, up to which moment all floors hold, and the smallest cost.
-    near, ceiling, other_cost, moment = 0, -math.inf, math.inf, moment_of(policy, best_cost, 1)
+    near, rival, ceiling, other_cost = 0, -math.inf, -math.inf, math.inf
+    moment = moment_of(policy, best_cost, 1)
     horizon = rounds[len(rounds) - 1]  # no later clock is asked for
     for snapshot in range(len(rounds)):
         while t < rounds[snapshot]:
             if halt[0]:
                 return HALTED
-            if ties or moment > ceiling or not clearly_below(score, floor[near]):
-                leader, near, ceiling, other_cost = choose(policy, arms, floors, moment, ties)
+            if ties or moment > ceiling or not clearly_below(score, rival):
+                leader, near, rival, ceiling, other_cost = choose(policy, arms, floors, moment, ties)
                 if leader < 0:
                     return BAD_SCORE
                 score = floor[leader]
-            gap, size = floor[near] + guesses.slope[near] * (at[near] - moment) - score, 0
+            gap, size = rival + guesses.slope[near] * (at[near] - moment) - score, 0
             enough = SHARE * gap * pulls[leader] >= SMALLEST * guesses.closing[leader]
-            if enough and t >= tried and clearly_below(score, floor[near]):
+            if enough and t >= tried and clearly_below(score, rival):
                 clocks, costs = (t, rounds[snapshot] - t, horizon), (best_cost, other_cost)
                 size, near, ceiling = block_of(policy, leader, clocks, moment, score, gap, costs, known, rng)
-                pause = longer(pause, t) if size == 0 else 1
-                tried = t + pause if size == 0 else t
+                rival = floor[near]
             if size > 0:
                 take(table, leader)
+                pause = 2
             else:
-                pull(table, leader, rng)
-            t += max(size, 1)
+                if t >= tried:
+                    tried, pause = t + pause, min(2 * pause, LONGEST_PAUSE)
+                size = advance(policy, leader, t, min(tried, rounds[snapshot]) - t, ties, table, floor, rng)
+                if size == 0:
+                    return BAD_SCORE
+                if size > 1:  # of any arm, so no floor holds
+                    ceiling = -math.inf
+            t += size
             clock = min(t + 1, horizon)
             arm = Arm(pulls[leader], mean[leader], variance[leader])
             cost[leader], at[leader] = own_cost(policy, arm, 0), -math.inf
@@ -172,7 +182,7 @@ def block_of(
 def fitting(most: int, pulls: int, gap: float, closing: float, room: float, climb: float) -> int:
     """How many rewards to take at once, where a gap closes by closing/pulls with each, and a room by climb/pulls."""
     if closing <= 0.0:
-        return min(most, pulls // 4 + 1)
+        return min(most, SMALLEST if closing < 0.0 else pulls // 4 + 1)
     growth = gap / closing
     if climb > 0.0:
         growth = min(growth, room / climb)
@@ -194,33 +204,35 @@ def nearest(leader: int, floors: Floors) -> tuple[int, float, float]:
 
 def _choose_by_cost(
     policy: Any, arms: Statistics, floors: Floors, moment: float, ties: bool
-) -> tuple[int, int, float, float]:
-    """The arm with the smallest score, ties to the lowest number, or −1 if a score is not a number; `nearest`."""
+) -> tuple[int, int, float, float, float]:
+    """The arm with the smallest score, ties to the lowest number, or −1 if a score is not a number. Of its rivals the
+    nearest, its floor, up to which moment all floors hold, and the smallest cost."""
     leader = compare(policy, arms, floors, None, moment, ties)
     near, ceiling, cost = nearest(leader, floors)
-    return leader, near, ceiling, cost
+    return leader, near, floors.floor[near], ceiling, cost
 
 
 def _choose_by_clock(
     policy: Any, arms: Statistics, floors: Floors, moment: float, ties: bool
-) -> tuple[int, int, float, float]:
-    """The same for scores with a clock. All are computed, since each is soon done, and costs do not matter."""
+) -> tuple[int, int, float, float, float]:
+    # All scores are computed, and without branches, since this is done in most rounds. Costs do not matter, and which
+    # rival is the nearest is not asked while all floors are scores of this moment.
     floor, at, pulls, mean, variance = floors.floor, floors.at, arms.pulls, arms.mean, arms.variance
-    leader, near = 0, 0
+    leader, score, rival, t = 0, math.inf, math.inf, int(moment)
     for i in range(len(floor)):
+        here = -math.inf
         if pulls[i] > 0:
-            floor[i] = score_of(policy, Arm(pulls[i], mean[i], variance[i]), 0.0, int(moment), 0, 0)
-            if math.isnan(floor[i]):
-                return -1, 0, 0.0, 0.0
-        at[i] = moment
-        if floor[i] < floor[leader]:
-            leader, near = i, leader
-        elif near == leader or floor[i] < floor[near]:
-            near = i
+            here = score_of(policy, Arm(pulls[i], mean[i], variance[i]), 0.0, t, 0, 0)
+            if math.isnan(here):
+                return -1, 0, 0.0, 0.0, 0.0
+        floor[i], at[i] = here, moment
+        rival = min(rival, max(score, here))
+        leader = i if here < score else leader
+        score = min(score, here)
     if ties:
         first = lowest(floor, arms)
-        leader, near = first, near if first == leader else leader
-    return leader, near, moment, math.inf
+        leader, rival = first, rival if first == leader else score
+    return leader, leader, rival, moment, math.inf
 
 
 def _reach_of_cost(policy: Any, low: Arm, high: Arm, first: int, last: int) -> tuple[float, float, float]:
@@ -233,6 +245,18 @@ def _reach_of_cost(policy: Any, low: Arm, high: Arm, first: int, last: int) -> t
     return policy.score_bound(low, high), highest, highest
 
 
+def _several(policy: Any, leader: int, t: int, count: int, ties: bool, table: Table, scores: Array, rng: Any) -> int:
+    """Simulate rounds one by one, `count` at most, the first of them the leader's; returns how many, 0 for a NaN."""
+    pull(table, leader, rng)
+    return count if step_on(policy, t + 1, count - 1, ties, table, scores, rng) else 0
+
+
+def _one(policy: Any, leader: int, t: int, count: int, ties: bool, table: Table, scores: Array, rng: Any) -> int:
+    pull(table, leader, rng)
+    return 1
+
+
+advance = either(compares, _one, _several)
 choose = either(compares, _choose_by_cost, _choose_by_clock)
 reach = either(
     compares,

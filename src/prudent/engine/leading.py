@@ -14,7 +14,8 @@ import math
 from typing import Any, NamedTuple
 
 from prudent.arms.sampling import include, merge
-from prudent.compiled import absorbed, helper
+from prudent.arrays import Array
+from prudent.compiled import absorbed, borrowed, kernel
 from prudent.engine.blocks import (
     MEAN,
     RESIDUAL,
@@ -29,6 +30,8 @@ from prudent.engine.blocks import (
 from prudent.engine.passage import Stacks
 from prudent.engine.record import Statistics
 from prudent.policies.base import Arm
+from prudent.policies.scoring import score_of
+from prudent.policies.ties import lowest
 
 ROOM = 256
 """Blocks there is room for per arm: a block being cut leaves parts that shrink by a third or more."""
@@ -43,12 +46,6 @@ class Table(NamedTuple):
     src: Sources
     arms: Statistics
     stacks: Stacks
-
-
-@helper
-def longer(pause: int, t: int) -> int:
-    """The rounds to the next try after one that failed: more and more, or ties would cost double."""
-    return min(2 * pause, max(128, t // 16))
 
 
 @absorbed
@@ -132,3 +129,19 @@ def pull(table: Table, i: int, rng: Any) -> None:
         reward = src.value[i, j]
     arms.pulls[i] += 1
     arms.mean[i], arms.variance[i] = include(arms.pulls[i], arms.mean[i], arms.variance[i], reward)
+
+
+@kernel
+def step_on(policy: Any, t: int, count: int, ties: bool, table: Table, scores: Array, rng: Any) -> bool:
+    """Simulate `count` rounds one by one, after the t-th; whether all scores were numbers."""
+    table, scores, rng = borrowed((table, scores, rng))
+    for now in range(t + 1, t + count + 1):
+        pulled, least = 0, math.inf
+        for i in range(len(scores)):
+            scores[i] = score_of(policy, known_of(table, i), 0.0, now, rng, 0) if table.arms.pulls[i] > 0 else -math.inf
+            if math.isnan(scores[i]):
+                return False
+            if scores[i] < least:
+                pulled, least = i, scores[i]
+        pull(table, lowest(scores, table.arms) if ties else pulled, rng)
+    return True

@@ -23,7 +23,7 @@ from prudent.arms.sampling import Laws
 from prudent.arrays import Array, Counts, Marks
 from prudent.compiled import absorbed, borrowed, helper, kernel
 from prudent.engine.blocks import Sources
-from prudent.engine.leading import ROOM, SHORTEST, Table, box_of, cut, known_of, longer, pull, stage, take
+from prudent.engine.leading import ROOM, SHORTEST, Table, box_of, cut, known_of, pull, stage, step_on, take
 from prudent.engine.passage import make_stacks
 from prudent.engine.record import BAD_SCORE, FINE, HALTED, Record, clear, no_statistics, write_down
 from prudent.engine.regions import Book, Region, chance, find_region, gain_for, inside, make_book, rate_of, room_in
@@ -59,30 +59,15 @@ def lead_drawn(
                 if halt[0]:
                     return HALTED
                 stretch = min(pause, rounds[snapshot] - t)
-                if not step_on(policy, stretch, table, scores, rng):
+                if not step_on(policy, t, stretch, False, table, scores, rng):
                     return BAD_SCORE
                 t += stretch
                 made = stride(policy, rounds[snapshot] - t, table, book, rng)
-                pause = longer(pause, t) if made == 0 else FIRST
+                # After a try that failed the next one comes later and later, or ties would cost double.
+                pause = min(2 * pause, max(128, t // 16)) if made == 0 else FIRST
                 t += made
             write_down(record, run, snapshot, arms, laws, best, rng)
     return FINE
-
-
-@kernel
-def step_on(policy: Any, count: int, table: Table, scores: Array, rng: Any) -> bool:
-    """Simulate `count` rounds one by one; whether all scores were numbers."""
-    table, scores, rng = borrowed((table, scores, rng))
-    for _ in range(count):
-        pulled, least = 0, math.inf
-        for i in range(len(scores)):
-            scores[i] = score_of(policy, known_of(table, i), 0.0, 0, rng, 0) if table.arms.pulls[i] > 0 else -math.inf
-            if math.isnan(scores[i]):
-                return False
-            if scores[i] < least:
-                pulled, least = i, scores[i]
-        pull(table, pulled, rng)
-    return True
 
 
 @kernel

@@ -101,8 +101,8 @@ SETTINGS = "\n\n".join(
         "paper leaves to the gaps, and the sharp width of mv-lcb. Those that serve the mean or no risk are there for "
         "comparison. Those that are made for coins or for rewards in [0, 1] have results there, and no rank. Those "
         "that read all rewards again in every round are left out of n = HORIZON, since a run would take "
-        "a hundred times as long as in the second suite, or longer. Not here are fixed-arm, which is told the best arm, and "
-        "rs-etc-m, which is exp-exp for this risk.",
+        "a hundred times as long as in the second suite, or longer. Not here are fixed-arm, which is told the best "
+        "arm, and rs-etc-m, which is exp-exp for this risk.",
         "*Ranks.* Rank 1 is the smallest mean regret. “With other runs” has the places in the order of mean ranks "
         "that are likely at 95 % if every mean regret is drawn again from a normal law with its standard error: "
         "policies whose places overlap are not really different. For “with other problems” the problems are drawn "
