@@ -136,12 +136,16 @@ def step_on(policy: Any, t: int, count: int, ties: bool, table: Table, scores: A
     """Simulate `count` rounds one by one, after the t-th; whether all scores were numbers."""
     table, scores, rng = borrowed((table, scores, rng))
     for now in range(t + 1, t + count + 1):
-        pulled, least = 0, math.inf
         for i in range(len(scores)):
             scores[i] = score_of(policy, known_of(table, i), 0.0, now, rng, 0) if table.arms.pulls[i] > 0 else -math.inf
             if math.isnan(scores[i]):
                 return False
-            if scores[i] < least:
-                pulled, least = i, scores[i]
-        pull(table, lowest(scores, table.arms) if ties else pulled, rng)
+        pulled = 0
+        if ties:
+            pulled = lowest(scores, table.arms)
+        else:  # in a loop of its own: then the processor guesses the arm, and does not wait for its score
+            for i in range(1, len(scores)):
+                if scores[i] < scores[pulled]:
+                    pulled = i
+        pull(table, pulled, rng)
     return True
