@@ -1,10 +1,14 @@
 """The command `paper`."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +16,9 @@ from prudent.cli.estimate import seconds_of_cells, warning_first
 from prudent.cli.output import progress_bar, run_options
 from prudent.cli.paths import FILE, check_folder
 from prudent.cli.tables import print_rows
+
+if TYPE_CHECKING:
+    from prudent.report import Section
 
 RUNS = 500
 """Runs for each point, unless asked otherwise; all figures and claims together then take minutes."""
@@ -46,7 +53,7 @@ def paper(
     from prudent import paper as whole
     from prudent.engine.threads import count_workers
     from prudent.errors import check_integer
-    from prudent.paper.making import Settings, count_cells, make
+    from prudent.paper.making import Settings, make, measure
 
     options["runs"] = 50 if quick else check_integer("paper", "runs", options["runs"], low=2, hint="for error bars")
     count_workers("paper", options["workers"])
@@ -64,19 +71,47 @@ def paper(
             rows = table.drop("how it was checked")
             print_rows(title, rows.to_dicts(), left=rows.columns)
         return
-    sections = []
-    for figure in figures:
-        total = count_cells(figure)
-        with progress_bar(figure.name, total) as advance:
-            cells = [cell for panel in figure.cells().values() for cell in panel]
-            told = warning(advance, total, [(each, figure.share_of_runs) for each in cells], settings)
-            sections.append(make(figure, replace(settings, progress=told)))
-        for path in sections[-1].files():
-            click.echo(path)
-        if name is None:
-            whole.write_report(settings, sections, None, time.perf_counter() - started)
-    if name is None:
-        click.echo(whole.write_report(settings, sections, check(settings), time.perf_counter() - started))
+    if name is not None:
+        with simulating(figures[0], settings) as told:
+            tell(make(figures[0], told))
+        return
+    sections: list[Section] = []
+    drawn: deque[Future[Section]] = deque()
+    with beside(options["workers"]) as pen:
+        for figure in figures:
+            with simulating(figure, settings) as told:
+                tables = measure(figure, told)
+            drawn.append(pen.submit(whole.described, figure.name, settings, tables))
+            while drawn and drawn[0].done():
+                sections.append(tell(drawn.popleft().result()))
+                whole.write_report(settings, sections, None, time.perf_counter() - started)
+        ledger = check(settings)
+        sections += [tell(each.result()) for each in drawn]
+    click.echo(whole.write_report(settings, sections, ledger, time.perf_counter() - started))
+
+
+@contextmanager
+def simulating(figure: Any, settings: Any) -> Iterator[Any]:
+    """The settings with a progress bar, and a warning first if it takes long."""
+    from prudent.paper.making import count_cells
+
+    total = count_cells(figure)
+    with progress_bar(figure.name, total) as advance:
+        cells = [(cell, figure.share_of_runs) for panel in figure.cells().values() for cell in panel]
+        yield replace(settings, progress=warning(advance, total, cells, settings))
+
+
+def beside(workers: int | None) -> Executor:
+    """Who draws a figure while the next one is simulated: another process, since two threads would wait for each other;
+    for one worker a thread all the same."""
+    return ThreadPoolExecutor(1) if workers == 1 else ProcessPoolExecutor(1, get_context("spawn"))
+
+
+def tell(section: "Section") -> "Section":
+    """Print the files of a section."""
+    for path in section.files():
+        click.echo(path)
+    return section
 
 
 def with_others(name: str | None, rho: float | None, arms: tuple[str, ...]) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prudent import PrudentError, files
-from prudent.paper.making import PaperFigure, Settings
+from prudent.paper.making import PaperFigure, Settings, Tables, describe
 from prudent.report import Section, render
 
 if TYPE_CHECKING:
@@ -30,6 +30,11 @@ def figure(name: str) -> PaperFigure:
         raise PrudentError(f"paper: unknown figure {name!r}; known: {', '.join((*FIGURES, *EXTRAS))}, claims")
     found: PaperFigure = import_module(f"prudent.paper.{name.replace('-', '_')}").FIGURE
     return found
+
+
+def described(name: str, settings: Settings, tables: Tables) -> Section:
+    """A figure by name, drawn from its tables; another process can do it."""
+    return describe(figure(name), settings, tables)
 
 
 def write_report(settings: Settings, sections: Sequence[Section], ledger: "Ledger | None", seconds: float) -> Path:

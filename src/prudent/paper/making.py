@@ -26,6 +26,10 @@ from prudent.study.select import labels_of
 Tables = dict[str, pl.DataFrame]
 
 
+def ignored(_: int) -> None:
+    """Nobody is told how many simulations are finished."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """Where the paper is made, and how every point is simulated."""
@@ -34,7 +38,7 @@ class Settings:
     runs: int = 500
     seed: int = 0
     workers: int | None = None
-    progress: Callable[[int], Any] = lambda _: None
+    progress: Callable[[int], Any] = ignored
 
 
 def point(bandit: Bandit, policy: Policy, rho: float, horizon: int, /, **labels: str | float) -> Labelled:
@@ -100,15 +104,28 @@ def measured(panels: Mapping[str, Sequence[Labelled]], settings: Settings) -> Ta
 
 def make(figure: PaperFigure, settings: Settings) -> Section:
     """Simulate, write the tables, draw, and describe."""
-    runs = max(2, settings.runs // figure.share_of_runs)
-    panels = figure.cells()
-    tables = figure.tables(measured(panels, replace(settings, runs=runs)))
+    return describe(figure, settings, measure(figure, settings))
+
+
+def measure(figure: PaperFigure, settings: Settings) -> Tables:
+    """Simulate, and make the tables of a figure."""
+    return figure.tables(measured(figure.cells(), replace(settings, runs=runs_of(figure, settings))))
+
+
+def runs_of(figure: PaperFigure, settings: Settings) -> int:
+    """The runs of each of its simulations."""
+    return max(2, settings.runs // figure.share_of_runs)
+
+
+def describe(figure: PaperFigure, settings: Settings, tables: Tables) -> Section:
+    """Write the tables, draw, and say what is seen."""
     data = [files.write(settings.out / f"{n}.parquet", to_bytes(t, code_version())) for n, t in tables.items()]
     with style():
         drawn = figure.draw(tables)
         titles = picture_titles(figure, list(drawn))
         pictures = [path for n, each in drawn.items() for path in save(each, settings.out / n, title=titles[n])]
-    size = f" {runs:,} runs of each simulation, random seed {settings.seed}." if panels else ""
+    runs = f" {runs_of(figure, settings):,} runs of each simulation, random seed {settings.seed}."
+    size = runs if figure.cells() else ""
     notes: dict[str, str | Finding] = {"The figure": figure.caption, "Settings": figure.settings + size}
     notes |= {"The paper says": figure.paper_says}
     notes |= {"Measured": figure.finding(tables)} if figure.finding else {}
