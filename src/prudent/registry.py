@@ -14,6 +14,7 @@ import re
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -59,12 +60,17 @@ class Entry(NamedTuple):
     @property
     def parameters(self) -> dict[str, Any]:
         """Defaults by name; None where the problem or the user gives the value."""
-        given = inspect.signature(self.factory).parameters.values()
-        return {field.name: None if field.default is field.empty else field.default for field in given}
+        return dict(_defaults(self.factory))
 
     @property
     def _text(self) -> str:
         return " ".join((inspect.getdoc(self.factory) or "").split())
+
+
+@cache
+def _defaults(factory: Callable[..., Any]) -> tuple[tuple[str, Any], ...]:
+    given = inspect.signature(factory).parameters.values()
+    return tuple((field.name, None if field.default is field.empty else field.default) for field in given)
 
 
 class Registry(Generic[T]):

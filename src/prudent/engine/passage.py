@@ -7,7 +7,7 @@ import numpy as np
 
 from prudent.arms.sampling import merge
 from prudent.arrays import Array, Counts
-from prudent.compiled import kernel
+from prudent.compiled import borrowed, kernel
 from prudent.engine.blocks import (
     MEAN,
     RESIDUAL,
@@ -77,7 +77,7 @@ def advance(
     every `coarse` pulls fits below it. With `remember` the blocks consumed are kept behind, and it stops where there
     is no more room for blocks.
     """
-    # Numbers go by value and Gaussian blocks stand in line: handing arrays on would count references at every block.
+    src, arms, scores, stacks, rng = borrowed((src, arms, scores, stacks, rng))
     ahead, behind = stacks.ahead[i], stacks.behind[i]
     top, trail = stacks.n_ahead[i], stacks.n_behind[i]
     pulls, mean, variance, score = arms.pulls[i], arms.mean[i], arms.variance[i], scores[i]

@@ -30,6 +30,11 @@ def _score_inputs(policy: Any) -> tuple[str, ...]:
 
 def score_names(policy: Any) -> tuple[str, ...]:
     """What the `score` of a policy class takes, by the names written there."""
+    return _score_names(policy)
+
+
+@cache
+def _score_names(policy: Any) -> tuple[str, ...]:
     return tuple(inspect.signature(vars(policy)["score"]).parameters)[1:]
 
 
