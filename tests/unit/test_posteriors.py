@@ -1,6 +1,7 @@
 """The laws that policies draw from: bounds on their tails hold and are close, and proposals have the right law."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -139,13 +140,27 @@ def test_the_leader_s_rates_hold_after_every_reward_of_a_block(spec):
 
 
 ROUNDS = 10_000
-SEVERAL = ["thompson", "mts", "vts(rho=0, sd=0.1)", "mvts(rho=0.4)", "bernoulli-thompson", "bernoulli-mvts"]
+
+
+class Bent(NamedTuple):
+    """A score that is a parabola of a normal number."""
+
+    def draws(self, arm):
+        return (normal(arm.mean, 0.7 / math.sqrt(arm.pulls)),)
+
+    def score(self, arm, theta):
+        return -theta - 0.3 * theta * theta
+
+
+SEVERAL = [Bent(), "thompson", "mts", "vts(rho=0, sd=0.1)", "mvts(rho=0.4)", "bernoulli-thompson", "bernoulli-mvts"]
 
 
 @pytest.mark.parametrize("spec", SEVERAL)
 def test_a_round_has_the_law_of_its_scores(spec):
     """The rates are those of a region, the leader stands elsewhere in it, and arms win as often as by their scores."""
-    ready, rng = bind(registry.parse(spec), Setting(3, MeanVariance(1.0), 100)), np.random.default_rng(20)
+    ready, rng = spec, np.random.default_rng(20)
+    if isinstance(spec, str):
+        ready = bind(registry.parse(spec), Setting(3, MeanVariance(1.0), 100))
     before, *others = Arm(30, 0.8, 0.12), Arm(9, 0.5, 0.24), Arm(6, 0.55, 0.2)
     region = region_around(ready, 0, before, outlook(ready, before)[0], 1.0, 0.02, 0.8)
     book = Book(*np.transpose([(0.0, 0.0, 0.0), *(rate_of(ready, arm, region) for arm in others)]), np.zeros(3))

@@ -115,6 +115,8 @@ def rival_rate(law: Any, score: Surface, b: float, w: float, share: float) -> tu
     gap, deviation = score.b - b - share, math.sqrt(score.w * score.w + w * w)
     if deviation == 0.0:
         return _rate_of_one(law, score, -gap)
+    if score.w == 0.0:  # a parabola beside a straight line, which only rounding can make
+        return 1.0, 0.0, 0.0
     if score.q1 == 0.0:
         return (normal_tail(gap / deviation) if gap > 0.0 else 1.0), 0.0, 0.0
     return _rate_of_two(law, score.q1, gap, deviation)
