@@ -129,26 +129,38 @@ def find_region(policy: Any, left: int, arms: Statistics, book: Book) -> Region:
     if arm.pulls < SHORTEST or not 0.0 < nearest < math.inf:
         return none
     slope = slope / total if total > 0.0 else 60.0 / nearest
-    # The share lies so far above the leader's usual first part that rivals are candidates more often than the leader.
-    deviations = math.sqrt(-2.0 * math.log(0.1 * max(min(total, 1.0), 0.1 / left)))
-    deviations = min(deviations, 0.4 * nearest / (one + 1e-300))
+    deviations = deviations_for(total, left, nearest, one)
     most, least = 0.6 * nearest - deviations * one, max(WASTE / slope, 0.3 * deviations * one)
     # Where candidates are rarer than the leader's doublings, more of them cost nothing.
     spare, rivals = -math.log(5.0 * total * arm.pulls + 1e-300) / slope - deviations * one, 0.0
     room = min(max(least, spare), most)
     for _ in range(TRIES):
         region = region_around(policy, leader, arm, here, scale, room, deviations)
-        if region.growth * arm.pulls < gain or region.rate * gain > 1.0:
+        if region.growth * arm.pulls < gain:
             return none
         rivals = 0.0
         for i in range(len(arms.pulls)):
             if i != leader:
                 book.rate[i], book.first[i], book.second[i] = rate_of(policy, arm_of(arms, i), region)
                 rivals += book.rate[i]
-        if room <= least or rivals * region.growth * arm.pulls < 2.0:
-            return region if rivals * gain <= 1.0 else none
-        room = max(0.3 * room, least)
+        apart = deviations_for(rivals, left, nearest, one)
+        if apart > deviations + 0.5:  # rivals are rarer than guessed, so the leader may not be a candidate so often
+            deviations = apart
+            room = min(room, 0.6 * nearest - deviations * one)
+        elif room <= least or rivals * region.growth * arm.pulls < 2.0:
+            return region if max(rivals, region.rate) * gain <= 1.0 else none
+        else:
+            room = max(0.3 * room, least)
     return none
+
+
+@helper
+def deviations_for(rivals: float, left: int, nearest: float, one: float) -> float:
+    """How many deviations the share lies above the leader's usual first part: so many that rivals are candidates more
+    often than the leader, and less than half of the way to the nearest rival."""
+    if one == 0.0:
+        return 0.0
+    return min(math.sqrt(-2.0 * math.log(0.1 * max(min(rivals, 1.0), 0.1 / left))), 0.4 * nearest / one)
 
 
 @helper
