@@ -279,7 +279,8 @@ in_kernels(with_methods)(lambda value: lambda value: _with_methods(value))  # no
 
 
 def borrowed(value: Any) -> Any:
-    """The same value, but references to its arrays and generators are not counted: for kernels whose caller keeps them.
+    """The same value, but references to its arrays and generators are not counted: for kernels whose caller keeps them,
+    and that return none of them.
 
     Else they are counted wherever one is handed to a function, which adds up to a third of a block's time.
     """

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from prudent import MVLCB, UCB1, Bandit, CVaR, Gaussian, MeanVariance, simulate
-from prudent.compiled import MachineCode, as_compiled
+from prudent.compiled import MachineCode, as_compiled, borrowed, either, kernel
 from prudent.engine.stepping import step_scores
 from prudent.fingerprints import fingerprint, foreign_code
 from prudent.risk.mean_variance import MeanVariance as Base
@@ -295,3 +296,38 @@ def test_a_full_disk_costs_the_machine_code_only(kept, monkeypatch):
     )
     kept().save("policy A", "code of A")
     assert kept().load("policy A") is None
+
+
+class Left(NamedTuple):
+    step: float
+
+    def backwards(self):
+        return True
+
+
+class Right(NamedTuple):
+    step: float
+
+
+moved = either(
+    lambda policy: hasattr(policy, "backwards"), lambda policy, x: x - policy.step, lambda policy, x: x + policy.step
+)
+
+
+@kernel
+def walk(policy, numbers, rng):
+    numbers, rng = borrowed((numbers, rng))
+    for i in range(len(numbers)):
+        numbers[i] = moved(policy, rng.random())
+
+
+@pytest.mark.parametrize("kind", [Left, Right])
+def test_what_is_borrowed_is_the_same_and_stays_with_its_owner(kind):
+    plain, compiled = np.zeros(50), np.zeros(50)
+    walk.py_func(kind(2.0), plain, np.random.default_rng(3))
+    rng = np.random.default_rng(3)
+    held = sys.getrefcount(compiled), sys.getrefcount(rng)
+    walk(as_compiled(kind(2.0)), compiled, rng)
+    assert (sys.getrefcount(compiled), sys.getrefcount(rng)) == held
+    np.testing.assert_array_equal(plain, compiled)
+    assert (plain < 0.0).all() == (kind is Left)

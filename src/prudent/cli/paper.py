@@ -1,5 +1,6 @@
 """The command `paper`."""
 
+import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -104,7 +105,10 @@ def simulating(figure: Any, settings: Any) -> Iterator[Any]:
 def beside(workers: int | None) -> Executor:
     """Who draws a figure while the next one is simulated: another process, since two threads would wait for each other;
     for one worker a thread all the same."""
-    return ThreadPoolExecutor(1) if workers == 1 else ProcessPoolExecutor(1, get_context("spawn"))
+    if workers == 1:
+        return ThreadPoolExecutor(1)
+    # Ctrl-C is for the one who waits; the other ends with it.
+    return ProcessPoolExecutor(1, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN))
 
 
 def tell(section: "Section") -> "Section":
@@ -137,11 +141,10 @@ def another_board(
     """The leaderboard with policies of one's own, or with other parameters, on another engine, or with other rounds."""
     from prudent.errors import PrudentError
     from prudent.paper.leaderboard import board
-    from prudent.paper.leaderboard.suites import HORIZON
 
     if name != "leaderboard":
         raise PrudentError(f"paper: {given} is for leaderboard, got {name or 'the whole paper'}; leave it out")
-    return board(policy, engine or "auto", HORIZON if horizon is None else horizon)
+    return board(policy, engine or "auto", horizon)
 
 
 def check(settings: Any) -> Any:

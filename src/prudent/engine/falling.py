@@ -36,7 +36,8 @@ class Guesses(NamedTuple):
     """What the sizes of blocks are guessed from; it affects only the time.
 
     Of each arm as the leader, in a block as long as its pulls: by how much it and its rivals approach each other, and
-    by how much its cost may grow. Of each arm as a rival: how fast its score falls with the moment.
+    by how much its cost may grow; `closing` is −1 before its first block. Of each arm as a rival: how fast its score
+    falls with the moment.
     """
 
     closing: Array

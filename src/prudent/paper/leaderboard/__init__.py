@@ -14,7 +14,7 @@ from prudent.engine.simulation import ENGINES
 from prudent.errors import check_integer
 from prudent.paper.leaderboard import ranks, suites
 from prudent.paper.leaderboard.drawing import draw_suite
-from prudent.paper.leaderboard.suites import HORIZON, SUITES
+from prudent.paper.leaderboard.suites import SUITES
 from prudent.paper.making import PaperFigure, Tables
 from prudent.report import Finding
 from prudent.text import page
@@ -23,7 +23,7 @@ FLAGSHIP = "prudent"
 TITLES = {"leaderboard": "Gaussian suite", "leaderboard-second": "Second suite"}
 
 
-def tables(found: Tables, more: Sequence[str] = (), horizon: int = HORIZON) -> Tables:
+def tables(found: Tables, more: Sequence[str] = (), horizon: int | None = None) -> Tables:
     """Of each suite one row per policy and problem and one per policy; the worst cases; the bounded rewards."""
     cells, made = suites.cells(more, horizon=horizon), {}
     for name, suite in suites.suites_to(horizon).items():
@@ -89,10 +89,11 @@ def draw(tables: Tables) -> dict[str, Figure]:
     return {name: draw_suite(tables[name], tables[f"{name}-standings"]) for name in SUITES}
 
 
-SETTINGS = "\n\n".join(
-    [
+def settings(horizon: int) -> str:
+    """What is compared, and how; `horizon` are the rounds of the Gaussian suite."""
+    parts = [
         "All problems have the mean-variance as their risk. The *Gaussian suite* has configurations 1 and 2 of the "
-        f"paper, fifteen arms, with ρ in {', '.join(f'{rho:g}' for rho in suites.RHOS)} and n = HORIZON. "
+        f"paper, fifteen arms, with ρ in {', '.join(f'{rho:g}' for rho in suites.RHOS)} and n = {horizon:,}. "
         f"The *second suite* has n = {suites.MIDDLE:,}: five coins with probabilities from 0.01 to 0.1; five skewed "
         "beta laws, ρ = 1; five Student laws with 3 to 10 degrees of freedom (heavy tails), ρ = 1; 100 Gaussian arms, "
         "ρ = 1; two arms whose costs differ by 0.01 and whose means by 1.1 (a near tie), ρ = 0. Its last problems are "
@@ -100,7 +101,7 @@ SETTINGS = "\n\n".join(
         "*Policies* have the parameters of their papers, but for the factor 100 of mv-dsee's log rule, which the "
         "paper leaves to the gaps, and the sharp width of mv-lcb. Those that serve the mean or no risk are there for "
         "comparison. Those that are made for coins or for rewards in [0, 1] have results there, and no rank. Those "
-        "that read all rewards again in every round are left out of n = HORIZON, since a run would take "
+        f"that read all rewards again in every round are left out of n = {horizon:,}, since a run would take "
         "a hundred times as long as in the second suite, or longer. Not here are fixed-arm, which is told the best "
         "arm, and rs-etc-m, which is exp-exp for this risk.",
         "*Ranks.* Rank 1 is the smallest mean regret. “With other runs” has the places in the order of mean ranks "
@@ -118,13 +119,14 @@ SETTINGS = "\n\n".join(
         f"bounded rewards and for other risks: n times the gap regret after {suites.BOUNDED_HORIZON:,} rounds on five "
         "arms with rewards 0, ¼, ½, ¾ and 1.",
     ]
-)
+    return "\n\n".join(parts)
 
 
-def board(more: Sequence[str] = (), engine: str = "auto", horizon: int = HORIZON) -> PaperFigure:
-    """The leaderboard, with `more` policies in it and so many rounds in the Gaussian suite; what would take every round
-    runs on the `engine`, if it can."""
-    check_integer("paper", "horizon", horizon, low=suites.MIDDLE + 1, hint="the second suite has shorter runs")
+def board(more: Sequence[str] = (), engine: str = "auto", horizon: int | None = None) -> PaperFigure:
+    """The leaderboard, with `more` policies in it; what would take every round runs on the `engine`, if it can. The
+    Gaussian suite has `horizon` rounds, if given."""
+    if horizon is not None:
+        check_integer("paper", "horizon", horizon, low=suites.MIDDLE + 1, hint="the second suite has shorter runs")
     if engine not in ENGINES:
         raise PrudentError(f"paper: engine must be one of {', '.join(ENGINES)}, got {engine!r}")
     joined = {each.labels["player"] for some in suites.cells(more).values() for each in some} if more else set()
@@ -139,7 +141,7 @@ def board(more: Sequence[str] = (), engine: str = "auto", horizon: int = HORIZON
         title="Leaderboard: the literature on two suites of problems",
         caption="Every policy on two suites of eight problems; smaller is better. A mark is the mean regret on a "
         "problem over that of the best policy there, and policies are in the order of their mean ranks.",
-        settings=SETTINGS.replace("HORIZON", f"{horizon:,}"),
+        settings=settings(suites.HORIZON if horizon is None else horizon),
         paper_says="The paper compares MV-LCB with ExpExp; the others are from the literature since.",
         cells=partial(suites.cells, more, engine, horizon),
         tables=partial(tables, more=more, horizon=horizon),

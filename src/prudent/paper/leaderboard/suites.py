@@ -165,16 +165,17 @@ def stepping_on(engine: str, each: Labelled) -> Labelled:
         return each
 
 
-def suites_to(horizon: int) -> dict[str, tuple[Setup, ...]]:
-    """Both suites, the Gaussian one with so many rounds."""
-    first = tuple(each._replace(horizon=horizon) if each.horizon == HORIZON else each for each in SUITES["leaderboard"])
-    return SUITES | {"leaderboard": first}
+def suites_to(horizon: int | None) -> dict[str, tuple[Setup, ...]]:
+    """Both suites, the Gaussian one with so many rounds if they are given."""
+    if horizon is None:
+        return SUITES
+    return SUITES | {"leaderboard": tuple(each._replace(horizon=horizon) for each in SUITES["leaderboard"])}
 
 
-def cells(more: Sequence[str] = (), engine: str = "auto", horizon: int = HORIZON) -> dict[str, list[Labelled]]:
+def cells(more: Sequence[str] = (), engine: str = "auto", horizon: int | None = None) -> dict[str, list[Labelled]]:
     """Both suites, the worst case and bounded rewards under other risks, with `more` policies.
 
-    What would take every round runs on the `engine`, if it can. The Gaussian suite has `horizon` rounds.
+    What would take every round runs on the `engine`, if it can. The Gaussian suite has `horizon` rounds, if given.
     """
     made = {text: registry.parse(text) for text in players(more)}
     found = {
