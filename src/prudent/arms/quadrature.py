@@ -6,21 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from prudent.arms.nodes import gauss, lobatto
 from prudent.arrays import Array
 
 Function = Callable[[Array], Array]
 
 
-def _lobatto(nodes: int) -> tuple[Array, Array]:
-    """A rule with a node in the middle and nodes next to both ends, so that it sees the jumps that Gauss's misses."""
-    inner = np.polynomial.legendre.Legendre.basis(nodes - 1).deriv().roots()
-    points = (1.0 - 1e-5) * np.concatenate([[-1.0], inner, [1.0]])
-    exact = [2.0 * (k == 0) for k in range(nodes)]
-    weights: Array = np.linalg.solve(np.polynomial.legendre.legvander(points, nodes - 1).T, exact).astype(float)
-    return points, weights
-
-
-RULES = np.polynomial.legendre.leggauss(16), _lobatto(15)
+RULES = gauss(16), lobatto(15)
+"""A fine rule, and a rough one that sees the jumps that the fine one misses."""
 
 SLOWEST = 1e-9
 """Tails that fall by a smaller rate than this do not fall: the rate of a tail is known to about 1e-15."""

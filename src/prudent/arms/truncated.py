@@ -10,10 +10,11 @@ from scipy import special
 from prudent.arms import sampling
 from prudent.arms.base import LARGEST, arms
 from prudent.arms.continuous import Continuous, check_scale, interval
+from prudent.arms.nodes import gauss
 from prudent.arrays import Array
 from prudent.errors import PrudentError, check_finite, check_positive
 
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(32)
+NODES, WEIGHTS = gauss(32)
 UNITS = np.concatenate([[0.0], np.geomspace(0.5, 1_000.0, 26)])
 
 

@@ -2,14 +2,15 @@
 
 The true regret compares the rewards received with n samples of the best arm i*: the observed ones, and for every
 other arm i as many unobserved ones as i was pulled, its "twins" (the paper's Y). Only their mean and variance matter,
-so they are drawn as blocks.
+so they are drawn as blocks. Each snapshot has twins and a stream of its own: what is written down on the way changes
+no number of the run, nor of another snapshot.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from prudent.arms.sampling import Laws, draw_block, merge
+from prudent.arms.sampling import Laws, draw_block
 from prudent.arrays import Array, Counts
 from prudent.compiled import kernel
 from prudent.policies.base import Arms
@@ -82,7 +83,7 @@ class Record(NamedTuple):
     @classmethod
     def empty(cls, runs: int, snapshots: int, arms: int) -> "Record":
         shape = (runs, snapshots, arms)
-        return cls(np.empty(shape, np.int64), *(np.empty(shape) for _ in range(4)))
+        return cls(np.zeros(shape, np.int64), *(np.zeros(shape) for _ in range(4)))
 
     def part(self, runs: slice) -> "Record":
         """A view of some of the runs."""
@@ -98,19 +99,28 @@ class Record(NamedTuple):
 
 @kernel
 def write_down(record: Record, run: int, snapshot: int, arms: Any, laws: Laws, best: int, rng: Any) -> None:
-    """Copy the arms' statistics into the record, and let the twins catch up with the pulls."""
+    """Copy the arms' statistics into the record; at the horizon, draw the twins."""
     for i in range(len(arms.pulls)):
-        pulls, mean, variance = arms.pulls[i], arms.mean[i], arms.variance[i]
-        record.pulls[run, snapshot, i] = pulls
-        record.mean[run, snapshot, i] = mean
-        record.variance[run, snapshot, i] = variance
+        record.pulls[run, snapshot, i] = arms.pulls[i]
+        record.mean[run, snapshot, i] = arms.mean[i]
+        record.variance[run, snapshot, i] = arms.variance[i]
+    if snapshot == record.pulls.shape[1] - 1:
+        draw_twins(record, run, snapshot, laws, best, rng)
+
+
+@kernel
+def draw_twins(record: Record, run: int, snapshot: int, laws: Laws, best: int, rng: Any) -> None:
+    """As many unobserved rewards of the best arm as each other arm was pulled; the best arm's are its own."""
+    for i in range(record.pulls.shape[2]):
+        mean, variance = record.mean[run, snapshot, i], record.variance[run, snapshot, i]
         if i != best:
-            known, mean, variance = 0, 0.0, 0.0
-            if snapshot > 0:
-                known = record.pulls[run, snapshot - 1, i]
-                mean = record.twin_mean[run, snapshot - 1, i]
-                variance = record.twin_variance[run, snapshot - 1, i]
-            more_mean, more_variance = draw_block(laws, best, pulls - known, rng)
-            mean, variance = merge(known, mean, variance, pulls - known, more_mean, more_variance)
+            mean, variance = draw_block(laws, best, record.pulls[run, snapshot, i], rng)
         record.twin_mean[run, snapshot, i] = mean
         record.twin_variance[run, snapshot, i] = variance
+
+
+@kernel
+def draw_all_twins(record: Record, snapshot: int, laws: Laws, best: int, rng: Any) -> None:
+    """The twins of every run at a snapshot before the horizon."""
+    for run in range(len(record.pulls)):
+        draw_twins(record, run, snapshot, laws, best, rng)

@@ -7,12 +7,13 @@ from typing import Any
 
 from prudent.arms.base import encode
 from prudent.arms.sampling import Laws
-from prudent.arrays import Counts
+from prudent.arrays import Counts, Marks
 from prudent.bandit import Bandit
 from prudent.engine import batching, comparing, falling, leaping, stepping, thinning
 from prudent.engine.blocks import MAX_ATOMS, sources
-from prudent.engine.record import Record
+from prudent.engine.record import FINE, Record, draw_all_twins
 from prudent.engine.scaffold import LONGEST, Job, check_memory, rounds_of
+from prudent.engine.streams import number_of, stream
 from prudent.engine.tapes import Taping, kept_runs
 from prudent.errors import PrudentError, check_flag, check_integer, check_number
 from prudent.policies.base import Arm, Policy, Setting, policies, spec
@@ -82,7 +83,7 @@ def simulate(
     size = len(Record._fields) * job.runs * len(rounds) * len(bandit)
     check_memory("simulate", size, f"{job.runs:,} runs × {len(rounds):,} snapshots × {len(bandit):,} arms")
     record = Record.empty(job.runs, len(rounds), len(bandit))
-    cell = f"{played.bandit.unnamed} | {played.risk} | {spec(played.policy)} | {rounds.tolist()} | {engine} {failure:g}"
+    cell = f"{played.bandit.unnamed} | {played.risk} | {spec(played.policy)} | [{rounds[-1]}] | {engine} {failure:g}"
     cell += (f" | {batch} late" if batch > 1 else "") + (" | common" if common else "")
     if engine == "gpu":
         from prudent.engine.gpu.playing import play as play_there  # nothing of it is imported by others
@@ -90,10 +91,11 @@ def simulate(
         seconds = play_there(job, cell, spec(policy), ready, encode(played.bandit.arms), best, rounds, record)
     else:
         kernel = _kernel(engine, played.bandit, ready, int(rounds[-1]), batch, failure)
+        twins = [f"{cell} | twins at {n}" for n in rounds[:-1].tolist()]
         if taping is None:
-            play = _by_chunks(kernel, encode(played.bandit.arms), best, rounds, record)
+            play = partial(_play_chunk, kernel, encode(played.bandit.arms), best, rounds, record, job.seed, twins)
         else:
-            play = partial(taping.play, kernel, best, rounds, record)
+            play = partial(taping.play, kernel, best, rounds, record, twins)
         seconds = job.run(cell, spec(policy), play)
     record.multiply(played.unit)
     facts: dict[str, Any] = {"bandit": bandit, "risk": risk, "policy": policy, "seed": job.seed, "engine": engine}
@@ -101,8 +103,24 @@ def simulate(
     return Runs.at_snapshots(rounds.tolist(), record._asdict(), seconds=seconds, **facts)
 
 
-def _by_chunks(kernel: Callable[..., int], laws: Laws, best: int, rounds: Counts, record: Record) -> Callable[..., int]:
-    return lambda part, *rest: kernel(laws, best, rounds, record.part(part), *rest)
+def _play_chunk(
+    kernel: Callable[..., int],
+    laws: Laws,
+    best: int,
+    rounds: Counts,
+    record: Record,
+    seed: int,
+    twins: list[str],
+    part: slice,
+    halt: Marks,
+    rng: Any,
+) -> int:
+    """Run a kernel on a chunk of the runs, then draw the `twins` of each snapshot from streams of these names."""
+    chunk = record.part(part)
+    status = kernel(laws, best, rounds, chunk, halt, rng)
+    for snapshot, name in enumerate(twins if status == FINE else ()):
+        draw_all_twins(chunk, snapshot, laws, best, stream(seed, name, number_of(part)))
+    return status
 
 
 def choose_engine(

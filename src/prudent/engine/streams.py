@@ -23,6 +23,11 @@ def tasks(runs: int) -> Iterator[tuple[int, list[slice]]]:
         yield first, parts[first : first + size]
 
 
+def number_of(part: slice) -> int:
+    """The number of a chunk."""
+    return int(part.start) // CHUNK
+
+
 def stream(seed: int, cell: str, chunk: int) -> np.random.Generator:
     """The generator of one chunk of a cell."""
     key = np.frombuffer(hashlib.blake2b(cell.encode(), digest_size=16).digest(), dtype="<u4")

@@ -20,9 +20,9 @@ from prudent.arms.sampling import OWN, Laws, draw, draw_block, draw_many, includ
 from prudent.arrays import Array, Counts, Marks
 from prudent.bandit import Bandit
 from prudent.compiled import as_compiled, simpler_for
-from prudent.engine.record import FINE, Record
+from prudent.engine.record import FINE, Record, draw_all_twins
 from prudent.engine.scaffold import Job, check_memory
-from prudent.engine.streams import stream
+from prudent.engine.streams import number_of, stream
 from prudent.errors import PrudentError, check_integer, shown
 from prudent.runs import Trajectory
 
@@ -103,15 +103,27 @@ class Taping(NamedTuple):
         return cls(bandit, encode(played.bandit.arms), horizon, played.unit, job.seed, common, path)
 
     def play(
-        self, kernel: Callable[..., int], best: int, rounds: Counts, record: Record, part: slice, halt: Marks, rng: Any
+        self,
+        kernel: Callable[..., int],
+        best: int,
+        rounds: Counts,
+        record: Record,
+        twins: list[str],
+        part: slice,
+        halt: Marks,
+        rng: Any,
     ) -> int:
-        """Run a kernel a run at a time, each on a tape of its own; the status of the last one."""
-        n_arms = len(self.bandit)
+        """Run a kernel a run at a time, each on a tape of its own, then draw the `twins` of each snapshot from streams
+        of these names; the status of the last run."""
+        n_arms, streams = len(self.bandit), [stream(self.seed, name, number_of(part)) for name in twins]
         for run in range(part.start, part.stop):
-            tape = self._tape(run)
-            status = kernel(tape, best, rounds, record.part(slice(run, run + 1)), halt, rng)
+            tape, own = self._tape(run), record.part(slice(run, run + 1))
+            status = kernel(tape, best, rounds, own, halt, rng)
             if status != FINE:
                 return status
+            for snapshot, beside in enumerate(streams):
+                tape.start[n_arms] = 0  # they are taken from the end again
+                draw_all_twins(own, snapshot, tape, best, beside)
             if run < len(self.kept.arms):
                 self.kept.arms[run] = tape.start[n_arms + 2 :]
                 np.multiply(tape.table[: self.horizon], self.unit, out=self.kept.rewards[run])

@@ -11,6 +11,7 @@ from prudent import Law
 from prudent.arms import sampling
 from prudent.arms.base import arms as registered
 from prudent.arms.base import encode
+from prudent.arms.nodes import gauss
 from prudent.arrays import Array
 from prudent.testing.rules import SEED, answers, check_value, refuses, require
 
@@ -96,7 +97,7 @@ def _integrals(law: Law, edges: Array, nodes: int) -> Array:
     Between neighbouring quantiles F is smooth or constant, unless it has thousands of steps; two numbers of nodes
     show then how far to trust the sum.
     """
-    points, weights = np.polynomial.legendre.leggauss(nodes)
+    points, weights = gauss(nodes)
     half = 0.5 * np.diff(edges)[:, None]
     x, area = edges[:-1, None] + half * (1.0 + points), half * weights
     below = law.masses(x.ravel())[0].reshape(x.shape)

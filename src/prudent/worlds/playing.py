@@ -1,12 +1,10 @@
 """One run of a learner on an environment, round by round."""
 
-import inspect
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from prudent.arms.sampling import merge
 from prudent.arrays import Array, Counts
 from prudent.bandit import Bandit
 from prudent.engine.streams import stream
@@ -14,8 +12,6 @@ from prudent.errors import PrudentError, shown
 from prudent.learners import chosen_arm, described, fresh, started
 from prudent.worlds.delays import Delay, checked_rounds
 from prudent.worlds.environment import Environment
-
-_merge = inspect.unwrap(merge)  # interpreted: nothing here waits for the compiler
 
 
 class Question(NamedTuple):
@@ -105,15 +101,11 @@ def _reward(question: Question, arm: int, t: int, given: Any) -> float:
 def statistics(arms: Counts, rewards: Array, n_arms: int, rounds: list[int]) -> tuple[Counts, Array, Array]:
     """Pulls, mean and variance of each arm after each of the rounds."""
     pulls, (mean, variance) = np.zeros((len(rounds), n_arms), np.int64), np.zeros((2, len(rounds), n_arms))
-    start = 0
     for i, end in enumerate(rounds):
         for arm in range(n_arms):
-            new = rewards[start:end][arms[start:end] == arm]
-            known = (pulls[i - 1, arm], mean[i - 1, arm], variance[i - 1, arm]) if i else (0, 0.0, 0.0)
-            more = (new.mean(), new.var()) if len(new) else (0.0, 0.0)
-            pulls[i, arm] = known[0] + len(new)
-            mean[i, arm], variance[i, arm] = _merge(*known, len(new), *more)
-        start = end
+            own = rewards[:end][arms[:end] == arm]
+            if len(own):
+                pulls[i, arm], mean[i, arm], variance[i, arm] = len(own), own.mean(), own.var()
     return pulls, mean, variance
 
 

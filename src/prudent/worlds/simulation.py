@@ -74,7 +74,7 @@ def simulate_world(
     twin = laws.best(measure) if laws is not None else None
     size = (len(Record._fields) + 2) * job.runs * len(rounds) * len(known) + 2.0 * (kept + 1) * rounds[-1]
     check_memory("simulate", size, f"{job.runs:,} runs × {len(rounds):,} snapshots × {len(known):,} arms")
-    cell = f"{world.text} | {len(known)} | {measure} | {spec(made)} | {rounds} | {batch} | {late_text}"
+    cell = f"{world.text} | {len(known)} | {measure} | {spec(made)} | {rounds[-1:]} | {batch} | {late_text}"
     learner = Acting(made, measure, laws) if isinstance(made, tuple) else made  # type: ignore[arg-type]
     asked = Question(
         world.environment, learner, len(known), rounds, batch, late, laws, twin, replay, job.seed, cell

@@ -6,7 +6,7 @@ Arrays of the size of a run come from outside, because each target has its own w
 import math
 from typing import Any, NamedTuple
 
-from prudent.arms.sampling import Laws, draw, draw_block, include, merge
+from prudent.arms.sampling import Laws, draw, draw_block, include
 from prudent.arrays import Array, Counts
 from prudent.compiled import helper, in_kernels, with_methods
 from prudent.engine.gpu.generator import REWARDS, SCORES, TWINS, Philox
@@ -123,17 +123,12 @@ def step_run(
 def draw_twins(
     laws: Laws, best: int, rounds: Counts, record: Record, at: int, i: int, key: Any, run: Any, taken: Any, spare: Array
 ) -> None:
-    """Draw the twins of arm i in the run that `record` has at a place, snapshot by snapshot."""
-    known, mean, variance = 0, 0.0, 0.0
+    """Draw the twins of arm i in the run that `record` has at a place: for each snapshot, from its round's stream."""
     for snapshot in range(len(rounds)):
-        pulls = record.pulls[at, snapshot, i]
-        if i == best:
-            mean, variance = record.mean[at, snapshot, i], record.variance[at, snapshot, i]
-        else:
+        mean, variance = record.mean[at, snapshot, i], record.variance[at, snapshot, i]
+        if i != best:
             spare[0] = math.nan
-            rng = stream_of(key, run, TWINS + i, snapshot, taken, spare, 0)
-            more_mean, more_variance = draw_block(laws, best, pulls - known, rng)
-            mean, variance = merge(known, mean, variance, pulls - known, more_mean, more_variance)
-        known = pulls
+            rng = stream_of(key, run, TWINS + i, rounds[snapshot], taken, spare, 0)
+            mean, variance = draw_block(laws, best, record.pulls[at, snapshot, i], rng)
         record.twin_mean[at, snapshot, i] = mean
         record.twin_variance[at, snapshot, i] = variance
