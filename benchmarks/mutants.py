@@ -46,7 +46,7 @@ NAMING = {"compiled", "fingerprints", "portfolio"}
 TESTS = {
     "__init__": "unit/test_package",
     "__main__": "unit/test_package",
-    "arms": "unit/test_arms unit/test_registered unit/test_ties unit/test_bandit unit/test_costs unit/test_risk "
+    "arms": "unit/test_arms unit/test_ties unit/test_bandit unit/test_costs unit/test_risk "
     "properties/test_axioms properties/test_block_identities unit/test_testing_values statistical/test_sampling "
     "unit/test_plan statistical/test_leaping",
     "arrays": "unit/test_arms unit/test_hostile unit/test_portfolio_hostile",
@@ -67,38 +67,38 @@ TESTS = {
     "unit/test_posteriors unit/test_falling statistical/test_leading",
     "errors": "unit/test_errors unit/test_hostile unit/test_registry unit/test_bandit unit/test_study",
     "evaluation": "unit/test_evaluation",
-    "figures": "unit/test_figures figures/test_drawn unit/test_report figures/test_labels "
+    "figures": "unit/test_figures figures/test_figure_pins unit/test_report figures/test_labels "
     "figures/test_portfolio_figures figures/test_grid_figures",
     "files": "unit/test_files unit/test_study_store unit/test_anywhere unit/test_plan",
     "fingerprints": "unit/test_compiled unit/test_compiling unit/test_engine unit/test_study",
     "json_text": "unit/test_json_text unit/test_cli_trouble",
-    "identification": "unit/test_threads unit/test_identification* unit/test_registered unit/test_testing_strategies "
+    "identification": "unit/test_threads unit/test_identification* unit/test_testing_strategies "
     "statistical/test_enumeration statistical/test_identification_laws",
     "learners": "unit/test_learners unit/test_worlds",
     "live": "unit/test_agent* unit/test_live_* unit/test_ties statistical/test_live_*",
-    "paper": "figures/test_definitions figures/test_drawn statistical/test_claims figures/test_* unit/test_report",
+    "paper": "figures/test_definitions figures/test_figure_pins statistical/test_claims figures/test_* unit/test_report",
     "parameters": "unit/test_errors unit/test_hostile unit/test_registry unit/test_policies unit/test_study",
-    "plan": "unit/test_plan unit/test_plan_rho unit/test_plan_page figures/test_drawn unit/test_files "
+    "plan": "unit/test_plan unit/test_plan_rho unit/test_plan_page figures/test_figure_pins unit/test_files "
     "statistical/test_plan_actg175",
-    "policies": "unit/test_formulas unit/test_registered unit/test_ties unit/test_best_of_both unit/test_policies "
+    "policies": "unit/test_formulas unit/test_ties unit/test_best_of_both unit/test_policies "
     "properties/test_units "
     "unit/test_identification statistical/test_enumeration statistical/test_mean_cvar_lcb statistical/test_learning "
     "unit/test_leaping_engine statistical/test_theorems statistical/test_reference",
-    "portfolio": "unit/test_portfolio_[lp]* unit/test_portfolio_hostile unit/test_registered figures/test_drawn "
+    "portfolio": "unit/test_portfolio_[lp]* unit/test_portfolio_hostile figures/test_figure_pins "
     "properties/test_portfolio_* figures/test_portfolio_figures statistical/test_portfolio_*",
     "rates": "unit/test_rates unit/test_portfolio_learning statistical/test_portfolio_rates",
     "registry": "unit/test_registry unit/test_catalogue unit/test_package unit/test_study",
     "regret": "unit/test_regret properties/test_identities unit/test_runs unit/test_theory",
     "report": "unit/test_report unit/test_plan figures/test_paper",
-    "risk": "unit/test_risk unit/test_registered unit/test_costs properties/test_axioms unit/test_periods "
+    "risk": "unit/test_risk unit/test_costs properties/test_axioms unit/test_periods "
     "unit/test_bandit properties/test_identities statistical/test_confidence_once unit/test_testing_values "
     "unit/test_identification",
     "runs": "unit/test_runs unit/test_regret properties/test_identities unit/test_engine unit/test_cli",
-    "sequence": "unit/test_sequence unit/test_periods figures/test_drawn figures/test_periods_figure",
+    "sequence": "unit/test_sequence unit/test_periods figures/test_figure_pins figures/test_periods_figure",
     "service": "service/test_service_asks service/test_http_* service/test_service_replay service/test_service_troubles"
     " service/test_service_* service/test_site* service/test_cli_trial",
     "simulating": "unit/test_engine unit/test_batching unit/test_runs unit/test_worlds",
-    "study": "unit/test_study* figures/test_drawn properties/test_study_files unit/test_cli_study "
+    "study": "unit/test_study* figures/test_figure_pins properties/test_study_files unit/test_cli_study "
     "statistical/test_study_compare unit/test_plan",
     "testing": "unit/test_testing_* unit/test_arms unit/test_best_of_both unit/test_risk unit/test_policies",
     "text": "unit/test_text unit/test_cli unit/test_report",
@@ -223,10 +223,10 @@ def all_mutants(module: str = "") -> list[Mutant]:
 
 
 def tests_of(path: Path) -> list[str]:
-    """The files of tests for a file, from the root: those with its name first, then the pinned defaults and constants,
-    then as in the table, then what public functions refuse, and the names of the package."""
+    """The files of tests for a file, from the root: those with its name first, then as in the table, then what public
+    functions refuse, and the names of the package."""
     room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-    globs = f"unit/test_registered {TESTS[room]} unit/test_refusals unit/test_package".split()
+    globs = f"{TESTS[room]} unit/test_refusals unit/test_package".split()
     found = [test for glob in globs for test in sorted(ROOT.glob(f"tests/{glob}.py"))]
     found.sort(key=lambda test: path.stem not in test.stem)
     return [test.relative_to(ROOT).as_posix() for test in dict.fromkeys(found)]

