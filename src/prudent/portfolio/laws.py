@@ -216,12 +216,16 @@ def _moments(rows: Array) -> Block:
 
 
 def _root(covariance: Array) -> Array:
-    """L with L Lᵀ = C, for singular C too; of many arms a factor where there is one, since eigenvalues take long."""
+    """L with L Lᵀ = C, for singular C too: the symmetric root, or of many arms Cholesky's factor where there is one.
+
+    Both are unique, so that draws agree on every machine; single eigenvectors have signs that depend on the processor.
+    """
     if len(covariance) > MANY:
         with suppress(np.linalg.LinAlgError):
             return np.asarray(np.linalg.cholesky(covariance), dtype=float)
     values, vectors = np.linalg.eigh(covariance)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+    values[values < len(values) * np.finfo(float).eps * values[-1]] = 0.0  # rounding, which a root would magnify
+    return np.asarray((vectors * np.sqrt(values)) @ vectors.T)
 
 
 def _location_and_spread(owner: str, mean: ArrayLike, spread: ArrayLike, called: str) -> tuple[Array, Array]:
