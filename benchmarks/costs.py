@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.append(str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from random_laws import KINDS
-from reference_costs import Verdict, sweep
+from helpers.random_laws import KINDS
+from helpers.reference_costs import Verdict, sweep
 
 SEED = 2012
 

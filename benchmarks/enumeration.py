@@ -1,4 +1,4 @@
-"""Both engines and `identify` against the exact law of each policy, found by enumeration (tests/exact_laws.py).
+"""Both engines and `identify` against the exact law of each policy, found by enumeration (tests/helpers/exact_laws.py).
 
     python benchmarks/enumeration.py [runs]
 
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from exact_laws import cells
+from helpers.exact_laws import cells
 
 
 def main() -> None:

@@ -126,7 +126,7 @@ def mutants() -> bool:
             settings = {"env": os.environ | {"PYTHONPATH": f"{folder}/src"}, "capture_output": True, "cwd": ROOT}
             again = [sys.executable, __file__, "law", "--only", "thompson,mvts,bernoulli-thompson"]
             tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "addopts="]
-            tests += ["tests/unit/test_posteriors.py"]
+            tests += ["tests/unit/policies/test_posteriors.py"]
             by = [subprocess.run(command, check=False, **settings).returncode for command in (tests, again)]
             caught.append(any(by))
             print(f"{title}: test {'fails' if by[0] else 'passes'}, law {'differs' if by[1] else 'agrees'}", flush=True)

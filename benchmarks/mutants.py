@@ -4,11 +4,11 @@
 
 A mutant is the source with one token changed: an operator swapped, a number plus one, a flag flipped, min for max, a
 `not` or a minus dropped. Type annotations and texts are left alone, and so is `strict=True` of a zip, a guard that
-correct code never meets. Each mutant is a copy of the tree in a folder of its own, where the tests of its room (TESTS)
-run until the first failure. The failing test is then run on the unchanged tree as well; if it fails there too, the
-mutant does not count as caught. One that exceeds the limit counts as caught, because it hangs. Machine code is copied
-along, since its name tells the source that it was made from; not so where a mutant may change these names. So run the
-tests once before, or every mutant compiles everything.
+correct code never meets. Each mutant is a copy of the tree in a folder of its own, where the tests of its room
+(`tests_of`) run until the first failure. The failing test is then run on the unchanged tree as well; if it fails there
+too, the mutant does not count as caught. One that exceeds the limit counts as caught, because it hangs. Machine code
+is copied along, since its name tells the source that it was made from; not so where a mutant may change these names.
+So run the tests once before, or every mutant compiles everything.
 """
 
 import argparse
@@ -37,76 +37,53 @@ from prudent.fingerprints import ROOMS
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "prudent"
+TESTS = ROOT / "tests"
 COMPILED = {"compiled", "fingerprints", *ROOMS, "portfolio"}
 """Rooms whose code other files compile into their own machine code."""
 
 NAMING = {"compiled", "fingerprints", "portfolio"}
 """Those of which the names of machine code do not tell."""
 
-TESTS = {
-    "__init__": "unit/test_package",
-    "__main__": "unit/test_package",
-    "arms": "unit/test_arms unit/test_ties unit/test_bandit unit/test_costs unit/test_risk "
-    "properties/test_axioms properties/test_block_identities unit/test_testing_values statistical/test_sampling "
-    "unit/test_plan statistical/test_leaping",
-    "arrays": "unit/test_arms unit/test_hostile unit/test_portfolio_hostile",
-    "bandit": "unit/test_bandit unit/test_hostile unit/test_theory unit/test_runs",
-    "catalogue": "unit/test_catalogue docs/test_pages",
-    "cli": "unit/test_tables unit/test_cli unit/test_cli_trouble unit/test_cli_estimate unit/test_horizons "
-    "unit/test_cli_study unit/test_catalogue unit/test_plan unit/test_errors unit/test_evaluation "
-    "figures/test_portfolio_figures figures/test_paper service/test_cli_trial fuzz/test_widths",
-    "client": "service/test_client",
-    "compiled": "unit/test_compiled unit/test_compiling unit/test_engine unit/test_risk unit/test_policies",
-    "comparison": "unit/test_comparison",
-    "compiling": "unit/test_compiling unit/test_testing_policies",
-    "confidence": "properties/test_confidence_* unit/test_agent_intervals statistical/test_confidence_* "
-    "unit/test_risk unit/test_identification",
-    "engine": "unit/test_threads unit/test_blocks unit/test_levels unit/test_engine unit/test_ties unit/test_batching "
-    "properties/test_block_identities statistical/test_hypergeometric statistical/test_enumeration "
-    "statistical/test_reference unit/test_leaping_engine statistical/test_leaping statistical/test_learning "
-    "unit/test_posteriors unit/test_falling statistical/test_leading",
-    "errors": "unit/test_errors unit/test_hostile unit/test_registry unit/test_bandit unit/test_study",
-    "evaluation": "unit/test_evaluation",
-    "figures": "unit/test_figures figures/test_figure_pins unit/test_report figures/test_labels "
-    "figures/test_portfolio_figures figures/test_grid_figures",
-    "files": "unit/test_files unit/test_study_store unit/test_anywhere unit/test_plan",
-    "fingerprints": "unit/test_compiled unit/test_compiling unit/test_engine unit/test_study",
-    "json_text": "unit/test_json_text unit/test_cli_trouble",
-    "identification": "unit/test_threads unit/test_identification* unit/test_testing_strategies "
-    "statistical/test_enumeration statistical/test_identification_laws",
-    "learners": "unit/test_learners unit/test_worlds",
-    "live": "unit/test_agent* unit/test_live_* unit/test_ties statistical/test_live_*",
-    "paper": "figures/test_definitions figures/test_figure_pins statistical/test_claims figures/test_* unit/test_report",
-    "parameters": "unit/test_errors unit/test_hostile unit/test_registry unit/test_policies unit/test_study",
-    "plan": "unit/test_plan unit/test_plan_rho unit/test_plan_page figures/test_figure_pins unit/test_files "
-    "statistical/test_plan_actg175",
-    "policies": "unit/test_formulas unit/test_ties unit/test_best_of_both unit/test_policies "
-    "properties/test_units "
-    "unit/test_identification statistical/test_enumeration statistical/test_mean_cvar_lcb statistical/test_learning "
-    "unit/test_leaping_engine statistical/test_theorems statistical/test_reference",
-    "portfolio": "unit/test_portfolio_[lp]* unit/test_portfolio_hostile figures/test_figure_pins "
-    "properties/test_portfolio_* figures/test_portfolio_figures statistical/test_portfolio_*",
-    "rates": "unit/test_rates unit/test_portfolio_learning statistical/test_portfolio_rates",
-    "registry": "unit/test_registry unit/test_catalogue unit/test_package unit/test_study",
-    "regret": "unit/test_regret properties/test_identities unit/test_runs unit/test_theory",
-    "report": "unit/test_report unit/test_plan figures/test_paper",
-    "risk": "unit/test_risk unit/test_costs properties/test_axioms unit/test_periods "
-    "unit/test_bandit properties/test_identities statistical/test_confidence_once unit/test_testing_values "
-    "unit/test_identification",
-    "runs": "unit/test_runs unit/test_regret properties/test_identities unit/test_engine unit/test_cli",
-    "sequence": "unit/test_sequence unit/test_periods figures/test_figure_pins figures/test_periods_figure",
-    "service": "service/test_service_asks service/test_http_* service/test_service_replay service/test_service_troubles"
-    " service/test_service_* service/test_site* service/test_cli_trial",
-    "simulating": "unit/test_engine unit/test_batching unit/test_runs unit/test_worlds",
-    "study": "unit/test_study* figures/test_figure_pins properties/test_study_files unit/test_cli_study "
-    "statistical/test_study_compare unit/test_plan",
-    "testing": "unit/test_testing_* unit/test_arms unit/test_best_of_both unit/test_risk unit/test_policies",
-    "text": "unit/test_text unit/test_cli unit/test_report",
-    "theory": "unit/test_theory unit/test_lower_bounds unit/test_horizons "
-    "figures/test_configuration_figures statistical/test_theorems",
-    "worlds": "unit/test_worlds unit/test_learners unit/test_gym",
+ALSO = {
+    "__main__": "package",
+    "arms": "ties bandit costs risk axioms block_identities testing_values plan sampling leaping",
+    "arrays": "arms hostile portfolio_hostile",
+    "bandit": "hostile runs theory",
+    "catalogue": "pages",
+    "cli": "horizons catalogue plan errors evaluation portfolio_figures paper widths",
+    "compiled": "compiling engine risk policies",
+    "compiling": "testing_policies",
+    "confidence": "agent_intervals risk identification",
+    "engine": "ties block_identities hypergeometric posteriors enumeration reference leaping learning leading",
+    "errors": "hostile registry bandit study",
+    "figures": "figure_pins report labels portfolio_figures grid_figures",
+    "files": "study_store anywhere plan",
+    "fingerprints": "compiled compiling engine study",
+    "identification": "threads testing_strategies enumeration",
+    "json_text": "cli_trouble",
+    "learners": "worlds",
+    "live": "ties",
+    "paper": "definitions figure_pins fig2_left beyond *_figure* leaderboard labels report claims",
+    "parameters": "errors hostile registry policies study",
+    "plan": "figure_pins files",
+    "policies": "units identification leaping_engine enumeration learning theorems reference",
+    "portfolio": "figure_pins",
+    "rates": "portfolio_learning portfolio_rates",
+    "registry": "catalogue study",
+    "regret": "identities runs theory",
+    "report": "plan paper",
+    "risk": "axioms bandit identities testing_values identification confidence_once",
+    "runs": "regret identities engine cli",
+    "sequence": "periods figure_pins periods_figure",
+    "service": "http_* site* cli_trial",
+    "simulating": "engine batching runs worlds",
+    "study": "figure_pins cli_study plan",
+    "testing": "arms best_of_both risk policies",
+    "text": "cli report",
+    "theory": "configuration_figures theorems",
+    "worlds": "learners",
 }
-"""The tests of each room, the cheap ones first: those that mirror it, and for kernels those of laws."""
+"""Files of tests that say much about a room, besides those that bear its name or lie in its folder."""
 
 SWAPS: dict[type, tuple[str, ...]] = {
     ast.Add: ("+", "-"),
@@ -223,12 +200,13 @@ def all_mutants(module: str = "") -> list[Mutant]:
 
 
 def tests_of(path: Path) -> list[str]:
-    """The files of tests for a file, from the root: those with its name first, then as in the table, then what public
-    functions refuse, and the names of the package."""
+    """The test files of a file, from the root: first those with its name; then those in the folder of its room, those
+    named after the room, and what the table adds; last those that compare laws, since they take long."""
     room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-    globs = f"{TESTS[room]} unit/test_refusals unit/test_package".split()
-    found = [test for glob in globs for test in sorted(ROOT.glob(f"tests/{glob}.py"))]
-    found.sort(key=lambda test: path.stem not in test.stem)
+    found = sorted(TESTS.glob(f"unit/{room}/test_*.py"))
+    for name in (path.stem, room, f"{room}_*", *ALSO.get(room, "").split(), "refusals", "package"):
+        found += sorted(TESTS.glob(f"*/**/test_{name}.py"))
+    found.sort(key=lambda test: (path.stem not in test.stem, "statistical" in test.parts))
     return [test.relative_to(ROOT).as_posix() for test in dict.fromkeys(found)]
 
 

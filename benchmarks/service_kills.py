@@ -17,12 +17,12 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests/service"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from kills import Killed, kill_often
-from pairs import many_clients, restart_often, same_key_at_once
-from servers import PostgresServer
-from workers import Nursery
+from helpers.service.postgres_server import PostgresServer
+from helpers.service.worker_kills import Killed, kill_often
+from helpers.service.worker_pairs import many_clients, restart_often, same_key_at_once
+from helpers.service.workers import Nursery
 
 EACH = 50
 

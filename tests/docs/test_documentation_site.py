@@ -11,9 +11,9 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from browser import CHROMIUM, Browser
 
-import newcomer
+from helpers import newcomer
+from helpers.browser import CHROMIUM, Browser
 
 SITE = Path(__file__).parents[2] / "docs/_build/site"
 PAGES = sorted(SITE.rglob("*.html"))
@@ -102,7 +102,7 @@ def test_nothing_is_loaded_from_another_host():
 
 @pytest.mark.parametrize("role", newcomer.ROLES)
 def test_a_newcomer_finds_the_tutorial_of_their_role_and_copies_the_code_that_is_tested(role):
-    """tests/newcomer.py runs what they copy; tests/docs/test_pages.py runs the pages, which is the same."""
+    """tests/helpers/newcomer.py runs what they copy; tests/docs/test_pages.py runs the pages, which is the same."""
     pages = newcomer.way(role)
     source = (SITE.parents[1] / f"tutorials/{role}.md").read_text("utf-8")
     shown, written = newcomer.code_of(pages[-1]), re.findall(r"```python\n(.*?)```", source, flags=re.DOTALL)

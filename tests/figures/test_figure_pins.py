@@ -1,13 +1,29 @@
-"""The cells of every figure and the texts of every picture are the pinned ones."""
+"""The cells of every figure and the texts of every picture are the pinned ones.
+
+    PIN=1 pytest tests/figures/test_figure_pins.py
+
+writes `figures.json` again, after a change that is meant: look at the pictures first.
+"""
+
+import os
+from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
 
-from figure_pins import PARTS, PINNED, part
-from figure_texts import texts_of
-from pinned import difference, read
+from helpers.figure_pins import PARTS, part
+from helpers.figure_texts import texts_of
+from helpers.pinned_texts import difference, read, write
 
-THEN = "If the change is meant, look at the picture, then run: python tests/figure_pins.py"
+PINNED = Path(__file__).with_name("figures.json")
+THEN = "If the change is meant, look at the picture, then run: PIN=1 pytest tests/figures/test_figure_pins.py"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def pin_anew():
+    """Write the file first, if asked to."""
+    if os.environ.get("PIN"):
+        write(PINNED, {section: lines for name in PARTS for section, lines in part(name).items()})
 
 
 @pytest.mark.parametrize("name", PARTS)

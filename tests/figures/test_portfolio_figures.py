@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 from matplotlib.figure import Figure
 
-from made_up import portfolio_runs
+from helpers.synthetic_results import portfolio_runs
 from prudent import MultivariateGaussian, PortfolioBandit, simulate_portfolio
 from prudent.cli import main
 from prudent.portfolio import spaced

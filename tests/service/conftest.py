@@ -3,9 +3,10 @@
 import itertools
 
 import pytest
-from servers import PostgresServer, programs
-from workers import Nursery
 
+from helpers.service.clock import Clock
+from helpers.service.postgres_server import PostgresServer, programs
+from helpers.service.workers import Nursery
 from prudent.service.service import Service
 from prudent.service.store import open_store
 
@@ -36,20 +37,6 @@ def nursery():
     nursery = Nursery()
     yield nursery
     nursery.close()
-
-
-class Clock:
-    """A clock that tests set; milliseconds since 1970."""
-
-    def __init__(self):
-        self.time = 1_800_000_000_000
-
-    def __call__(self):
-        return self.time
-
-    def advance(self, seconds):
-        """So much time goes by."""
-        self.time += round(1000 * seconds)
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from browser import CHROMIUM, Browser, has_axe
 
+from helpers.browser import CHROMIUM, Browser, has_axe
 from prudent.client import Client
 from prudent.service import server
 from prudent.service.planning import planner

@@ -1,7 +1,6 @@
 """`prudent trial` and `prudent serve`: on a database alone, through a running service, and what is refused in words."""
 
 import json
-import os
 import signal
 import sqlite3
 import subprocess
@@ -12,8 +11,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from helpers.service.served_command import Running
 from prudent import Agent
-from prudent.cli import main, reach
+from prudent.cli import main
 from prudent.cli import serve as serving
 from prudent.cli.experiments import sentences
 from prudent.client import ServiceError
@@ -50,27 +50,6 @@ def home(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("experiment.json").write_text(json.dumps(SPEC))
     return tmp_path
-
-
-class Running:
-    """`prudent serve` as a process of its own, which has printed its address and its token."""
-
-    def __init__(self, folder, *options):
-        source = str(Path(reach.__file__).parents[2])
-        command = [sys.executable, "-m", "prudent", "serve", "--port", "0", *options]
-        environment = {**os.environ, "PYTHONPATH": source}
-        self.process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True)
-        self.url = self.process.stdout.readline().split()[-1]
-        self.token = self.process.stdout.readline().split()[-1]
-
-    @property
-    def environment(self):
-        return {"PRUDENT_SERVER": self.url, "PRUDENT_TOKEN": self.token}
-
-    def stop(self, number=signal.SIGTERM):
-        self.process.send_signal(number)
-        with self.process.stdout:
-            return self.process.wait(timeout=20)
 
 
 @pytest.fixture(scope="module")

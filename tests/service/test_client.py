@@ -17,9 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from stand_in import StandIn
 
 import prudent.client
+from helpers.service.fake_service import StandIn
 from prudent.client import AsyncClient, Batch, Client, Decision, Lost, ServiceError, delivery, wire
 from prudent.client.edge import Statistics
 

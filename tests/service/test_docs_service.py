@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from test_cli_trial import Running
 
+from helpers.service.served_command import Running
 from prudent.cli import main
 from prudent.service.api import ROUTES
 from prudent.service.spec import decoded

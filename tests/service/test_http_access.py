@@ -6,8 +6,8 @@ import itertools
 import logging
 
 import pytest
-from sites import Site
 
+from helpers.service.served_experiments import Site
 from prudent.errors import PrudentError
 from prudent.service import tokens as module
 from prudent.service.api import ROUTES

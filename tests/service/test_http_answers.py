@@ -7,9 +7,9 @@ import threading
 
 import polars
 import pytest
-from sites import EXPERIMENT, Site
 
 import prudent
+from helpers.service.served_experiments import EXPERIMENT, Site
 from prudent import Agent
 from prudent.service import api
 from prudent.service.api import ROUTES

@@ -8,8 +8,8 @@ import copy
 import json
 
 import pytest
-from sites import EXPERIMENT, Site
 
+from helpers.service.served_experiments import EXPERIMENT, Site
 from prudent.service.problems import KINDS
 
 HOSTILE = {

@@ -19,8 +19,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
     unsupported_method,
 )
-from sites import EXPERIMENT, Site
 
+from helpers.service.served_experiments import EXPERIMENT, Site
 from prudent.service.api import ROUTES
 from prudent.service.openapi import document
 from prudent.service.problems import KINDS

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from conftest import Clock
+from helpers.service.clock import Clock
 from prudent import Agent, MeanVariance
 from prudent.live.arm import ArmState, include_reward
 from prudent.live.rails import Rail, fires

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from agents import ALL, COINS, KEEPERS, LAWS, N_ARMS, risk_of
+from helpers.agents import ALL, COINS, KEEPERS, LAWS, N_ARMS, risk_of
 from prudent import Agent, PrudentError
 from prudent.arms.sampling import draw
 from prudent.engine.record import FINE, Record, Statistics, write_down

@@ -3,8 +3,8 @@
 import threading
 
 import pytest
-from sites import EXPERIMENT, Site
 
+from helpers.service.served_experiments import EXPERIMENT, Site
 from prudent.live.forecast import Chance, Forecast
 from prudent.service import forecasts as forecasting
 from prudent.service import messages as m

@@ -1,7 +1,8 @@
 """A service that is killed loses nothing that it acknowledged, and counts nothing twice."""
 
 import pytest
-from kills import STEPS, kill_often
+
+from helpers.service.worker_kills import STEPS, kill_often
 
 
 @pytest.mark.slow

@@ -10,9 +10,9 @@ import tempfile
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from model import Choice, Model
 
-from conftest import Clock
+from helpers.service.clock import Clock
+from helpers.service.experiment_model import Choice, Model
 from prudent.service import messages as m
 from prudent.service.problems import RequestError
 from prudent.service.service import Service

@@ -5,11 +5,11 @@ from functools import partial
 
 import msgspec
 import pytest
-from busy import NAMES, busy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import Clock
+from helpers.service.clock import Clock
+from helpers.service.eventful_experiments import NAMES, busy
 from prudent.service import messages as m
 from prudent.service.events import KINDS, Event
 from prudent.service.fold import Fold

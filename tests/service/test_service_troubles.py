@@ -14,9 +14,9 @@ import time
 from pathlib import Path
 
 import pytest
-from ledgers import integrity
 
-from conftest import Clock
+from helpers.service.client_ledgers import integrity
+from helpers.service.clock import Clock
 from prudent.errors import PrudentError
 from prudent.service import messages as m
 from prudent.service.problems import RequestError

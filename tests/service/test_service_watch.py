@@ -3,8 +3,8 @@
 import random
 
 import pytest
-from sites import Site
 
+from helpers.service.served_experiments import Site
 from prudent.service import messages as m
 from prudent.service.answers import answers_of
 from prudent.service.problems import RequestError

@@ -8,10 +8,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from ledgers import PLAIN
-from pairs import Pair, call, many_clients, restart_often, same_key_at_once
-from servers import PostgresServer
 
+from helpers.service.client_ledgers import PLAIN
+from helpers.service.postgres_server import PostgresServer
+from helpers.service.worker_pairs import Pair, call, many_clients, restart_often, same_key_at_once
 from prudent.service import messages as m
 from prudent.service.problems import RequestError
 from prudent.service.service import Service

@@ -1,23 +1,17 @@
 """The pages: who may see them, what they say, and that what people wrote is only text."""
 
 import re
-from html.parser import HTMLParser
-from urllib.parse import urlencode
 
 import pytest
-from sites import EXPERIMENT, Site
 
+from helpers.service.html_pages import HOSTILE, Tags, get, post
+from helpers.service.served_experiments import EXPERIMENT, Site
 from prudent.service import messages as m
 from prudent.service.site.app import POLICY, Visit, inner
 from prudent.service.site.app import Site as Pages
 from prudent.service.site.parts import controls
 from prudent.service.spec import decoded
 from prudent.service.tokens import Token
-
-HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{7*7}}", "=cmd|' /C calc'!A0", "\u202eRTL"]
-HOSTILE += ["a'b\"c"]
-FORM = ("content-type", "application/x-www-form-urlencoded")
-HERE = ("sec-fetch-site", "same-origin")
 
 
 @pytest.fixture(scope="module")
@@ -28,33 +22,6 @@ def site(tmp_path_factory):
     site.service.forecasts.of = lambda number, fold, patience=0.0: None  # they have tests of their own, and compile
     yield site
     site.close()
-
-
-def get(site, path, scope="admin", **about):
-    """A page, as somebody with a cookie sees it."""
-    cookie = [("cookie", f"prudent={site.tokens[scope]}")] if scope else []
-    return site("GET", path, token=None, headers=[*cookie, *about.pop("headers", [])], **about)
-
-
-def post(site, path, form, scope="admin", headers=(HERE,)):
-    """What a form sends."""
-    cookie = [("cookie", f"prudent={site.tokens[scope]}")] if scope else []
-    return site("POST", path, urlencode(form).encode(), token=None, headers=[FORM, *headers, *cookie])
-
-
-class Tags(HTMLParser):
-    """The tags of a page with their attributes, and its text."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.tags, self.words = [], ""
-        self.feed(page)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_data(self, data):
-        self.words += data
 
 
 @pytest.mark.parametrize(

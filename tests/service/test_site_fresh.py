@@ -4,8 +4,8 @@ import asyncio
 from urllib.parse import urlencode
 
 import pytest
-from sites import Site
 
+from helpers.service.served_experiments import Site
 from prudent.service.problems import RequestError
 from prudent.service.site.app import Site as Pages
 from prudent.service.site.fresh import Fresh

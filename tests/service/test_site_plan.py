@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 import msgspec
 import pytest
 from click.testing import CliRunner
-from sites import Site
-from test_site import FORM, HERE, HOSTILE, Tags
 
+from helpers.service.html_pages import FORM, HERE, HOSTILE, Tags
+from helpers.service.served_experiments import Site
 from prudent.cli import main
 from prudent.errors import PrudentError
 from prudent.service.planning import computing, planner

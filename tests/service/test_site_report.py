@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from sites import Site
-from test_site import HOSTILE, Tags, get
 
+from helpers.service.html_pages import HOSTILE, Tags, get
+from helpers.service.served_experiments import Site
 from prudent.service import messages as m
 from prudent.service.events import Event
 from prudent.service.site.app import Site as Pages

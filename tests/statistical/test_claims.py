@@ -18,9 +18,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-import pinned
-from claim_ledger import LEDGER
-from claim_mutants import PATCHES, POLICIES
+from helpers import pinned_texts
+from helpers.claim_ledger import LEDGER
+from helpers.claim_mutants import PATCHES, POLICIES
 from prudent import Bandit, Gaussian, MeanVariance, PrudentError, simulate, theory
 from prudent.paper.claims import CLAIMS, REMARKS, experiments, mv_lcb, printed
 from prudent.paper.claims.ledger import (
@@ -134,18 +134,18 @@ def test_every_check_says_what_it_said_in_all_worlds(worlds):
     """Verdicts and numbers are pinned, so that no threshold, constant or operator of a check can change unseen."""
     lines = pinned_lines(worlds)
     if os.environ.get("PIN"):
-        pinned.write(PINNED, lines)
-    known = pinned.read(PINNED)
+        pinned_texts.write(PINNED, lines)
+    known = pinned_texts.read(PINNED)
     for world, wanted in known.items():
         same = len(wanted) == len(lines.get(world, ())) and all(
             map(same_evidence, lines[world], wanted, map(share_of, wanted))
         )
         lines[world] = wanted if same else lines.get(world, [])
     then = "If this is meant, look at each line, then pin anew: PIN=1 pytest tests/statistical/test_claims.py"
-    assert not (changed := pinned.difference(known, lines, then)), changed
+    assert not (changed := pinned_texts.difference(known, lines, then)), changed
 
 
-def pinned_lines(worlds: dict[str, dict[str, Evidence]]) -> pinned.Sections:
+def pinned_lines(worlds: dict[str, dict[str, Evidence]]) -> pinned_texts.Sections:
     """All that is said in the world as it is; in another one, what is said there and not here."""
     lines = {}
     for world, outcomes in worlds.items():

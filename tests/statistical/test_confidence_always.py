@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from crossing import crossing_probability
+from helpers.crossing_probability import crossing_probability
 from prudent import Bernoulli, Beta, Deterministic, Empirical, Exponential, Gaussian, Mixture, Uniform
 from prudent.confidence.always import mean_bounds, mean_variance_bounds, quantile_ranks, variance_bounds
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from crossing import crossing_probability
+from helpers.crossing_probability import crossing_probability
 from prudent import Bernoulli, Beta, Deterministic, Empirical, Mixture, Uniform
 from prudent.confidence import always, betting
 

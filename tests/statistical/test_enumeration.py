@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from exact_laws import bandits, commits, identified, rejects, simulated
+from helpers.exact_laws import bandits, commits, identified, rejects, simulated
 from prudent import Bandit, Bernoulli
 
 RUNS = int(os.environ.get("PRUDENT_RUNS", "6000"))

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
+from helpers.gpu_thread_on_cpu import play_runs, played
 from prudent import Bandit, Beta, Gaussian, Uniform, simulate
 from prudent.arms import encode
 from prudent.policies.base import Setting, policies
 from prudent.policies.binding import bind
 from prudent.risk.base import risks
-from thread_on_cpu import play_runs, played
 
 RUNS = 4_000
 TWO = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])

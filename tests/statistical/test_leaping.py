@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from helpers.careless_policies import MONOTONE, Odd
 from prudent import (
     MVLCB,
     Bandit,
@@ -30,7 +31,6 @@ from prudent import (
     simulate,
 )
 from prudent.policies.base import spec
-from strangers import MONOTONE, Odd
 
 RUNS = int(os.environ.get("PRUDENT_RUNS", "2000"))
 FALSE_ALARM = 1e-6

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from crossing import crossing_probability
+from helpers.crossing_probability import crossing_probability
 from prudent.confidence import betting
 from prudent.live.arm import ArmState, include_reward
 from prudent.live.rails import Rail, fires, shares

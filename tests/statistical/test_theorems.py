@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from crossing import crossing_probability
+from helpers.crossing_probability import crossing_probability
 from prudent import (
     MVLCB,
     Bandit,

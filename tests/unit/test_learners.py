@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from own_learners import EXP3, Gradient
-from page import defined_in
+from helpers.learners import EXP3, Gradient
+from helpers.page_code import defined_in
 from prudent import Agent, Bandit, Bernoulli, MeanVariance, PrudentError, simulate
 from prudent.learners import described
 from prudent.policies.base import spec

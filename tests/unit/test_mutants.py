@@ -1,6 +1,7 @@
 """The script that asks how strong the tests are: which tokens it changes, and that every room has tests."""
 
 import ast
+import itertools
 import runpy
 from pathlib import Path
 
@@ -34,15 +35,29 @@ def test_code_is_changed_and_texts_are_not(tmp_path):
     assert divided == SOURCE.replace("// -3", "/ -3")
 
 
-def test_every_file_of_the_source_has_tests():
+def test_every_file_of_the_source_has_tests_of_its_own():
+    always = {"tests/unit/test_refusals.py", "tests/unit/test_package.py"}
     for path in sorted((ROOT / "src/prudent").rglob("*.py")):
         tests = MUTANTS["tests_of"](path)
-        assert tests
         assert len(set(tests)) == len(tests)
-    mirrored = MUTANTS["tests_of"](ROOT / "src/prudent/engine/hypergeometric.py")
-    assert mirrored[0] == "tests/statistical/test_hypergeometric.py"
-    globs = {glob for room in MUTANTS["TESTS"].values() for glob in room.split()}
-    assert [glob for glob in globs if not list(ROOT.glob(f"tests/{glob}.py"))] == []
+        assert set(tests) > always or path.stem in ("__init__", "__main__")
+
+
+def test_tests_are_found_by_the_name_of_a_file_then_by_its_room_and_comparisons_of_laws_come_last():
+    tests = MUTANTS["tests_of"](ROOT / "src/prudent/engine/hypergeometric.py")
+    assert tests[0] == "tests/statistical/test_hypergeometric.py"
+    assert {"tests/unit/engine/test_engine.py", "tests/unit/policies/test_ties.py"} <= set(tests)
+    assert "tests/statistical/test_leaping.py" in tests[tests.index("tests/unit/test_refusals.py") :]
+
+
+def test_every_folder_of_unit_tests_is_one_of_the_source_and_what_the_table_names_is_there():
+    folders = {path.parent.name for path in (ROOT / "tests/unit").glob("*/test_*.py")}
+    assert folders <= {path.parent.name for path in (ROOT / "src/prudent").glob("*/__init__.py")}
+    for room, names in MUTANTS["ALSO"].items():
+        found = [list(ROOT.glob(f"tests/*/**/test_{name}.py")) for name in names.split()]
+        assert all(found), room
+        in_its_folder = set(ROOT.glob(f"tests/unit/{room}/test_*.py"))
+        assert in_its_folder.isdisjoint(itertools.chain(*found)), f"{room} need not name what its folder holds"
 
 
 def test_every_mutant_of_the_source_is_another_program():

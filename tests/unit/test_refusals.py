@@ -12,10 +12,9 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from test_hostile import FOUND
-from test_portfolio_hostile import CALLS
-
-import pinned
+from helpers import pinned_texts
+from helpers.portfolio_calls import CALLS
+from helpers.public_calls import FOUND
 from prudent import Bandit, Bernoulli, MeanVariance, PrudentError, identify, simulate
 from prudent.plan.trial import check_settings
 from prudent.study import Study
@@ -45,7 +44,7 @@ ENTRIES: dict[str, tuple[Any, dict[str, Any]]] = {
 SINGLE = (bool, int, float, type(None))
 
 
-def refusals() -> pinned.Sections:
+def refusals() -> pinned_texts.Sections:
     """For each parameter that takes a number: the words of each refusal, and of what."""
     found = {}
     for name, (call, arguments) in ENTRIES.items():
@@ -72,6 +71,6 @@ def answer(call: Any, arguments: dict[str, Any]) -> str:
 def test_refusals_are_the_pinned_ones():
     found = refusals()
     if os.environ.get("PIN"):
-        pinned.write(PINNED, found)
+        pinned_texts.write(PINNED, found)
     then = "If other numbers are meant to be refused: PIN=1 pytest tests/unit/test_refusals.py"
-    assert not (changed := pinned.difference(pinned.read(PINNED), found, then)), changed
+    assert not (changed := pinned_texts.difference(pinned_texts.read(PINNED), found, then)), changed

@@ -1,0 +1,1 @@
+"""What the tests of the service share: processes, clients, databases, and clocks that tests set."""

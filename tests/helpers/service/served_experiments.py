@@ -1,0 +1,46 @@
+"""The whole service in this process: a database, an application, a token for each scope, two experiments."""
+
+import asyncio
+
+from helpers.service.asgi_calls import Answered, call
+from prudent.service.api import ROUTES
+from prudent.service.http import App
+from prudent.service.service import Service
+from prudent.service.store import open_store
+from prudent.service.tokens import SCOPES
+
+EXPERIMENT = {
+    "arms": ["a", "b"],
+    "policy": "mv-lcb(rho=1)",
+    "support": [0, 1],
+    "horizon": 1000,
+    "seed": 1,
+    "fallback": "a",
+    "metrics": {"delay": {"support": [0, 10]}},
+}
+
+
+class Site:
+    """Calls the application; `token` is a scope, for a token of that scope, or a token, or None."""
+
+    def __init__(self, where, clock=None, **settings):
+        self.service = Service(open_store(where, relaxed=True), clock, patience=3600.0).start()
+        self.app = App(self.service, ROUTES, **settings)
+        self.loop = asyncio.new_event_loop()
+        self.tokens = {scope: self.service.tokens.create([scope])[0] for scope in SCOPES}
+        for name in ("one", "two"):
+            assert self("POST", "/v1/experiments", {"name": name, **EXPERIMENT}).status == 201
+
+    def __call__(self, method, path, body=None, token="admin", **about) -> Answered:
+        token = self.tokens.get(token, token)
+        return self.loop.run_until_complete(call(self.app, method, path, body, token=token, **about))
+
+    def decision(self, experiment="one"):
+        """The id of a new decision."""
+        answer = self("POST", f"/v1/experiments/{experiment}/decisions", {})
+        return answer.json["decisions"][0]["decision"]
+
+    def close(self):
+        self.loop.run_until_complete(self.loop.shutdown_default_executor())
+        self.loop.close()
+        self.service.close()

@@ -1,0 +1,287 @@
+"""Processes that serve a database, to be killed: a service behind a socket, a line of JSON for a request or an answer.
+
+The import of everything takes seconds, so one process does it once, and forks a worker in no time whenever it is told.
+Run as a program, this file is that process: it reads orders, a line of JSON each.
+"""
+
+import contextlib
+import itertools
+import json
+import os
+import select
+import signal
+import socket
+import socketserver
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from helpers.service import http_workers
+
+PATIENCE = 30.0
+"""Seconds that a worker may take to start or to end before a test fails."""
+
+
+class Nursery:
+    """Starts workers. `close` ends all that are left."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="prudent-workers-")
+        self._numbers = itertools.count()
+        self._workers: list[Worker] = []
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OPENBLAS_NUM_THREADS": "1"}
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+
+    def start(self, database: str, **orders: Any) -> "Worker":
+        """A worker on a database, ready or soon to be; see `Orders`."""
+        path = Path(self._folder.name) / str(next(self._numbers))
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps({"path": str(path), "database": database, **orders}) + "\n")
+        self._process.stdin.flush()
+        self._workers.append(Worker(int(self._process.stdout.readline()), path))
+        return self._workers[-1]
+
+    def close(self) -> None:
+        for worker in self._workers:
+            worker.kill()
+            worker.forget()
+        self._process.communicate("")
+        self._folder.cleanup()
+
+
+class Worker:
+    """A process that serves."""
+
+    def __init__(self, number: int, path: Path) -> None:
+        self.number, self.path = number, path
+        self._end = os.pidfd_open(number)
+
+    def kill(self, how: int = signal.SIGKILL) -> None:
+        """Send it a signal, if it still runs."""
+        if self._end >= 0:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._end, how)
+
+    def ended(self, within: float = PATIENCE) -> bool:
+        """Whether it ends within so many seconds."""
+        return bool(select.select([self._end], [], [], within)[0])
+
+    def ready(self) -> "Worker":
+        """Wait until it answers."""
+        assert self.begins(), "the worker has ended before it began"
+        return self
+
+    def begins(self) -> bool:
+        """Wait until it answers; False if it ends before that."""
+        until = time.monotonic() + PATIENCE
+        while not self.path.exists():
+            assert time.monotonic() < until, "the worker does not start"
+            if self.ended(0.005):
+                return False
+        return True
+
+    def forget(self) -> None:
+        """Let its handle go."""
+        if self._end >= 0:
+            os.close(self._end)
+            self._end = -1
+
+
+def line_to(path: Path) -> "Line | http_workers.Web":
+    """A connection to a worker."""
+    return Line(path) if path.is_socket() else http_workers.Web(path)
+
+
+class Line:
+    """A connection to a worker that speaks lines."""
+
+    def __init__(self, path: Path, patience: float = PATIENCE) -> None:
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.settimeout(patience)
+        try:
+            self._socket.connect(str(path))
+        except OSError:
+            self._socket.close()
+            raise
+        self._file = self._socket.makefile("rwb")
+
+    def call(self, kind: str, experiment: str = "", **parts: Any) -> Any:
+        """The answer, or OSError if the worker has ended; what it refuses comes back as {"problem": kind, …}."""
+        self._file.write(json.dumps({"kind": kind, "experiment": experiment, **parts}).encode() + b"\n")
+        self._file.flush()
+        answer = self._file.readline()
+        if not answer.endswith(b"\n"):
+            raise ConnectionResetError
+        return json.loads(answer)
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._file.close()
+        self._socket.close()
+
+
+# The process that forks
+
+
+def main() -> None:
+    """Fork a worker for each line of orders."""
+    import psycopg  # noqa: F401 - for the workers
+
+    import prudent.service.postgres
+    import prudent.service.server
+    import prudent.service.service
+    import prudent.service.sqlite  # noqa: F401
+    from helpers.service import faults
+
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how they ended
+    for line in sys.stdin:
+        number = os.fork()
+        if number == 0:
+            try:
+                os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+                os.dup2(2, 1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                orders = Orders(**json.loads(line))
+                faults.apply(orders.mutant)
+                serve(orders)
+            finally:
+                os._exit(1)
+        print(number, flush=True)
+
+
+@dataclass
+class Orders:
+    """What a worker is to do.
+
+    At the named step, when it is passed for the `passes`-th time, it sends itself the signal `how`. Snapshots are kept
+    after `every` events. Of `failing` commits one fails, another one happens but seems to fail. `limits` are those of
+    PostgreSQL, `mutant` a fault that it has. `migration` are the statements of a version of the tables after this one,
+    and at statement number `dies` of a migration the worker is killed. With `web` it serves HTTP.
+    """
+
+    path: str
+    database: str
+    step: str | None = None
+    passes: int = 1
+    how: int = signal.SIGKILL
+    every: int = 50_000
+    failing: int = 0
+    limits: dict[str, str] = field(default_factory=dict)
+    mutant: str | None = None
+    migration: list[str] = field(default_factory=list)
+    dies: int = 0
+    web: bool = False
+
+
+def serve(orders: Orders) -> None:
+    """Serve until killed; SIGTERM closes in peace."""
+    service = started(orders)
+    if orders.web:
+        http_workers.serve(service, orders.path, orders.database)
+        os._exit(0)
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            with contextlib.suppress(OSError):
+                for line in self.rfile:
+                    self.wfile.write(json.dumps(answer(service, json.loads(line))).encode() + b"\n")
+                    self.wfile.flush()
+
+    class Server(socketserver.ThreadingUnixStreamServer):
+        daemon_threads, request_queue_size = True, 128
+
+    server = Server(orders.path + ".new", Handler)
+    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown).start())
+    os.rename(orders.path + ".new", orders.path)  # now it is ready
+    server.serve_forever(poll_interval=0.02)
+    service.close()
+    os._exit(0)
+
+
+def started(orders: Orders) -> Any:
+    """The service as ordered."""
+    from prudent.service import follower, postgres
+    from prudent.service.service import Service
+    from prudent.service.store import open_store
+
+    follower.EVERY, follower.PACE = orders.every, 0.02
+    postgres.LIMITS.update(orders.limits)
+    counted = itertools.count(1)
+
+    def pass_by(name: str) -> None:
+        if name == orders.step and next(counted) == orders.passes:
+            os.kill(os.getpid(), orders.how)
+
+    migrate(orders)
+    store = open_store(orders.database)
+    if orders.failing:
+        store.commit = unreliable(store, orders.failing)
+    return Service(store, patience=0.0, step=pass_by).start()
+
+
+def migrate(orders: Orders) -> None:
+    """Become the next version, and die while the tables are changed, as ordered."""
+    from prudent.service import postgres, sqlite, store
+
+    if orders.migration:
+        store.MIGRATIONS.append(orders.migration)
+        store.SCHEMA += 1
+    counted = itertools.count(1)
+    for database in (sqlite.SQLite, postgres.PostgreSQL):
+
+        def create(self: Any, sql: str, made: Any = database.create) -> None:
+            if next(counted) == orders.dies:
+                os.kill(os.getpid(), signal.SIGKILL)
+            made(self, sql)
+
+        database.create = create  # type: ignore[attr-defined]
+
+
+def unreliable(store: Any, one_in: int) -> Callable[[], None]:
+    """A commit that fails from time to time, before or after the fact."""
+    from prudent.service.store import StoreError
+
+    commit, counted = store.commit, itertools.count(1)
+
+    def sometimes() -> None:
+        number = next(counted)
+        if number % one_in == 0:
+            raise StoreError("the test does not want this commit")
+        commit()
+        if number % one_in == one_in // 2:
+            raise StoreError("the test does not tell that this was committed")
+
+    return sometimes
+
+
+def answer(service: Any, request: dict[str, Any]) -> Any:
+    """What the service says to a request."""
+    import msgspec
+
+    from prudent.service import messages as m
+    from prudent.service.problems import RequestError
+    from prudent.service.spec import decoded
+
+    kind, experiment = request.pop("kind"), request.pop("experiment")
+    try:
+        if kind == "create":
+            return msgspec.to_builtins(service.create(decoded(request["spec"])))
+        if kind == "ready":
+            return service.ready()
+        body = msgspec.convert(request.pop("body", {}), getattr(m, kind))
+        return msgspec.to_builtins(service.run(experiment, body, **request))
+    except RequestError as error:
+        return {"problem": error.kind, "detail": error.detail}
+
+
+if __name__ == "__main__":
+    main()
