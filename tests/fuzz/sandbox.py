@@ -208,7 +208,7 @@ def play(folder: str, args: tuple[str, ...], code: str, limits: Limits, outputs:
 
 def run_code(code: str) -> None:
     """A user's script, whose bad input is reported as the command line would report it."""
-    from prudent.errors import PrudentError
+    from prudent import PrudentError
 
     sys.path.insert(0, os.getcwd())
     try:

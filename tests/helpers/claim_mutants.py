@@ -22,6 +22,7 @@ from prudent import (
     MeanVariance,
     RandomArm,
     RoundRobin,
+    Runs,
     Semivariance,
     VaR,
     theory,
@@ -34,7 +35,6 @@ from prudent.policies.exp_exp import RULES
 from prudent.policies.mv_lcb import MVIndex
 from prudent.regret import PseudoRegretParts, RegretParts
 from prudent.risk.periods import PeriodCost
-from prudent.runs import Runs
 from prudent.study import Cell
 
 Patch = Callable[[pytest.MonkeyPatch], None]

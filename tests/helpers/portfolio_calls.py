@@ -1,18 +1,7 @@
 """Public functions of the portfolio package, each with arguments that it takes."""
 
-from prudent import EmpiricalJoint, MultivariateGaussian, MultivariateT, PortfolioBandit
-from prudent.portfolio import (
-    MCETE,
-    MCUCB,
-    MCEmpirical,
-    SingleArm,
-    Vertices,
-    positive_part,
-    report,
-    simulate_portfolio,
-    solve,
-    spaced,
-)
+from prudent import EmpiricalJoint, MultivariateGaussian, MultivariateT, PortfolioBandit, simulate_portfolio
+from prudent.portfolio import MCETE, MCUCB, MCEmpirical, SingleArm, Vertices, positive_part, report, solve, spaced
 
 MEAN, SPREAD = [0.5, 0.3], [[1.0, 0.3], [0.3, 0.6]]
 LAW = MultivariateGaussian(MEAN, SPREAD)

@@ -17,6 +17,7 @@ from prudent import (
     Gaussian,
     MeanVariance,
     Mixture,
+    RiskMeasure,
     Runs,
     StudentT,
     TruncatedGaussian,
@@ -33,7 +34,7 @@ from prudent import (
 from prudent.confidence import always, betting
 from prudent.policies.base import Setting, policies, strategies
 from prudent.policies.binding import bind, served_risk
-from prudent.risk.base import RiskMeasure, risks
+from prudent.risk.base import risks
 
 COINS = Bandit([Bernoulli(0.4), Bernoulli(0.6)])
 RNG = np.random.default_rng(0)

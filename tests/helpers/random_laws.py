@@ -8,14 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from prudent.arms.base import Law
-from prudent.arms.continuous import Beta, Exponential, Gaussian, StudentT, Uniform
-from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
-from prudent.arms.mixture import Mixture
-from prudent.arms.truncated import TruncatedGaussian
-from prudent.risk.base import RiskMeasure, risks
-from prudent.risk.distortion import Spectral
-from prudent.risk.utility import ExpectedUtility
+from prudent import (
+    Bernoulli,
+    Beta,
+    Deterministic,
+    Empirical,
+    ExpectedUtility,
+    Exponential,
+    Gaussian,
+    Law,
+    Mixture,
+    RiskMeasure,
+    Spectral,
+    StudentT,
+    TruncatedGaussian,
+    Uniform,
+)
+from prudent.risk.base import risks
 
 KINDS = [
     *("bernoulli", "beta", "deterministic", "empirical", "exponential", "gaussian", "mixture", "student-t"),

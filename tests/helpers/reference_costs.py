@@ -13,12 +13,7 @@ from scipy import optimize, special, stats
 
 from helpers.random_laws import KINDS, MEASURES, random_law, random_measure
 from helpers.reference_laws import Reference, stairs
-from prudent.arms.base import Law
-from prudent.arms.continuous import StudentT
-from prudent.arms.mixture import Mixture
-from prudent.errors import PrudentError
-from prudent.risk.base import RiskMeasure
-from prudent.risk.distortion import Distortion
+from prudent import Distortion, Law, Mixture, PrudentError, RiskMeasure, StudentT
 
 DISTORTED = {"exponential-spectrum", "proportional-hazard", "wang", "dual-power"}
 TOLERANCE = 1e-7

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import special
 
-from prudent.arms.base import Law
+from prudent import Law
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 PANELS = 900

@@ -6,9 +6,8 @@ from itertools import product
 import numpy as np
 import polars as pl
 
-from prudent import MVLCB, Bandit, ExpExp, Gaussian, MeanVariance, MultivariateGaussian, PortfolioBandit
+from prudent import MVLCB, Bandit, ExpExp, Gaussian, MeanVariance, MultivariateGaussian, PortfolioBandit, PortfolioRuns
 from prudent.portfolio import MCEmpirical
-from prudent.portfolio.runs import PortfolioRuns
 from prudent.runs import MEASURES
 from prudent.study import Cell, Labelled
 from prudent.study.cells import labels_table

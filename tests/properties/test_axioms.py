@@ -13,10 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from prudent.arms.discrete import Empirical
+from prudent import CVaR, Empirical, MeanVariance, VaR
 from prudent.risk.base import risks as registry
-from prudent.risk.mean_variance import MeanVariance
-from prudent.risk.tails import CVaR, VaR
 
 PAGE = (Path(__file__).parents[2] / "docs" / "concepts" / "risks.md").read_text()
 SHIFT, FACTOR, SHARE = 1.5, 2.5, 0.3

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from prudent.arms.continuous import Gaussian
-from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
+from prudent import Bernoulli, Deterministic, Empirical, Gaussian
 from prudent.arms.sampling import merge
 from prudent.engine.blocks import ATOMS, MEAN, RESIDUAL, SIZE, fresh, prefix_box, sources, split
 

@@ -6,9 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from prudent import Bandit, MeanVariance, simulate
-from prudent.arms.continuous import Beta, Gaussian, Uniform
-from prudent.arms.discrete import Bernoulli, Deterministic
+from prudent import Bandit, Bernoulli, Beta, Deterministic, Gaussian, MeanVariance, Uniform, simulate
 from prudent.regret import exploration_risk
 
 numbers = st.floats(-3.0, 3.0)

@@ -12,12 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 from helpers.service.served_command import Running
-from prudent import Agent
+from prudent import Agent, PrudentError
 from prudent.cli import main
 from prudent.cli import serve as serving
 from prudent.cli.experiments import sentences
 from prudent.client import ServiceError
-from prudent.errors import PrudentError
 from prudent.plan import guesses
 from prudent.plan.experiment import known_support, name_of
 from prudent.plan.trial import Trial

@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from helpers.service.served_experiments import Site
-from prudent.errors import PrudentError
+from prudent import PrudentError
 from prudent.service import tokens as module
 from prudent.service.api import ROUTES
 from prudent.service.http import Rates

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from prudent.errors import PrudentError
+from prudent import PrudentError
 from prudent.service.server import LONGEST_HEAD, Settings, serve
 
 PROGRAM = """

@@ -17,7 +17,7 @@ import pytest
 
 from helpers.service.client_ledgers import integrity
 from helpers.service.clock import Clock
-from prudent.errors import PrudentError
+from prudent import PrudentError
 from prudent.service import messages as m
 from prudent.service.problems import RequestError
 from prudent.service.service import Service, steady_clock

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 from helpers.service.html_pages import FORM, HERE, HOSTILE, Tags
 from helpers.service.served_experiments import Site
+from prudent import PrudentError
 from prudent.cli import main
-from prudent.errors import PrudentError
 from prudent.service.planning import computing, planner
 from prudent.service.planning import drafts as drafts_module
 from prudent.service.planning.computing import FOUND

@@ -8,15 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from prudent.arms.base import Law
-from prudent.arms.continuous import Beta, Uniform
-from prudent.arms.discrete import Bernoulli, Empirical
-from prudent.arms.mixture import Mixture
+from prudent import Bernoulli, Beta, CVaR, Empirical, Law, MeanVariance, Mixture, RiskMeasure, Uniform
 from prudent.confidence import once
-from prudent.risk.base import RiskMeasure
 from prudent.risk.base import risks as registry
-from prudent.risk.mean_variance import MeanVariance
-from prudent.risk.tails import CVaR
 
 LAWS = [
     Beta(2.0, 3.0),

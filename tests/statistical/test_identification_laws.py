@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from prudent import Bandit, Bernoulli, Beta, Gaussian, MeanVariance, Uniform, VaR, identify
-from prudent.risk.base import RiskMeasure
+from prudent import Bandit, Bernoulli, Beta, Gaussian, MeanVariance, RiskMeasure, Uniform, VaR, identify
 
 FALSE_ALARM = 1e-9
 MEAN = MeanVariance(math.inf)

@@ -10,15 +10,26 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom, invgamma, kstest, norm
 
-from prudent import MTS, MVTS, VTS, Bandit, Bernoulli, Beta, Empirical, Gaussian, MeanVariance, simulate
-from prudent.policies.b_cvts import BCVTS
+from prudent import (
+    BCVTS,
+    MTS,
+    MVTS,
+    VTS,
+    Bandit,
+    Bernoulli,
+    BernoulliMVTS,
+    BernoulliThompson,
+    Beta,
+    Empirical,
+    Gaussian,
+    MaRaB,
+    MeanVariance,
+    Thompson,
+    simulate,
+)
 from prudent.policies.base import Arm
 from prudent.policies.base import policies as registry
-from prudent.policies.bernoulli_mvts import BernoulliMVTS
-from prudent.policies.bernoulli_thompson import BernoulliThompson
-from prudent.policies.marab import MaRaB
 from prudent.policies.scoring import score_of
-from prudent.policies.thompson import Thompson
 
 INF = math.inf
 FALSE_ALARM = 1e-6

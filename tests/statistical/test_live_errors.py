@@ -9,10 +9,10 @@ import pytest
 from scipy.stats import binom
 
 from helpers.crossing_probability import crossing_probability
+from prudent import MeanVariance
 from prudent.confidence import betting
 from prudent.live.arm import ArmState, include_reward
 from prudent.live.rails import Rail, fires, shares
-from prudent.risk.mean_variance import MeanVariance
 
 ERROR, LENGTH, ARMS = 0.01, 80, ("A", "B")
 RISK, UNIT = MeanVariance(1.0), (0.0, 1.0)

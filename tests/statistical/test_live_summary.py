@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from prudent import Agent, Beta, Uniform
+from prudent import Agent, Beta, MeanVariance, Uniform
 from prudent.confidence import betting
 from prudent.live.arm import ArmState
 from prudent.live.knowing import cost_bounds
 from prudent.live.summary import summary
-from prudent.risk.mean_variance import MeanVariance
 
 ARMS, RUNS, FAILURE = 40, 120, 0.1
 TIMES = (4, 6, 10, 17, 30, 50, 90, 160, 300)

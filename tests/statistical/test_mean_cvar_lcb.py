@@ -8,13 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from prudent.arms.base import Law
-from prudent.arms.continuous import Beta, Uniform
-from prudent.arms.discrete import Bernoulli, Empirical
-from prudent.arms.mixture import Mixture
+from prudent import Bernoulli, Beta, Empirical, Law, MeanCVaR, MeanCVaRLCB, Mixture, Uniform
 from prudent.policies.base import Arm
-from prudent.policies.mean_cvar_lcb import MeanCVaRLCB
-from prudent.risk.tails import MeanCVaR
 
 LAWS = [
     Beta(2.0, 3.0),

@@ -10,12 +10,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from prudent import (
+    Bernoulli,
+    Beta,
+    Deterministic,
+    Empirical,
+    Exponential,
+    Gaussian,
+    Law,
+    Mixture,
+    StudentT,
+    TruncatedGaussian,
+    Uniform,
+)
 from prudent.arms import sampling
-from prudent.arms.base import Law, encode
-from prudent.arms.continuous import Beta, Exponential, Gaussian, StudentT, Uniform
-from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
-from prudent.arms.mixture import Mixture
-from prudent.arms.truncated import TruncatedGaussian
+from prudent.arms.base import encode
 
 FALSE_ALARM = 1e-6
 DRAWS = 100_000

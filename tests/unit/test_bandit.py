@@ -11,18 +11,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prudent.arms.base import Law
+from prudent import (
+    Bandit,
+    Bernoulli,
+    Beta,
+    CVaR,
+    Deterministic,
+    Empirical,
+    Gaussian,
+    Law,
+    MeanVariance,
+    Mixture,
+    PrudentError,
+    TruncatedGaussian,
+    Uniform,
+    identify,
+)
 from prudent.arms.base import arms as registry
-from prudent.arms.continuous import Beta, Gaussian, Uniform
-from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
-from prudent.arms.mixture import Mixture
-from prudent.arms.truncated import TruncatedGaussian
-from prudent.bandit import Bandit
 from prudent.engine.simulation import simulate
-from prudent.errors import PrudentError
-from prudent.identification.simulation import identify
-from prudent.risk.mean_variance import MeanVariance
-from prudent.risk.tails import CVaR
 
 FIGURE_2 = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
 

@@ -5,12 +5,10 @@ import pytest
 from matplotlib.figure import Figure
 from scipy import stats
 
-from prudent import Bandit, CVaR, MeanVariance, regret, simulate
+from prudent import Bandit, Comparison, CVaR, MeanVariance, PrudentError, regret, simulate
 from prudent.arms.base import encode
-from prudent.comparison import Comparison
 from prudent.engine.scaffold import rounds_of
 from prudent.engine.tapes import Tape
-from prudent.errors import PrudentError
 from prudent.runs import MEASURES
 
 BANDIT = Bandit(["gaussian(1, 0.05)", "gaussian(0.5, 0.25)", "gaussian(0.2, 0.1)"])

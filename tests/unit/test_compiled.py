@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from prudent import MVLCB, UCB1, Bandit, CVaR, Gaussian, MeanVariance, simulate
+from prudent import MeanVariance as Base
 from prudent.compiled import MachineCode, as_compiled, borrowed, either, kernel
 from prudent.engine.stepping import step_scores
 from prudent.fingerprints import fingerprint, foreign_code
-from prudent.risk.mean_variance import MeanVariance as Base
 from prudent.study import Cell
 
 BANDIT = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])

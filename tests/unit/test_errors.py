@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
+from prudent import PrudentError
 from prudent.errors import (
-    PrudentError,
     as_float,
     check_finite,
     check_flag,

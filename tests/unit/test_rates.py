@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from prudent.errors import PrudentError
+from prudent import PrudentError
 from prudent.rates import Band, Slope, bootstrap_slope, end_slope, fit_slope
 
 

@@ -16,21 +16,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prudent import MVLCB, UCB1, ExpExp, FixedArm, Gaussian, MeanVariance, Mixture, PrudentError, TruncatedGaussian
 from prudent import registry as module
 from prudent.arms.base import arms
-from prudent.arms.continuous import Gaussian
-from prudent.arms.mixture import Mixture
-from prudent.arms.truncated import TruncatedGaussian
-from prudent.errors import PrudentError
 from prudent.parameters import checked
 from prudent.policies.base import policies
-from prudent.policies.exp_exp import ExpExp
-from prudent.policies.fixed_arm import FixedArm
-from prudent.policies.mv_lcb import MVLCB
-from prudent.policies.ucb1 import UCB1
 from prudent.registry import Registry, named
 from prudent.risk.base import risks
-from prudent.risk.mean_variance import MeanVariance
 
 
 def remember(*args: Any, **kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

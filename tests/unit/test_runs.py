@@ -5,8 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from prudent import Bandit, MeanVariance, simulate
-from prudent.errors import PrudentError
+from prudent import Bandit, MeanVariance, PrudentError, simulate
 from prudent.runs import MEASURES, averages
 
 BANDIT = Bandit(["gaussian(1, 0.05)", "gaussian(0.5, 0.25)", "gaussian(0.2, 0.1)"])

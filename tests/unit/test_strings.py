@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import prudent
-from prudent import Bandit, regret, study, testing, theory
+from prudent import Bandit, MultivariateGaussian, regret, study, testing, theory
 from prudent.plan import Guess, suitable
-from prudent.portfolio import MultivariateGaussian
 
 COINS = Bandit(["bernoulli(0.5)", "bernoulli(0.6)"])
 MEAN_VARIANCE = "mean-variance(1)"

@@ -9,14 +9,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from prudent import (
+    Bernoulli,
+    Beta,
+    Deterministic,
+    Empirical,
+    Exponential,
+    Gaussian,
+    Law,
+    Mixture,
+    PrudentError,
+    StudentT,
+    TruncatedGaussian,
+    Uniform,
+)
 from prudent.arms import sampling
-from prudent.arms.base import Law, encode
 from prudent.arms.base import arms as registry
-from prudent.arms.continuous import Beta, Exponential, Gaussian, StudentT, Uniform
-from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
-from prudent.arms.mixture import Mixture
-from prudent.arms.truncated import TruncatedGaussian
-from prudent.errors import PrudentError
+from prudent.arms.base import encode
 from prudent.risk.base import risks
 from prudent.testing import check_arm
 

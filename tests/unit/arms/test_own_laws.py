@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from prudent import Bandit, FromDraw, FromQuantile, FromScipy, LogNormal, Mixture, simulate
+from prudent import Bandit, FromDraw, FromQuantile, FromScipy, Law, LogNormal, Mixture, PrudentError, simulate
 from prudent.arms import sampling, tables
-from prudent.arms.base import Law, arms, encode
-from prudent.errors import PrudentError
+from prudent.arms.base import arms, encode
 from prudent.testing import ConformanceError, check_arm
 
 DRAWS = 1_000_000

@@ -6,9 +6,9 @@ from math import log
 import pytest
 from click.testing import CliRunner
 
+from prudent import PrudentError
 from prudent.cli import estimate, main
 from prudent.cli.estimate import seconds_of_cells, seconds_of_run, warning_first
-from prudent.errors import PrudentError
 
 ARMS = ["--arm", "gaussian(1.0, 0.05)", "--arm", "gaussian(0.5, 0.25)"]
 

@@ -13,9 +13,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from prudent import PrudentError
 from prudent.cli import Commands, main
 from prudent.cli.paths import FILE, check_file, check_folder
-from prudent.errors import PrudentError
 
 ARMS = ["--arm", "gaussian(1.0, 0.05)", "--arm", "gaussian(0.5, 0.25)"]
 

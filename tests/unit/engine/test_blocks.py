@@ -10,8 +10,7 @@ import pytest
 from numba import njit
 from scipy import stats
 
-from prudent.arms.continuous import Beta, Gaussian, Uniform
-from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
+from prudent import Bernoulli, Beta, Deterministic, Empirical, Gaussian, Uniform
 from prudent.engine.blocks import ATOMS, MAX_ATOMS, MEAN, RESIDUAL, SIZE, fresh, prefix_box, sources, split
 
 FALSE_ALARM = 1e-9

@@ -15,6 +15,7 @@ from numba import njit
 from helpers.careless_policies import CONSTANTLY, NOWHERE, OVERALL, UNDEFINED, WAVE, Odd
 from prudent import (
     MVLCB,
+    SRTS,
     UCB1,
     AnytimeMVLCB,
     Bandit,
@@ -30,6 +31,7 @@ from prudent import (
     MeanVariance,
     PrudentError,
     RoundRobin,
+    UCBTuned,
     simulate,
 )
 from prudent.arms.sampling import include
@@ -41,8 +43,6 @@ from prudent.engine.streams import CHUNK
 from prudent.policies.base import Arm, Setting, policies
 from prudent.policies.binding import bind
 from prudent.policies.posteriors import normal
-from prudent.policies.srts import SRTS
-from prudent.policies.ucb_tuned import UCBTuned
 
 RISK = MeanVariance(0.0)
 

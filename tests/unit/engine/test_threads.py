@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from prudent import LUCB, UCB1, Bandit, PrudentError, identify, simulate
+from prudent import LUCB, UCB1, Bandit, MeanVariance, PrudentError, identify, simulate
 from prudent.arms.base import encode
 from prudent.engine import leaping, scaffold, stepping
 from prudent.engine.blocks import sources
@@ -16,7 +16,6 @@ from prudent.engine.threads import halted_by, play_all
 from prudent.identification.kernel import Found, search
 from prudent.policies.base import Setting, policies
 from prudent.policies.binding import bind
-from prudent.risk.mean_variance import MeanVariance
 
 UNIT = Bandit(["bernoulli(0.5)", "bernoulli(0.4)"])
 

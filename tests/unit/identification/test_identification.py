@@ -12,6 +12,9 @@ from scipy.stats import binom
 
 from helpers.careless_policies import IdleStrategy, Spendthrift
 from prudent import (
+    LUCB,
+    UCBE,
+    VALUCB,
     Bandit,
     Bernoulli,
     Beta,
@@ -19,21 +22,20 @@ from prudent import (
     Gaussian,
     MeanVariance,
     PrudentError,
+    RiskMeasure,
     RoundRobin,
+    Searches,
+    SuccessiveRejects,
     Uniform,
+    VaR,
     identify,
 )
 from prudent.engine.streams import CHUNK
 from prudent.identification import kernel, simulation
-from prudent.identification.fixed_budget import UCBE, SuccessiveRejects
-from prudent.identification.fixed_confidence import LUCB, VALUCB
-from prudent.identification.runs import Searches
 from prudent.policies.base import Arms, Setting, spec
 from prudent.policies.base import strategies as registry
 from prudent.policies.binding import bind
-from prudent.risk.base import RiskMeasure
 from prudent.risk.base import risks as risk_registry
-from prudent.risk.tails import VaR
 
 MEAN = MeanVariance(math.inf)
 BUDGETED = ["uniform", "successive-rejects", "sequential-halving", "ucb-e"]

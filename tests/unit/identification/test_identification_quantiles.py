@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from prudent import Bandit, PrudentError, identify
+from prudent import QLUCB, Bandit, PrudentError, VaR, identify
 from prudent.identification import kernel, simulation
-from prudent.identification.quantiles import QLUCB, WEIGHT, log_martingale, quantile_ranks
+from prudent.identification.quantiles import WEIGHT, log_martingale, quantile_ranks
 from prudent.policies.base import Arms
-from prudent.risk.tails import VaR
 
 FAILURE = 0.1
 

@@ -7,9 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prudent import MeanVariance
-from prudent.identification.fixed_budget import UCBE
-from prudent.identification.fixed_confidence import LUCB, VALUCB
+from prudent import LUCB, UCBE, VALUCB, MeanVariance
 from prudent.policies.base import Arms, Setting
 from prudent.policies.binding import bind
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, kstest
 
-from prudent import MVLCB, Agent, AnytimeMVLCB
+from prudent import MVIMED, MVLCB, Agent, AnytimeMVLCB, MeanVariance
 from prudent.arms.sampling import include
 from prudent.engine.blocks import Sources
 from prudent.engine.record import FINE, Statistics
@@ -13,9 +13,7 @@ from prudent.live import forecast as forecasting
 from prudent.live.arm import ArmState
 from prudent.policies.base import Arm, Setting, policies
 from prudent.policies.binding import bind
-from prudent.policies.mv_imed import MVIMED
 from prudent.policies.units import units_of_support
-from prudent.risk.mean_variance import MeanVariance
 
 RISK = MeanVariance(1.0)
 NO_PHASE = Phase(np.zeros(2, np.int64), np.ones(2, bool), np.ones(2, bool))

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prudent import Agent, PrudentError, RiskMeasure
+from prudent import Agent, MeanVariance, PrudentError, RiskMeasure
 from prudent.live import summary as module
 from prudent.live.arm import ArmState, include_reward
 from prudent.live.summary import even_cost, summary
-from prudent.risk.mean_variance import MeanVariance
 
 
 def trial(rounds, seed=0, **settings):

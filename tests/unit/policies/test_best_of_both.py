@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from prudent import MVLCB, Bandit, Bernoulli, Deterministic, Gaussian, MeanVariance, PrudentError, simulate
+from prudent import MVLCB, Bandit, Bernoulli, BestOfBoth, Deterministic, Gaussian, MeanVariance, PrudentError, simulate
 from prudent.policies.base import FOREVER, Arm, Arms, Setting, spec
 from prudent.policies.base import policies as registry
-from prudent.policies.best_of_both import BestOfBoth
 from prudent.policies.binding import bind
 from prudent.testing import check_policy
 

@@ -11,40 +11,43 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import binom, entropy
 
-from prudent.arms.base import Law
-from prudent.errors import PrudentError
-from prudent.policies.anytime_mv_lcb import AnytimeMVLCB
-from prudent.policies.b_cvts import BCVTS
+from prudent import (
+    BCVTS,
+    KLUCB,
+    MCVTS,
+    MTS,
+    MVDSEE,
+    MVIMED,
+    MVLCB,
+    MVTS,
+    MVUCB,
+    NPTS,
+    UUCB,
+    VTS,
+    AnytimeMVLCB,
+    BernoulliMVIMED,
+    BernoulliMVTS,
+    BernoulliThompson,
+    CVaRUCB,
+    EntropicLCB,
+    FiniteMVIMED,
+    Law,
+    MaRaB,
+    MeanCVaR,
+    MeanCVaRLCB,
+    MeanVariance,
+    PrudentError,
+    QuantileUCB,
+    RhoMTS,
+    RiskMeasure,
+    Thompson,
+)
 from prudent.policies.base import FOREVER, UNSET, Arm, Arms, Setting, spec
 from prudent.policies.base import policies as registry
-from prudent.policies.bernoulli_mv_imed import BernoulliMVIMED
-from prudent.policies.bernoulli_mvts import BernoulliMVTS
-from prudent.policies.bernoulli_thompson import BernoulliThompson
 from prudent.policies.binding import bind, serves
-from prudent.policies.cvar_ucb import CVaRUCB
-from prudent.policies.entropic_lcb import EntropicLCB
-from prudent.policies.finite_mv_imed import FiniteMVIMED
-from prudent.policies.kl_ucb import KLUCB, kl_upper
-from prudent.policies.m_cvts import MCVTS
-from prudent.policies.marab import MaRaB
-from prudent.policies.mean_cvar_lcb import MeanCVaRLCB
-from prudent.policies.mts import MTS
-from prudent.policies.mv_dsee import MVDSEE
-from prudent.policies.mv_imed import MVIMED
-from prudent.policies.mv_lcb import MVLCB
-from prudent.policies.mv_ucb import MVUCB
-from prudent.policies.mvts import MVTS
-from prudent.policies.npts import NPTS
-from prudent.policies.quantile_ucb import QuantileUCB
-from prudent.policies.rho_mts import RhoMTS
+from prudent.policies.kl_ucb import kl_upper
 from prudent.policies.scoring import counted, score_of
-from prudent.policies.thompson import Thompson
-from prudent.policies.u_ucb import UUCB
-from prudent.policies.vts import VTS
-from prudent.risk.base import RiskMeasure
 from prudent.risk.base import risks as risk_registry
-from prudent.risk.mean_variance import MeanVariance
-from prudent.risk.tails import MeanCVaR
 from prudent.testing import check_policy
 
 INF = math.inf

@@ -10,26 +10,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, pareto
 
-from prudent.arms.base import Law
-from prudent.errors import PrudentError
+from prudent import (
+    CPT,
+    NPTSSG,
+    RUCB,
+    SRTS,
+    WUCB,
+    CVaR,
+    CVaRTS,
+    CVaRUCB,
+    Law,
+    MeanVariance,
+    NormalUCB,
+    ProportionalHazard,
+    PrudentError,
+    RiskMeasure,
+    RobustUCB,
+    Sharpe,
+    UCBTuned,
+)
 from prudent.policies.base import Arm, Setting
 from prudent.policies.binding import bind
-from prudent.policies.cvar_ts import CVaRTS
-from prudent.policies.cvar_ucb import CVaRUCB
-from prudent.policies.normal_ucb import NormalUCB
-from prudent.policies.npts_sg import NPTSSG
-from prudent.policies.r_ucb import RUCB
-from prudent.policies.robust_ucb import RobustUCB
-from prudent.policies.srts import SRTS
-from prudent.policies.ucb_tuned import UCBTuned
 from prudent.policies.units import NOTHING
-from prudent.policies.w_ucb import WUCB
-from prudent.risk.base import RiskMeasure
-from prudent.risk.distortion import ProportionalHazard
-from prudent.risk.mean_variance import MeanVariance
-from prudent.risk.prospect import CPT
-from prudent.risk.sharpe import Sharpe
-from prudent.risk.tails import CVaR
 
 INF = math.inf
 MEAN = MeanVariance(INF)

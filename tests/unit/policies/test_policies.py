@@ -8,27 +8,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prudent import SuccessiveRejects, simulate
-from prudent.arms.continuous import Gaussian
-from prudent.arms.discrete import Bernoulli
-from prudent.bandit import Bandit
+from prudent import (
+    MVLCB,
+    UCB1,
+    UCBV,
+    AnytimeMVLCB,
+    Bandit,
+    Bernoulli,
+    BernsteinMVLCB,
+    EpsilonGreedy,
+    ExpExp,
+    FixedArm,
+    Gaussian,
+    MeanVariance,
+    PrudentError,
+    RandomArm,
+    RiskMeasure,
+    RoundRobin,
+    SuccessiveRejects,
+    simulate,
+)
 from prudent.engine.stepping import next_phase
-from prudent.errors import PrudentError
-from prudent.policies.anytime_mv_lcb import AnytimeMVLCB
 from prudent.policies.base import FOREVER, UNSET, Arm, Arms, Setting, spec
 from prudent.policies.base import policies as registry
-from prudent.policies.bernstein_mv_lcb import BernsteinMVLCB
 from prudent.policies.binding import bind
-from prudent.policies.epsilon_greedy import EpsilonGreedy
-from prudent.policies.exp_exp import ExpExp
-from prudent.policies.fixed_arm import FixedArm
-from prudent.policies.mv_lcb import MVLCB
-from prudent.policies.random_arm import RandomArm
-from prudent.policies.round_robin import RoundRobin
-from prudent.policies.ucb1 import UCB1
-from prudent.policies.ucb_v import UCBV
-from prudent.risk.base import RiskMeasure
-from prudent.risk.mean_variance import MeanVariance
 from prudent.testing import check_policy
 
 INF = math.inf

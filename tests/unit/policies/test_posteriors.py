@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from prudent.arms.continuous import Gaussian
+from prudent import Gaussian, MeanVariance
 from prudent.engine import leading, thinning
 from prudent.engine import regions as regions_of_leaders
 from prudent.engine.blocks import sources
@@ -24,7 +24,6 @@ from prudent.policies.base import policies as registry
 from prudent.policies.binding import bind
 from prudent.policies.posteriors import Beta, InverseGamma, Normal, beta, inverse_gamma, normal
 from prudent.policies.scoring import score_of
-from prudent.risk.mean_variance import MeanVariance
 
 DRAWS = 4_000
 FALSE_ALARM = 1e-6

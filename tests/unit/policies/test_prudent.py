@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from prudent import Agent, Bandit, Bernoulli, Deterministic, Gaussian, MeanVariance, simulate
+from prudent import Agent, Bandit, Bernoulli, BestOfBoth, Deterministic, Gaussian, MeanVariance, simulate
 from prudent.policies.base import Arm, Arms, Setting, policies
-from prudent.policies.best_of_both import BestOfBoth
 from prudent.policies.binding import bind
 from prudent.policies.mv_imed import gaussian_index
 

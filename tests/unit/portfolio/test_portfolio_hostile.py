@@ -8,14 +8,9 @@ import numpy as np
 import pytest
 
 from helpers.portfolio_calls import BANDIT, CALLS, MEAN, SPREAD
-from prudent import EmpiricalJoint, PortfolioBandit, PrudentError
+from prudent import EmpiricalJoint, PortfolioBandit, PrudentError, simulate_portfolio
 from prudent import portfolio as package
-from prudent.portfolio import (
-    Brief,
-    Even,
-    simulate_portfolio,
-    solve,
-)
+from prudent.portfolio import Brief, Even, solve
 
 HOSTILE = {
     "None": None, "5": 5, "-1": -1, "1.5": 1.5, "x": "x", "empty text": "", "[]": [], "{}": {}, "object": object(),

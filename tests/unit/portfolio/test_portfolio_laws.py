@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from prudent import EmpiricalJoint, MultivariateGaussian, MultivariateT, PortfolioBandit
-from prudent.errors import PrudentError
+from prudent import EmpiricalJoint, MultivariateGaussian, MultivariateT, PortfolioBandit, PrudentError
 from prudent.portfolio import Block
 from prudent.portfolio.laws import MANY, _root
 

@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from prudent import EmpiricalJoint, MultivariateGaussian, PortfolioBandit, simulate_portfolio
-from prudent.errors import PrudentError
+from prudent import EmpiricalJoint, MultivariateGaussian, PortfolioBandit, PrudentError, simulate_portfolio
 from prudent.portfolio import (
     MCETE,
     MCUCB,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from prudent.errors import PrudentError
+from prudent import PrudentError
 from prudent.portfolio import active_set, positive_part, program, solve
 
 

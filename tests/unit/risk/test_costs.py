@@ -10,18 +10,35 @@ from scipy import special
 from helpers.random_laws import KINDS, DualPower
 from helpers.reference_costs import sweep
 from helpers.reference_laws import Reference
+from prudent import (
+    Bernoulli,
+    Beta,
+    CVaR,
+    Deterministic,
+    Distortion,
+    Empirical,
+    Entropic,
+    ExpectedUtility,
+    Exponential,
+    ExponentialSpectrum,
+    ExponentialUtility,
+    Gaussian,
+    Law,
+    LossAverse,
+    MeanCVaR,
+    Mixed,
+    Mixture,
+    ProportionalHazard,
+    PrudentError,
+    Semivariance,
+    StudentT,
+    TruncatedGaussian,
+    Uniform,
+    VaR,
+    Wang,
+)
 from prudent.arms import quadrature
-from prudent.arms.base import Law
-from prudent.arms.continuous import Beta, Exponential, Gaussian, StudentT, Uniform
-from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
-from prudent.arms.mixture import Mixture
-from prudent.arms.truncated import TruncatedGaussian
-from prudent.errors import PrudentError
 from prudent.risk.base import risks
-from prudent.risk.distortion import Distortion, ExponentialSpectrum, ProportionalHazard, Wang
-from prudent.risk.entropic import Entropic
-from prudent.risk.tails import CVaR, MeanCVaR, Mixed, VaR
-from prudent.risk.utility import ExpectedUtility, ExponentialUtility, LossAverse, Semivariance
 
 INF = math.inf
 FEW = {"mixture": 3}

@@ -3,14 +3,22 @@
 import numpy as np
 import pytest
 
-from prudent import Bandit, Bernoulli, Deterministic, Empirical, Gaussian, PrudentError, Uniform
-from prudent.arms.mixture import Mixture
+from prudent import (
+    RSETCM,
+    Bandit,
+    Bernoulli,
+    Deterministic,
+    Distortion,
+    Empirical,
+    Gaussian,
+    Mixture,
+    PrudentError,
+    Uniform,
+)
 from prudent.policies.base import Arms, Setting
 from prudent.policies.binding import bind
-from prudent.policies.rs_etc_m import RSETCM
 from prudent.regret import mixture_regret
 from prudent.risk.base import risks as registry
-from prudent.risk.distortion import Distortion
 from prudent.risk.mixtures import simplex
 
 RIVALS = Bandit([Empirical([-2.0, 1.0, 2.0, 4.0]), Empirical([-2.0, -1.0, 8.0])])

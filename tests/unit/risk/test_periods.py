@@ -8,17 +8,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from prudent.arms.continuous import Beta, Exponential, Gaussian, StudentT, Uniform
-from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
-from prudent.arms.mixture import Mixture
-from prudent.errors import PrudentError
+from prudent import (
+    Bernoulli,
+    Beta,
+    CVaR,
+    Deterministic,
+    Empirical,
+    Entropic,
+    Exponential,
+    Gaussian,
+    MeanVariance,
+    Mixture,
+    PrudentError,
+    Semivariance,
+    StudentT,
+    Uniform,
+    VaR,
+    period_cost,
+)
 from prudent.risk import periods
 from prudent.risk.base import risks as registry
-from prudent.risk.entropic import Entropic
-from prudent.risk.mean_variance import MeanVariance
-from prudent.risk.periods import period_cost
-from prudent.risk.tails import CVaR, VaR
-from prudent.risk.utility import Semivariance
 
 grids = st.lists(st.integers(-8, 8), min_size=1, max_size=12).map(lambda places: np.array(places) * 0.25)
 

@@ -10,24 +10,45 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from helpers.random_laws import DualPower, Satisficing
-from prudent import Bandit, EpsilonGreedy, simulate
-from prudent.arms.base import Law
-from prudent.arms.continuous import Beta, Exponential, Gaussian, StudentT, Uniform
-from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
-from prudent.arms.mixture import Mixture
-from prudent.arms.truncated import TruncatedGaussian
-from prudent.errors import PrudentError
-from prudent.risk.base import RiskMeasure
+from prudent import (
+    CPT,
+    Bandit,
+    Bernoulli,
+    Beta,
+    CVaR,
+    Deterministic,
+    Distortion,
+    Empirical,
+    Entropic,
+    EpsilonGreedy,
+    EVaR,
+    Expectile,
+    Exponential,
+    ExponentialSpectrum,
+    ExponentialUtility,
+    Gaussian,
+    Law,
+    LossAverse,
+    MeanCVaR,
+    MeanVariance,
+    Mixed,
+    Mixture,
+    PowerShortfall,
+    ProportionalHazard,
+    PrudentError,
+    RiskMeasure,
+    Semivariance,
+    Sharpe,
+    Shortfall,
+    Spectral,
+    StudentT,
+    TruncatedGaussian,
+    Uniform,
+    VaR,
+    Wang,
+    simulate,
+)
 from prudent.risk.base import risks as registry
-from prudent.risk.distortion import Distortion, ExponentialSpectrum, ProportionalHazard, Spectral, Wang
-from prudent.risk.entropic import Entropic
-from prudent.risk.evar import EVaR
-from prudent.risk.mean_variance import MeanVariance
-from prudent.risk.prospect import CPT
-from prudent.risk.sharpe import Sharpe
-from prudent.risk.shortfall import Expectile, PowerShortfall, Shortfall
-from prudent.risk.tails import CVaR, MeanCVaR, Mixed, VaR
-from prudent.risk.utility import ExponentialUtility, LossAverse, Semivariance
 from prudent.testing import check_risk
 
 SPECS = {

@@ -11,18 +11,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from prudent import Bandit, PrudentError
-from prudent.arms.continuous import Beta, Gaussian, StudentT, Uniform
-from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
-from prudent.risk.distortion import ExponentialSpectrum, Wang
-from prudent.risk.entropic import Entropic
-from prudent.risk.mean_variance import MeanVariance
-from prudent.risk.periods import period_cost, shared_lattice
-from prudent.risk.tails import CVaR, MeanCVaR, VaR
+from prudent import (
+    Bandit,
+    Bernoulli,
+    Beta,
+    CVaR,
+    Deterministic,
+    Empirical,
+    Entropic,
+    ExponentialSpectrum,
+    Gaussian,
+    MeanCVaR,
+    MeanVariance,
+    PrudentError,
+    StudentT,
+    Uniform,
+    VaR,
+    Wang,
+    adaptive_cost,
+    best_sequence,
+    explore_then_sequence,
+    period_cost,
+    sequence_cost,
+    sequence_regret,
+)
+from prudent.risk.periods import shared_lattice
 from prudent.sequence import best
-from prudent.sequence.adaptive import adaptive_cost
-from prudent.sequence.best import best_sequence, sequence_cost, sequences
-from prudent.sequence.learning import explore_then_sequence, sequence_regret
+from prudent.sequence.best import sequences
 
 LOSSES = Bandit([Empirical([-10.0] + [7.0] * 9), Empirical([-5.0] + [8.0] * 3)])
 """Rare large losses, and frequent small ones."""

@@ -178,7 +178,7 @@ def test_all_mistakes_are_reported_at_once(tmp_path):
 
 
 def test_a_policy_that_cannot_serve_the_risk_is_refused_before_anything_runs():
-    from prudent.risk.base import RiskMeasure
+    from prudent import RiskMeasure
 
     class Other(RiskMeasure):
         name = "other"

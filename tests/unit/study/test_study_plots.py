@@ -7,7 +7,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from helpers.synthetic_results import results, study_cells
-from prudent.bandit import Bandit
+from prudent import Bandit
 from prudent.figures import ERRORS, LOWER_BOUND
 from prudent.study import plots
 from prudent.theory import asymptotic_bound

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from prudent.errors import PrudentError, check_positive
+from prudent import PrudentError
+from prudent.errors import check_positive
 from prudent.policies.base import FOREVER, Arm, Arms, Setting
 from prudent.policies.base import policies as policy_registry
 from prudent.policies.posteriors import Normal, normal

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from helpers.careless_policies import IdleStrategy, Spendthrift
+from prudent import CVaR
 from prudent.policies.base import strategies as registry
-from prudent.risk.tails import CVaR
 from prudent.testing import ConformanceError, check_strategy
 
 

@@ -9,17 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
+from prudent import Bernoulli, CVaR, Gaussian, Law, LossAverse, MeanVariance, PrudentError, RiskMeasure, Uniform
 from prudent.arms import sampling
-from prudent.arms.base import Law
 from prudent.arms.base import arms as arm_registry
-from prudent.arms.continuous import Gaussian, Uniform
-from prudent.arms.discrete import Bernoulli
-from prudent.errors import PrudentError
-from prudent.risk.base import RiskMeasure, check_sample
+from prudent.risk.base import check_sample
 from prudent.risk.base import risks as risk_registry
-from prudent.risk.mean_variance import MeanVariance
-from prudent.risk.tails import CVaR
-from prudent.risk.utility import LossAverse
 from prudent.testing import ConformanceError, check_arm, check_risk
 from prudent.testing.rules import close
 
