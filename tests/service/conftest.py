@@ -1,6 +1,7 @@
 """Services for tests, on both databases. Without a PostgreSQL server its tests are left out, and say so."""
 
 import itertools
+import os
 
 import pytest
 
@@ -34,6 +35,8 @@ def database(request, tmp_path):
 @pytest.fixture(scope="session")
 def nursery():
     """Where processes come from that serve a database."""
+    if not hasattr(os, "fork"):
+        pytest.skip("workers are forked, which this system cannot do")
     nursery = Nursery()
     yield nursery
     nursery.close()

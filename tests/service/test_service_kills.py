@@ -5,6 +5,15 @@ import pytest
 from helpers.service.worker_kills import STEPS, kill_often
 
 
+def test_what_has_ended_is_ended_whenever_one_asks_and_cannot_be_killed_again(nursery, tmp_path):
+    workers = [nursery.start(str(tmp_path / f"{i}.db"), dies=1) for i in range(4)]
+    for worker in (*workers, *workers):
+        assert worker.ended()
+        worker.kill()
+        assert worker.state() == "ended"
+        assert not worker.begins()
+
+
 @pytest.mark.slow
 def test_kills_lose_nothing_and_count_nothing_twice(nursery, database):
     killed = kill_often(nursery, database, 30, failing=40)

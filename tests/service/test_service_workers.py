@@ -5,7 +5,6 @@ import signal
 import subprocess
 import time
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -108,7 +107,7 @@ def test_a_worker_that_stands_still_in_a_transaction_is_fenced_off(nursery, post
     limits = {"idle_in_transaction_session_timeout": "1s"}
     with Pair(nursery, database, 4, first=still, limits=limits) as pair:
         stopped, other = pair.workers
-        while Path(f"/proc/{stopped.number}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+        while stopped.state() != "stopped":
             time.sleep(0.01)
         call(other, "Ask", key="while the other stands still")
         before = [client.answers for client in pair.clients]

@@ -92,5 +92,4 @@ def _end(worker: Worker, step: str, chance: random.Random) -> str:
         worker.kill()
         step = "at any time"  # it has not come to the step
     assert worker.ended()
-    worker.forget()
     return step

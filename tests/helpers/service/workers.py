@@ -8,7 +8,6 @@ import contextlib
 import itertools
 import json
 import os
-import select
 import signal
 import socket
 import socketserver
@@ -22,19 +21,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from helpers.service import http_workers
+from helpers.service import faults, http_workers
 
 PATIENCE = 30.0
 """Seconds that a worker may take to start or to end before a test fails."""
 
 
 class Nursery:
-    """Starts workers. `close` ends all that are left."""
+    """Starts workers, and knows of each whether it runs. `close` ends all that are left."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="prudent-workers-")
         self._numbers = itertools.count()
-        self._workers: list[Worker] = []
+        self._one_at_a_time = threading.Lock()
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OPENBLAS_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
             [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
@@ -43,17 +42,18 @@ class Nursery:
     def start(self, database: str, **orders: Any) -> "Worker":
         """A worker on a database, ready or soon to be; see `Orders`."""
         path = Path(self._folder.name) / str(next(self._numbers))
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps({"path": str(path), "database": database, **orders}) + "\n")
-        self._process.stdin.flush()
-        self._workers.append(Worker(int(self._process.stdout.readline()), path))
-        return self._workers[-1]
+        return Worker(self, self.told(start={"path": str(path), "database": database, **orders}), path)
+
+    def told(self, **order: Any) -> Any:
+        """What the process answers to an order: see `Children`."""
+        with self._one_at_a_time:
+            assert self._process.stdin is not None
+            assert self._process.stdout is not None
+            self._process.stdin.write(json.dumps(order) + "\n")
+            self._process.stdin.flush()
+            return json.loads(self._process.stdout.readline())
 
     def close(self) -> None:
-        for worker in self._workers:
-            worker.kill()
-            worker.forget()
         self._process.communicate("")
         self._folder.cleanup()
 
@@ -61,19 +61,25 @@ class Nursery:
 class Worker:
     """A process that serves."""
 
-    def __init__(self, number: int, path: Path) -> None:
-        self.number, self.path = number, path
-        self._end = os.pidfd_open(number)
+    def __init__(self, nursery: Nursery, number: int, path: Path) -> None:
+        self._nursery, self.number, self.path = nursery, number, path
 
-    def kill(self, how: int = signal.SIGKILL) -> None:
-        """Send it a signal, if it still runs."""
-        if self._end >= 0:
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._end, how)
+    def state(self) -> str:
+        """Whether it is "running", "stopped" or "ended"."""
+        return str(self._nursery.told(state=self.number))
+
+    def kill(self, how: int | None = None) -> None:
+        """Send it a signal, if it still runs: SIGKILL, unless another one is given."""
+        self._nursery.told(kill=[self.number, signal.SIGKILL if how is None else how])
 
     def ended(self, within: float = PATIENCE) -> bool:
         """Whether it ends within so many seconds."""
-        return bool(select.select([self._end], [], [], within)[0])
+        until = time.monotonic() + within
+        while self.state() != "ended":
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.002)
+        return True
 
     def ready(self) -> "Worker":
         """Wait until it answers."""
@@ -88,12 +94,6 @@ class Worker:
             if self.ended(0.005):
                 return False
         return True
-
-    def forget(self) -> None:
-        """Let its handle go."""
-        if self._end >= 0:
-            os.close(self._end)
-            self._end = -1
 
 
 def line_to(path: Path) -> "Line | http_workers.Web":
@@ -132,47 +132,88 @@ class Line:
 # The process that forks
 
 
+class Children:
+    """The workers of a nursery, which are children of this process: the only one that is told how they do, and whose
+    signals cannot reach another process that was given the number of one that has ended."""
+
+    def __init__(self) -> None:
+        self._states: dict[int, str] = {}
+
+    def obey(self, order: dict[str, Any]) -> Any:
+        """The answer to an order: the number of a new worker, or the state of one."""
+        match order:
+            case {"start": orders}:
+                return self.start(Orders(**orders))
+            case {"state": number}:
+                return self.state(number)
+            case {"kill": [number, how]} if self.state(number) != "ended":
+                os.kill(number, how)
+        return None
+
+    def start(self, orders: "Orders") -> int:
+        number = os.fork()
+        if number == 0:
+            try:
+                os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+                os.dup2(2, 1)
+                faults.apply(orders.mutant)
+                serve(orders)
+            finally:
+                os._exit(1)
+        self._states[number] = "running"
+        return number
+
+    def state(self, number: int) -> str:
+        """What is true of a worker now; once it has ended, its number may be another's."""
+        while self._states[number] != "ended":
+            changed, status = os.waitpid(number, os.WNOHANG | os.WUNTRACED | os.WCONTINUED)
+            if not changed:
+                break
+            stopped, running = os.WIFSTOPPED(status), os.WIFCONTINUED(status)
+            self._states[number] = "stopped" if stopped else "running" if running else "ended"
+        return self._states[number]
+
+    def end(self) -> None:
+        """Nobody is left."""
+        for number in self._states:
+            if self.state(number) != "ended":
+                os.kill(number, signal.SIGKILL)
+                os.waitpid(number, 0)
+
+
 def main() -> None:
-    """Fork a worker for each line of orders."""
+    """Obey each line of orders; once there are no more, end all workers."""
     import psycopg  # noqa: F401 - for the workers
 
     import prudent.service.postgres
     import prudent.service.server
     import prudent.service.service
     import prudent.service.sqlite  # noqa: F401
-    from helpers.service import faults
 
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how they ended
-    for line in sys.stdin:
-        number = os.fork()
-        if number == 0:
-            try:
-                os.dup2(os.open(os.devnull, os.O_RDWR), 0)
-                os.dup2(2, 1)
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                orders = Orders(**json.loads(line))
-                faults.apply(orders.mutant)
-                serve(orders)
-            finally:
-                os._exit(1)
-        print(number, flush=True)
+    children = Children()
+    try:
+        for line in sys.stdin:
+            print(json.dumps(children.obey(json.loads(line))), flush=True)
+    finally:
+        children.end()
 
 
 @dataclass
 class Orders:
     """What a worker is to do.
 
-    At the named step, when it is passed for the `passes`-th time, it sends itself the signal `how`. Snapshots are kept
-    after `every` events. Of `failing` commits one fails, another one happens but seems to fail. `limits` are those of
-    PostgreSQL, `mutant` a fault that it has. `migration` are the statements of a version of the tables after this one,
-    and at statement number `dies` of a migration the worker is killed. With `web` it serves HTTP.
+    At the named step, when it is passed for the `passes`-th time, it sends itself the signal `how`, which is SIGKILL
+    if none is given. Snapshots are kept after `every` events. Of `failing` commits one fails, another one happens but
+    seems to fail. `limits` are those of PostgreSQL, `mutant` a fault that it has. `migration` are the statements of a
+    version of the tables after this one, and at statement number `dies` of a migration the worker is killed. With
+    `web` it serves HTTP.
     """
 
     path: str
     database: str
     step: str | None = None
     passes: int = 1
-    how: int = signal.SIGKILL
+    how: int | None = None
     every: int = 50_000
     failing: int = 0
     limits: dict[str, str] = field(default_factory=dict)
@@ -219,7 +260,7 @@ def started(orders: Orders) -> Any:
 
     def pass_by(name: str) -> None:
         if name == orders.step and next(counted) == orders.passes:
-            os.kill(os.getpid(), orders.how)
+            os.kill(os.getpid(), orders.how or signal.SIGKILL)
 
     migrate(orders)
     store = open_store(orders.database)
