@@ -1,6 +1,7 @@
-"""Public functions, each with arguments that it takes."""
+"""Public functions, each with arguments that it takes, and values that make no sense as most of them."""
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -35,6 +36,13 @@ from prudent.confidence import always, betting
 from prudent.policies.base import Setting, policies, strategies
 from prudent.policies.binding import bind, served_risk
 from prudent.risk.base import risks
+
+HOSTILE = [
+    None, True, 5, -1, 0, 1.5, -0.5, math.nan, math.inf, -math.inf, 1e308, 10**400, 10**5_000, 1j, "x", "", "5", "nan",
+    b"x", [], [1.0], [[1.0], [2.0, 3.0]], [None], ["x"], {}, {"x": 1}, {1}, (), object(), len, int, np.True_,
+    np.array([1.0]), np.array(1.5), np.array([]), np.array(["x"]), np.array([1j]), np.float64(0.5), np.int64(3),
+    range(3), iter(()),
+]  # fmt: skip
 
 COINS = Bandit([Bernoulli(0.4), Bernoulli(0.6)])
 RNG = np.random.default_rng(0)

@@ -252,8 +252,9 @@ def test_windows_that_closed_meanwhile_are_counted_without_a_server(home):
     spec = {**SPEC, "rewards": {"window": 0.05, "default": 0.0}}
     Path("experiment.json").write_text(json.dumps(spec))
     prudent("trial", "create", "experiment.json")
-    prudent("trial", "ask", "shop")
-    time.sleep(0.1)
+    (asked,) = prudent("trial", "ask", "shop", "--json")
+    while time.time() < asked["due"] / 1000:
+        time.sleep(0.01)
     arms = prudent("trial", "show", "shop", "--json")["estimates"]["arms"]
     assert sum(arm["pulls"] for arm in arms) == 1
 

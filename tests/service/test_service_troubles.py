@@ -252,11 +252,12 @@ def test_readiness_remembers_trouble_until_something_was_written(database):
     with serving(database, patience=HOUR) as service:
         service.create(decoded(SPEC))
         made = service.run("shop", m.Ask(), key="k").decisions
-        commit, service.store.commit = service.store.commit, failing
+        tried = []
+        commit, service.store.commit = service.store.commit, lambda: (tried.append(1), failing())
         with pytest.raises(RequestError) as refused:
             service.run("shop", m.Ask())
         assert refused.value.kind == "unavailable"
-        time.sleep(0.5)
+        assert soon(lambda: len(tried) > 2)  # it has tried again meanwhile
         assert service.ready() == ["the last attempt to write failed: no space"]
         service.store.commit = commit
         assert soon(lambda: service.ready() == [])  # nobody has asked meanwhile

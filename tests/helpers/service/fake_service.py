@@ -1,4 +1,4 @@
-"""A stand-in for the service, small enough to be wrong on purpose: it can be silent, busy, or lose its answers."""
+"""A fake of the service, small enough to be wrong on purpose: it can be silent, busy, or lose its answers."""
 
 import contextlib
 import json
@@ -8,11 +8,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 
-class StandIn:
+class FakeService:
     """Answers decisions, rewards, batches and fallbacks of one experiment; keeps what it was sent.
 
     `trouble` is what goes wrong with the next requests, in turn: "silent" (the connection ends before anything is
-    done), "lost" (it is done, and the answer never comes), "slow", or a status with its headers.
+    done), "lost" (it is done, and the answer never comes), "slow" (the answer comes when the service ends), or a status
+    with its headers.
     """
 
     def __init__(self) -> None:
@@ -24,8 +25,9 @@ class StandIn:
         self.batches: dict[str, Any] = {}
         self.connections = 0
         self.lock = threading.Lock()
+        self.ending = threading.Event()
 
-    def __enter__(self) -> "StandIn":
+    def __enter__(self) -> "FakeService":
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -51,6 +53,7 @@ class StandIn:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.ending.set()
         self.server.shutdown()
         self.server.server_close()
 
@@ -72,7 +75,7 @@ class StandIn:
             request.close_connection = True
             return None
         if trouble == "slow":
-            threading.Event().wait(0.5)
+            self.ending.wait()
         if trouble == "page":
             said = b"<html>Bad gateway</html>"
         return self.answer(request, status, said, {"Connection": "close"} if trouble == "close" else {})

@@ -4,6 +4,7 @@ import math
 import re
 import subprocess
 import sys
+import threading
 import time
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -229,12 +230,21 @@ def test_nobody_waits_for_what_was_halted():
 def test_compiling_that_takes_long_is_announced(monkeypatch, capsys):
     monkeypatch.delenv("PRUDENT_QUIET")
     monkeypatch.setattr(compiling, "PATIENCE", 0.01)
+    said = ""
     with compiling.Compiling("mine"), compiling.patience():
-        time.sleep(0.2)
+        while "\n" not in said:
+            said += capsys.readouterr().err
+            time.sleep(0.01)
+    assert re.findall(r"compiling (\w+)", said) == ["mine"]
+
+
+def test_compiling_that_has_ended_is_no_longer_announced(monkeypatch):
+    monkeypatch.setattr(compiling, "PATIENCE", 3600.0)
+    before = set(threading.enumerate())
     with compiling.Compiling("quick"), compiling.patience():
-        pass
-    time.sleep(0.05)
-    assert re.findall(r"compiling (\w+)", capsys.readouterr().err) == ["mine"]
+        (timer,) = set(threading.enumerate()) - before
+    timer.join(10.0)
+    assert not timer.is_alive()
 
 
 def test_nothing_of_it_is_imported_before_it_is_asked_for():
