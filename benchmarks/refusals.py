@@ -18,7 +18,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from helpers import portfolio_calls, public_calls
+from helpers.portfolio_calls import HOSTILE as MATRICES
+from helpers.portfolio_calls import PORTFOLIO_CALLS
+from helpers.public_calls import HOSTILE, PUBLIC_CALLS
 from prudent import Bandit, PrudentError
 
 
@@ -33,8 +35,8 @@ def seconds(call: Callable[..., Any], arguments: dict[str, Any]) -> float:
 
 def main() -> None:
     shown = int(sys.argv[1]) if len(sys.argv) > 1 else 15
-    calls = [(*case, public_calls.HOSTILE) for case in public_calls.FOUND]
-    calls += [(name, *case, [*portfolio_calls.HOSTILE.values()]) for name, case in portfolio_calls.CALLS.items()]
+    calls = [(*case, HOSTILE) for case in PUBLIC_CALLS]
+    calls += [(name, *case, [*MATRICES.values()]) for name, case in PORTFOLIO_CALLS.items()]
     slowest = []
     for name, call, arguments, values in calls:
         seconds(call, arguments)  # compiles what must be compiled

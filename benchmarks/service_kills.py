@@ -20,7 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from helpers.service.postgres_server import PostgresServer
-from helpers.service.worker_kills import Killed, kill_often
+from helpers.service.worker_kills import KillCounts, kill_often
 from helpers.service.worker_pairs import many_clients, restart_often, same_key_at_once
 from helpers.service.workers import Nursery
 
@@ -54,7 +54,7 @@ def kill(name: str, place: Callable[[int], str], nursery: Nursery, kills: int, s
     for i in range(0, kills, EACH):
         done = kill_often(nursery, place(i), min(EACH, kills - i), seed=seed + i, clients=12, failing=40, web=web)
         steps += done.steps
-        totals += Counter(dict(zip(Killed._fields[1:], done[1:], strict=True)))
+        totals += Counter(dict(zip(KillCounts._fields[1:], done[1:], strict=True)))
         print(
             f"{name}: {steps.total():,} kills, {totals['decisions']:,} decisions and {totals['rewards']:,} rewards"
             f" acknowledged in {totals['tries']:,} tries, {totals['events']:,} events: none lost, none twice"

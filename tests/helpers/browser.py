@@ -122,9 +122,9 @@ class Browser:
 
     def until(self, script: str):
         """Wait until a script gives something, which is returned."""
-        since = time.monotonic()
+        limit = time.monotonic() + self.patience
         while not (found := self.run(script)):
-            assert time.monotonic() - since < self.patience, f"{script}\n{self.text()}"
+            assert time.monotonic() < limit, f"{script}\n{self.text()}"
             time.sleep(0.1)
         return found
 

@@ -39,7 +39,7 @@ def paper_figure(name: str) -> Sections:
     figure = paper.figure(name)
     panels = figure.cells()
     found = {f"{name}: cells of {panel}": cell_lines(cells) for panel, cells in panels.items()}
-    with made_up_clock_and_learner(), figures.style():
+    with fixed_clock_and_learner(), figures.style():
         measured = {panel: results(cells) for panel, cells in panels.items()}
         tables = figure.tables(measured)
         drawn, shown = figure.draw(tables), figure.shown(tables)
@@ -55,7 +55,7 @@ def paper_figure(name: str) -> Sections:
 
 
 @contextmanager
-def made_up_clock_and_learner() -> Iterator[None]:
+def fixed_clock_and_learner() -> Iterator[None]:
     """The leaderboard takes no time and runs no policy, and the learner of the sequences draws nothing."""
 
     def timed(cell: Any) -> dict[str, Any]:

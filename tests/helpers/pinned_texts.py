@@ -6,7 +6,7 @@ from difflib import unified_diff
 from pathlib import Path
 
 Sections = dict[str, list[str]]
-TOLD = 24
+LINES_SHOWN = 24
 """Lines of a difference that are shown."""
 
 
@@ -28,5 +28,5 @@ def difference(pinned: Mapping[str, list[str]], found: Mapping[str, list[str]], 
         changed = unified_diff(pinned.get(name, []), found.get(name, []), "pinned", "found", lineterm="", n=0)
         told = [line for line in changed if not line.startswith(("---", "+++", "@@"))]
         lines += [f"{name}:", *told] if told or (name in pinned) != (name in found) else []
-    more = [f"and {len(lines) - TOLD} more lines"] if len(lines) > TOLD else []
-    return "\n".join([*lines[:TOLD], *more, then]) if lines else ""
+    more = [f"and {len(lines) - LINES_SHOWN} more lines"] if len(lines) > LINES_SHOWN else []
+    return "\n".join([*lines[:LINES_SHOWN], *more, then]) if lines else ""

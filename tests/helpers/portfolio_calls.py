@@ -24,7 +24,7 @@ HOSTILE = {
 SIMULATED = {"bandit": BANDIT, "policy": "mc-empirical", "rho": 1.0, "horizon": 20, "runs": 2, "seed": 0, "upper": None,
              "short": False, "snapshots": (5,), "workers": 1, "progress": None}  # fmt: skip
 
-CALLS = {
+PORTFOLIO_CALLS = {
     "MultivariateGaussian": (MultivariateGaussian, {"mean": MEAN, "covariance": SPREAD}),
     "MultivariateT": (MultivariateT, {"degrees": 5.0, "mean": MEAN, "scale": SPREAD}),
     "EmpiricalJoint": (EmpiricalJoint, {"rows": [[1.0, 2.0], [2.0, 5.0]], "names": ["a", "b"]}),

@@ -201,4 +201,4 @@ def of_agents() -> Cases:
     yield "served_risk", served_risk, {"policy": policies.parse("mv-lcb")}
 
 
-FOUND = [*of_laws(), *of_registries(), *of_sequences_and_theory(), *of_statistics(), *of_agents()]
+PUBLIC_CALLS = [*of_laws(), *of_registries(), *of_sequences_and_theory(), *of_statistics(), *of_agents()]

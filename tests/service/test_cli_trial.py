@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from helpers.service.served_command import Running
+from helpers.service.served_command import ServedCommand
 from prudent import Agent, PrudentError
 from prudent.cli import main
 from prudent.cli import serve as serving
@@ -54,7 +54,7 @@ def home(tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def running(tmp_path_factory):
     folder = tmp_path_factory.mktemp("running")
-    service = Running(folder)
+    service = ServedCommand(folder)
     service.folder = folder
     yield service
     if service.process.poll() is None:
@@ -164,7 +164,7 @@ def test_a_copy_is_whole_while_others_write(home):
 
 
 def test_a_service_ends_in_order(home):
-    service = Running(home)
+    service = ServedCommand(home)
     prudent("trial", "create", "experiment.json", **service.environment)
     assert service.stop() in (0, 143)
     assert "running" in prudent("trial", "list")  # the file is free again

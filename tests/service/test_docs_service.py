@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from helpers.service.served_command import Running
+from helpers.service.served_command import ServedCommand
 from prudent.cli import main
 from prudent.service.api import ROUTES
 from prudent.service.spec import decoded
@@ -39,7 +39,7 @@ class Reader:
     def types(self, text):
         """What the terminal shows."""
         if text == "prudent serve\n":
-            self.service = Running(self.folder)
+            self.service = ServedCommand(self.folder)
             return ""
         lines = text.replace("\\\n", " ").replace(" --rho 1", FEWER).replace("20000", "200").splitlines()
         return "".join(self.line(line) for line in lines)

@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from helpers.service.served_experiments import Site
+from helpers.service.served_experiments import InProcessService
 from prudent import PrudentError
 from prudent.service import tokens as module
 from prudent.service.api import ROUTES
@@ -22,7 +22,7 @@ OPEN = [route for route in ROUTES if not route.scope]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    site = Site(str(tmp_path_factory.mktemp("site") / "prudent.db"))
+    site = InProcessService(str(tmp_path_factory.mktemp("site") / "prudent.db"))
     yield site
     site.close()
 
@@ -228,7 +228,7 @@ def test_a_wrong_id_costs_what_a_wrong_secret_costs(tokens, monkeypatch):
 
 
 def test_too_many_requests_of_a_token_are_put_off(tmp_path):
-    site = Site(str(tmp_path / "prudent.db"), rate=5.0)
+    site = InProcessService(str(tmp_path / "prudent.db"), rate=5.0)
     other = site.tokens["read"]
     answers = [site("GET", "/version", token="decide" if i < 0 else "admin") for i in range(12)]
     late = [answer for answer in answers if answer.status == 429]
@@ -253,7 +253,7 @@ def test_a_bucket_fills_again():
 
 
 def test_the_log_of_requests_holds_no_secrets(tmp_path, caplog):
-    site = Site(str(tmp_path / "prudent.db"), access_log=True)
+    site = InProcessService(str(tmp_path / "prudent.db"), access_log=True)
     caplog.set_level(logging.INFO)
     site("POST", "/v1/experiments/one/decisions", {"unit": "ann@example.org"}, headers=[("idempotency-key", "k-17")])
     site("GET", "/v1/experiments/one?token=secret\nforged line", token=None)

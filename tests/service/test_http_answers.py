@@ -9,7 +9,7 @@ import polars
 import pytest
 
 import prudent
-from helpers.service.served_experiments import EXPERIMENT, Site
+from helpers.service.served_experiments import EXPERIMENT, InProcessService
 from prudent import Agent
 from prudent.service import api
 from prudent.service.api import ROUTES
@@ -21,7 +21,7 @@ ARMS = ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", 'plain, "quoted"', "b"]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    site = Site(str(tmp_path_factory.mktemp("site") / "prudent.db"))
+    site = InProcessService(str(tmp_path_factory.mktemp("site") / "prudent.db"))
     yield site
     site.close()
 
@@ -196,7 +196,7 @@ def test_what_is_known_of_the_arms(site):
 
 
 def test_an_arm_whose_rewards_get_lost_is_told(tmp_path, clock):
-    site = Site(str(tmp_path / "prudent.db"), clock)
+    site = InProcessService(str(tmp_path / "prudent.db"), clock)
     assert site("GET", "/v1/experiments/one/estimates").json["answered"] is None  # nothing closes here
     path = made(
         site, "lossy", rewards={"window": "1 h", "default": 0}, policy="round-robin", risk="mean-variance(rho=1)"

@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from helpers.service.served_experiments import EXPERIMENT, Site
+from helpers.service.served_experiments import EXPERIMENT, InProcessService
 from prudent.service.problems import KINDS
 
 HOSTILE = {
@@ -85,7 +85,7 @@ BODIES = {
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    site = Site(str(tmp_path_factory.mktemp("site") / "prudent.db"), rate=1e9)
+    site = InProcessService(str(tmp_path_factory.mktemp("site") / "prudent.db"), rate=1e9)
     yield site
     site.close()
 
@@ -132,7 +132,7 @@ def check_well(site):
 
 
 def test_the_bodies_are_fine_without_what_is_hostile(tmp_path):
-    site = Site(str(tmp_path / "prudent.db"))
+    site = InProcessService(str(tmp_path / "prudent.db"))
     for route, body in BODIES.items():
         answer = send(site, route, json.dumps(body).encode())
         assert answer.status < 300, (route, answer)
@@ -140,7 +140,7 @@ def test_the_bodies_are_fine_without_what_is_hostile(tmp_path):
 
 
 def test_hostile_text_in_every_field(database):
-    site = Site(database, rate=1e9)
+    site = InProcessService(database, rate=1e9)
     kept = []
     for route, body in BODIES.items():
         for put in leaves(body, str):

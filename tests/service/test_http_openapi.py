@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
-from helpers.service.served_experiments import EXPERIMENT, Site
+from helpers.service.served_experiments import EXPERIMENT, InProcessService
 from prudent.service.api import ROUTES
 from prudent.service.openapi import document
 from prudent.service.problems import KINDS
@@ -49,7 +49,7 @@ def test_the_page_of_the_api_names_every_route_problem_and_metric(tmp_path):
     for name, kind in KINDS.items():
         (row,) = [line for line in page.splitlines() if line.startswith("|") and f"`{name}`" in line]
         assert str(kind.status) in row
-    site = Site(str(tmp_path / "prudent.db"))
+    site = InProcessService(str(tmp_path / "prudent.db"))
     shown = set(re.findall(r"^# TYPE (prudent_\w+)", site("GET", "/metrics").body.decode(), re.MULTILINE))
     site.close()
     shown = {name for name in shown if not name.endswith("_created")}
@@ -57,14 +57,16 @@ def test_the_page_of_the_api_names_every_route_problem_and_metric(tmp_path):
 
 
 def test_the_document_is_served(tmp_path):
-    site = Site(str(tmp_path / "prudent.db"))
+    site = InProcessService(str(tmp_path / "prudent.db"))
     assert site("GET", "/openapi.json", token=None).body == document(ROUTES)
     site.close()
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    site = Site(str(tmp_path_factory.mktemp("site") / "prudent.db"), hosts=["testserver", "localhost"], rate=1e9)
+    site = InProcessService(
+        str(tmp_path_factory.mktemp("site") / "prudent.db"), hosts=["testserver", "localhost"], rate=1e9
+    )
     SITES.append(site)
     yield site
     site.close()

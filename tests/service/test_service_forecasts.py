@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from helpers.service.served_experiments import EXPERIMENT, Site
+from helpers.service.served_experiments import EXPERIMENT, InProcessService
 from prudent.live.forecast import Chance, Forecast
 from prudent.service import forecasts as forecasting
 from prudent.service import messages as m
@@ -112,7 +112,7 @@ def test_a_fault_does_not_end_the_thread(made, caplog):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    site = Site(str(tmp_path_factory.mktemp("forecasts") / "a.db"))
+    site = InProcessService(str(tmp_path_factory.mktemp("forecasts") / "a.db"))
     site.app.site = Pages(site.service, pause=0.0)
     yield site
     site.close()

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.service.clock import Clock
-from helpers.service.eventful_experiments import NAMES, busy
+from helpers.service.eventful_experiments import NAMES, run_everything
 from prudent.service import messages as m
 from prudent.service.events import KINDS, Event
 from prudent.service.fold import Fold
@@ -65,7 +65,7 @@ def log(tmp_path_factory):
     """A store with the busy experiments and their snapshots, which no service uses any more."""
     path, clock = str(tmp_path_factory.mktemp("log") / "prudent.db"), Clock()
     service = Service(open_store(path, relaxed=True), clock, patience=0.0).start()
-    busy(service, clock)
+    run_everything(service, clock)
     service.close()
     store = open_store(path, relaxed=True)
     yield store
@@ -81,7 +81,7 @@ def test_the_same_requests_give_the_same_tables_on_both_databases(service, clock
     other_clock = Clock()
     other = Service(open_store(str(tmp_path / "other.db")), other_clock, patience=3600.0).start()
     for each, time in ((service, clock), (other, other_clock)):
-        busy(each, time)
+        run_everything(each, time)
         assert [each.verify(name)[:2] for name in NAMES] == [(True, each.view(name).fold.seq) for name in NAMES]
     assert content(service.store) == content(other.store)
     assert [service.view(name).fold.to_json() for name in NAMES] == [other.view(name).fold.to_json() for name in NAMES]
@@ -273,7 +273,7 @@ def test_a_damaged_snapshot_does_not_keep_the_service_from_its_log(spoilt, log, 
 
 def test_verification_while_others_write(service, clock):
     """Decisions that go on between two looks are not taken for altered ones."""
-    busy(service, clock)
+    run_everything(service, clock)
     unit = service.run("windows", m.Ask(unit="new")).decisions[0].decision
     olds = {name: service.store.experiment(name) for name in NAMES[1:]}
     service.run("windows", m.Withdraw(), decision=unit)

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from helpers.service.served_experiments import Site
+from helpers.service.served_experiments import InProcessService
 from prudent.service import messages as m
 from prudent.service.answers import answers_of
 from prudent.service.problems import RequestError
@@ -191,7 +191,7 @@ def test_open_answers_do_not_count_as_answered(tmp_path, clock):
 
 
 def test_the_api_and_the_metrics_tell_it(tmp_path):
-    site = Site(str(tmp_path / "a.db"))
+    site = InProcessService(str(tmp_path / "a.db"))
     site.service.create(decoded(SPEC | {"name": "three"}))
     site.service.create(decoded(SPEC | {"name": "four"}))
     for name, after in (("three", 0.9), ("four", 0.3)):

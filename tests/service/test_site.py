@@ -5,7 +5,7 @@ import re
 import pytest
 
 from helpers.service.html_pages import HOSTILE, Tags, get, post
-from helpers.service.served_experiments import EXPERIMENT, Site
+from helpers.service.served_experiments import EXPERIMENT, InProcessService
 from prudent.service import messages as m
 from prudent.service.site.app import POLICY, Visit, inner
 from prudent.service.site.app import Site as Pages
@@ -17,7 +17,7 @@ from prudent.service.tokens import Token
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The application with its pages."""
-    site = Site(str(tmp_path_factory.mktemp("site") / "a.db"))
+    site = InProcessService(str(tmp_path_factory.mktemp("site") / "a.db"))
     site.app.site = Pages(site.service, pause=0.0)
     site.service.forecasts.of = lambda number, fold, patience=0.0: None  # they have tests of their own, and compile
     yield site

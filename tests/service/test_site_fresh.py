@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from helpers.service.served_experiments import Site
+from helpers.service.served_experiments import InProcessService
 from prudent.service.problems import RequestError
 from prudent.service.site.app import Site as Pages
 from prudent.service.site.fresh import Fresh
@@ -13,7 +13,7 @@ from prudent.service.site.fresh import Fresh
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    site = Site(str(tmp_path_factory.mktemp("site") / "a.db"))
+    site = InProcessService(str(tmp_path_factory.mktemp("site") / "a.db"))
     site.app.site = Pages(site.service, pause=60.0)
     yield site
     site.close()

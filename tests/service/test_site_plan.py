@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from helpers.service.html_pages import FORM, HERE, HOSTILE, Tags
-from helpers.service.served_experiments import Site
+from helpers.service.served_experiments import InProcessService
 from prudent import PrudentError
 from prudent.cli import main
 from prudent.service.planning import computing, planner
@@ -68,7 +68,7 @@ class Person:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The application with its pages; plans are computed only where a test lets them be."""
-    site = Site(str(tmp_path_factory.mktemp("plans") / "a.db"))
+    site = InProcessService(str(tmp_path_factory.mktemp("plans") / "a.db"))
     site.app.site = Pages(site.service)
     yield site
     site.app.site.planning.close()
@@ -97,9 +97,9 @@ def planning(site, nice=0, **settings):
 
 def until(happened, seconds=240.0):
     """Wait for it."""
-    since = time.monotonic()
+    limit = time.monotonic() + seconds
     while not happened():
-        assert time.monotonic() - since < seconds
+        assert time.monotonic() < limit
         time.sleep(0.02)
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from helpers.service.html_pages import HOSTILE, Tags, get
-from helpers.service.served_experiments import Site
+from helpers.service.served_experiments import InProcessService
 from prudent.service import messages as m
 from prudent.service.events import Event
 from prudent.service.site.app import Site as Pages
@@ -34,7 +34,7 @@ SPEC = {
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    site = Site(str(tmp_path_factory.mktemp("site") / "a.db"))
+    site = InProcessService(str(tmp_path_factory.mktemp("site") / "a.db"))
     site.app.site = Pages(site.service, pause=0.0)
     service = site.service
     service.create(decoded(SPEC))

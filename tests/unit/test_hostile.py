@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers.public_calls import FOUND, HOSTILE
+from helpers.public_calls import HOSTILE, PUBLIC_CALLS
 from prudent import PrudentError, regret, theory
 from prudent.confidence import always
 
-CASES = [(name, call, arguments, wrong) for name, call, arguments in FOUND for wrong in arguments]
+CASES = [(name, call, arguments, wrong) for name, call, arguments in PUBLIC_CALLS for wrong in arguments]
 
 
 def holds_nan(value: Any) -> bool:

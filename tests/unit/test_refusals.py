@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from helpers import pinned_texts
-from helpers.portfolio_calls import CALLS
-from helpers.public_calls import FOUND
+from helpers.portfolio_calls import PORTFOLIO_CALLS
+from helpers.public_calls import PUBLIC_CALLS
 from prudent import Bandit, Bernoulli, MeanVariance, PrudentError, identify, simulate
 from prudent.plan.trial import check_settings
 from prudent.study import Study
@@ -24,8 +24,8 @@ NUMBERS = [-1, -0.5, 0, 1, 9, math.inf, 1e308]
 COINS = Bandit([Bernoulli(0.4), Bernoulli(0.6), Bernoulli(0.5)])
 ASKED = {"risk": MeanVariance(1.0), "runs": 2, "seed": 0, "workers": 1}
 ENTRIES: dict[str, tuple[Any, dict[str, Any]]] = {
-    **{name: (call, arguments) for name, call, arguments in FOUND},
-    **CALLS,
+    **{name: (call, arguments) for name, call, arguments in PUBLIC_CALLS},
+    **PORTFOLIO_CALLS,
     "simulate": (lambda **asked: simulate(COINS, "mv-lcb", **asked), {**ASKED, "horizon": 10, "snapshots": [5]}),
     "identify": (lambda **asked: identify(COINS, "successive-rejects", **asked), {**ASKED, "budget": 12}),
     "identify with a confidence": (

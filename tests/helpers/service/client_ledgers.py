@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from helpers.service.http_workers import Web
+from helpers.service.http_workers import HTTPLine
 from helpers.service.workers import Line, line_to
 from prudent.service.fold import Fold
 from prudent.service.spec import decoded
@@ -44,7 +44,7 @@ class Client(threading.Thread):
         self.outside: dict[tuple[str, str], float] = {}
         self.wrong: list[Any] = []
         self.tries = self.answers = 0
-        self._line: Line | Web | None = None
+        self._line: Line | HTTPLine | None = None
 
     def run(self) -> None:
         count = 0

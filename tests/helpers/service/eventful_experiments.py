@@ -29,7 +29,7 @@ NO_DEFAULT |= {"guardrails": [RAIL], "error": 0.9}
 NAMES = ["plain", "windows", "no-default"]
 
 
-def busy(service, clock):
+def run_everything(service, clock):
     """Make the experiments, and let everything happen in them."""
     for spec in (PLAIN, WINDOWS, NO_DEFAULT):
         service.create(decoded(spec))

@@ -14,7 +14,7 @@ PATHS = {
 }
 
 
-class Web:
+class HTTPLine:
     """A connection to a worker that serves HTTP; its file says at which port, and with which token."""
 
     def __init__(self, path: Path, patience: float = 30.0) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from prudent.cli import reach
 
 
-class Running:
+class ServedCommand:
     """`prudent serve` as a process of its own, which has printed its address and its token."""
 
     def __init__(self, folder, *options):

@@ -20,7 +20,7 @@ EXPERIMENT = {
 }
 
 
-class Site:
+class InProcessService:
     """Calls the application; `token` is a scope, for a token of that scope, or a token, or None."""
 
     def __init__(self, where, clock=None, **settings):

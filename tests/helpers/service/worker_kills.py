@@ -25,7 +25,7 @@ STEPS = (
 )
 
 
-class Killed(NamedTuple):
+class KillCounts(NamedTuple):
     """What happened: kills by step, acknowledged decisions and rewards, requests tried, events in the logs."""
 
     steps: Counter[str]
@@ -37,7 +37,7 @@ class Killed(NamedTuple):
 
 def kill_often(
     nursery: Nursery, database: str, kills: int, *, seed: int = 0, clients: int = 8, **orders: Any
-) -> Killed:
+) -> KillCounts:
     """Start a worker and kill it, so many times; an error if anything is lost, or there twice."""
     chance, steps = random.Random(seed), Counter[str]()
     current = [_created(nursery, database, orders.get("web", False))]
@@ -66,7 +66,7 @@ def kill_often(
                 client.join()
     decisions = sum(len(made) for client in many for _, made in client.asked.values())
     rewards = sum(len(client.told) + len(client.outside) for client in many)
-    return Killed(steps, decisions, rewards, sum(client.tries for client in many), events)
+    return KillCounts(steps, decisions, rewards, sum(client.tries for client in many), events)
 
 
 def _created(nursery: Nursery, database: str, web: bool) -> Path:

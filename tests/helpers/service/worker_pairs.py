@@ -83,7 +83,7 @@ def check_alone(store: Store) -> None:
         assert fold.agent.to_json() == agent.to_json()
 
 
-class Restarts(NamedTuple):
+class RestartTimes(NamedTuple):
     """How long each restart took until both workers answered again, how much of that after the database was back,
     acknowledged requests, and events."""
 
@@ -93,7 +93,9 @@ class Restarts(NamedTuple):
     events: int
 
 
-def restart_often(nursery: Nursery, server: PostgresServer, database: str, times: int, clients: int = 8) -> Restarts:
+def restart_often(
+    nursery: Nursery, server: PostgresServer, database: str, times: int, clients: int = 8
+) -> RestartTimes:
     """Stop the database at once under load and start it again, so many times."""
     chance, seconds, workers = random.Random(0), [], []
     with Pair(nursery, database, clients) as pair:
@@ -107,7 +109,7 @@ def restart_often(nursery: Nursery, server: PostgresServer, database: str, times
                 call(worker, "Ask", key=f"after {number} at {worker.number}")
             seconds.append(time.monotonic() - since)
             workers.append(time.monotonic() - back)
-    return Restarts(seconds, workers, sum(client.answers for client in pair.clients), pair.checked())
+    return RestartTimes(seconds, workers, sum(client.answers for client in pair.clients), pair.checked())
 
 
 def same_key_at_once(nursery: Nursery, database: str, threads: int) -> list[Any]:
@@ -116,7 +118,7 @@ def same_key_at_once(nursery: Nursery, database: str, threads: int) -> list[Any]
         return list(pool.map(lambda i: call(pair.workers[i % 2], "Ask", key="the same"), range(threads)))
 
 
-class Carried(NamedTuple):
+class LoadCounts(NamedTuple):
     """What clients did over two workers: decisions, seconds, and events."""
 
     decisions: int
@@ -124,7 +126,7 @@ class Carried(NamedTuple):
     events: int
 
 
-def many_clients(nursery: Nursery, database: str, clients: int, decisions: int) -> Carried:
+def many_clients(nursery: Nursery, database: str, clients: int, decisions: int) -> LoadCounts:
     """So many clients make that many decisions, with their rewards."""
     with Pair(nursery, database, clients, -(-decisions // clients)) as pair:
         since = time.monotonic()
@@ -132,4 +134,4 @@ def many_clients(nursery: Nursery, database: str, clients: int, decisions: int) 
             client.join()
         seconds = time.monotonic() - since
         events = pair.checked()
-    return Carried(sum(len(made) for client in pair.clients for _, made in client.asked.values()), seconds, events)
+    return LoadCounts(sum(len(made) for client in pair.clients for _, made in client.asked.values()), seconds, events)

@@ -96,9 +96,9 @@ class Worker:
         return True
 
 
-def line_to(path: Path) -> "Line | http_workers.Web":
+def line_to(path: Path) -> "Line | http_workers.HTTPLine":
     """A connection to a worker."""
-    return Line(path) if path.is_socket() else http_workers.Web(path)
+    return Line(path) if path.is_socket() else http_workers.HTTPLine(path)
 
 
 class Line:

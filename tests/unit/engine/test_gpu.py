@@ -171,7 +171,7 @@ def test_without_a_driver_or_a_gpu_the_error_says_so(monkeypatch, driver, why):
 
 
 @pytest.fixture
-def stand_in(monkeypatch):
+def launches(monkeypatch):
     """In place of a GPU, the loop of its thread, interpreted; what it was asked for is in the list."""
     asked = []
 
@@ -189,23 +189,23 @@ def stand_in(monkeypatch):
     return asked
 
 
-def test_runs_are_cut_into_launches_and_none_changes(stand_in, monkeypatch):
+def test_runs_are_cut_into_launches_and_none_changes(launches, monkeypatch):
     asked, finished = {"risk": RISK, "horizon": 20, "snapshots": [5], "engine": "gpu"}, []
     whole = simulate(TWO, "thompson(sd=1)", runs=7, **asked)
     assert whole.engine == "gpu"
-    assert stand_in.pop() == (0, 7, True)
+    assert launches.pop() == (0, 7, True)
     monkeypatch.setattr(playing, "AT_ONCE", 3)
     parts = simulate(TWO, "thompson(sd=1)", runs=7, progress=finished.append, **asked)
-    assert stand_in == [(0, 3, True), (3, 3, True), (6, 1, True)]
+    assert launches == [(0, 3, True), (3, 3, True), (6, 1, True)]
     assert finished == [3, 3, 1]
     assert (parts.mean == whole.mean).all()
     assert (parts.at(5).twin_variance == whole.at(5).twin_variance).all()
 
 
-def test_memory_bounds_a_launch_and_equal_scores_take_threads(stand_in, monkeypatch):
+def test_memory_bounds_a_launch_and_equal_scores_take_threads(launches, monkeypatch):
     monkeypatch.setattr(playing, "NUMBERS", 5 * 2 * 3 * 4)  # arrays, snapshots, arms, runs
     simulate(COINS, "ucb1", risk="mean", horizon=20, snapshots=[5], runs=9, engine="gpu")
-    assert stand_in == [(0, 4, False), (4, 4, False), (8, 1, False)]
+    assert launches == [(0, 4, False), (4, 4, False), (8, 1, False)]
 
 
 class Nothing(NamedTuple):
@@ -213,7 +213,7 @@ class Nothing(NamedTuple):
         return math.nan
 
 
-def test_a_score_that_is_not_a_number_is_an_error(stand_in):
+def test_a_score_that_is_not_a_number_is_an_error(launches):
     with pytest.raises(PrudentError, match=r"Nothing.*its score is not a number"):
         simulate(TWO, Nothing(), risk=RISK, horizon=20, runs=2, engine="gpu")
 

@@ -454,7 +454,7 @@ def test_a_pilot_without_a_finite_variance_is_refused(tmp_path):
         pilot(tmp_path / "huge.csv")
 
 
-def made_up(regret, outcome=None):
+def synthetic_trials(regret, outcome=None):
     """Trials of policies 0, 1, … with these regrets (policy, draw, trial)."""
     policy, draw, _ = (places.ravel().tolist() for places in np.indices(regret.shape))
     outcome = regret if outcome is None else outcome
@@ -465,7 +465,7 @@ def made_up(regret, outcome=None):
 def test_equal_policies_are_rarely_called_different_though_the_first_is_the_luckiest():
     """Of eight equal policies one is called worse in at most 5 % of plans; false alarms 1e-9."""
     rng = np.random.default_rng(2)
-    plans = [summarise(made_up(rng.normal(size=(8, 30, 1)))) for _ in range(200)]
+    plans = [summarise(synthetic_trials(rng.normal(size=(8, 30, 1)))) for _ in range(200)]
     assert sum(not plan["as_good"].all() for plan in plans) <= stats.binom.isf(1e-9, 200, 0.05)
 
 
@@ -479,23 +479,23 @@ def test_a_policy_is_as_good_unless_its_p_value_times_all_pairs_is_below_5_perce
     regret = np.zeros((policies, 12, 1))
     regret[1] = behind[:, None]
     regret[2:] = 1_000.0
-    ranked = summarise(made_up(regret))
+    ranked = summarise(synthetic_trials(regret))
     assert ranked["behind"].to_list() == pytest.approx([0.0, behind.mean(), *[1_000.0] * (policies - 2)])
     assert ranked["as_good"].to_list() == [True, share > 1.0] + [False] * (policies - 2)
 
 
 def test_a_difference_without_spread_is_seen():
     regret = np.arange(12.0)[None, :, None] + np.array([0.0, 0.5, 0.0])[:, None, None]
-    assert summarise(made_up(regret))["as_good"].to_list() == [True, True, False]
+    assert summarise(synthetic_trials(regret))["as_good"].to_list() == [True, True, False]
 
 
 def test_the_worst_trials_are_averaged_and_their_error_is_that_over_draws():
     """The true mean lies within two errors in 90 % of 400 plans or more; false alarms 1e-9."""
     rng = np.random.default_rng(4)
     x = rng.normal(size=(1, 50, 20))
-    row = summarise(made_up(x)).row(0, named=True)
+    row = summarise(synthetic_trials(x)).row(0, named=True)
     assert row["worst_outcome"] == pytest.approx(np.sort(x.ravel())[:50].mean())
-    plans = [summarise(made_up(rng.normal(size=(1, 40, 20)))).row(0, named=True) for _ in range(400)]
+    plans = [summarise(synthetic_trials(rng.normal(size=(1, 40, 20)))).row(0, named=True) for _ in range(400)]
     truth = -stats.norm.pdf(stats.norm.isf(0.05)) / 0.05
     inside = sum(abs(plan["worst_outcome"] - truth) < 2.0 * plan["worst_outcome_se"] for plan in plans)
     assert stats.binom.ppf(1e-9, 400, 0.9) <= inside

@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 
-from helpers.portfolio_calls import BANDIT, CALLS, HOSTILE, MEAN, SPREAD
+from helpers.portfolio_calls import BANDIT, HOSTILE, MEAN, PORTFOLIO_CALLS, SPREAD
 from prudent import EmpiricalJoint, PrudentError, simulate_portfolio
 from prudent import portfolio as package
 from prudent.portfolio import Brief, Even, solve
@@ -16,22 +16,22 @@ PASSIVE = {"Frontier", "Block", "JointLaw", "Brief", "Explore", "Observation", "
 
 def test_no_public_name_is_forgotten():
     public = {name for name in vars(package) if name[0] != "_" and callable(getattr(package, name))}
-    assert public - PASSIVE - {"portfolio_policies", "PortfolioRuns"} <= set(CALLS)
+    assert public - PASSIVE - {"portfolio_policies", "PortfolioRuns"} <= set(PORTFOLIO_CALLS)
     assert Even() == Even()
     assert Brief(2, 1.0, 5).even().tolist() == [0.5, 0.5]
 
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled():
-    for call, arguments in CALLS.values():
+    for call, arguments in PORTFOLIO_CALLS.values():
         with contextlib.suppress(PrudentError):
             call(**arguments)
 
 
 @pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", PORTFOLIO_CALLS)
 def test_hostile_values_are_refused_in_words(name, value):
-    call, arguments = CALLS[name]
+    call, arguments = PORTFOLIO_CALLS[name]
     for argument in arguments:
         with warnings.catch_warnings(), contextlib.suppress(PrudentError):
             warnings.simplefilter("error")
