@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from prudent import (
@@ -22,6 +23,8 @@ from prudent import (
     Gaussian,
     MeanVariance,
     Mixture,
+    MultivariateGaussian,
+    PortfolioBandit,
     PrudentError,
     Runs,
     StudentT,
@@ -29,11 +32,15 @@ from prudent import (
     Uniform,
     adaptive_cost,
     best_sequence,
+    evaluate,
     explore_then_sequence,
+    identify,
     period_cost,
     regret,
     sequence_cost,
     sequence_regret,
+    simulate,
+    simulate_portfolio,
     theory,
 )
 from prudent.confidence import always, betting
@@ -45,7 +52,8 @@ HOSTILE = [
     None, True, 5, -1, 0, 1.5, -0.5, math.nan, math.inf, -math.inf, 1e308, 10**400, 10**5_000, 1j, "x", "", "5", "nan",
     b"x", [], [1.0], [[1.0], [2.0, 3.0]], [None], ["x"], {}, {"x": 1}, {1}, (), object(), len, int, np.True_,
     np.array([1.0]), np.array(1.5), np.array([]), np.array(["x"]), np.array([1j]), np.float64(0.5), np.int64(3),
-    range(3), iter(()),
+    range(3), iter(()), np.array(0.5), np.array(["x", "y"]), 1e-300, 1.7e308, -1.7e308, "x" * 10_000,
+    pl.Series(["x", "y"]), pl.LazyFrame({"x": [1.0]}),
 ]  # fmt: skip
 
 COINS = Bandit([Bernoulli(0.4), Bernoulli(0.6)])
@@ -205,7 +213,38 @@ def of_agents() -> Cases:
     yield "served_risk", served_risk, {"policy": policies.parse("mv-lcb")}
 
 
-FOUND = [*of_laws(), *of_registries(), *of_sequences_and_theory(), *of_statistics(), *of_agents()]
+LOG = {"arm": ["A", "B"] * 20, "reward": [0.7, 0.2, 0.5, 1.0] * 10, "propensity": [0.5] * 40, "day": list(range(40))}
+ASSETS = MultivariateGaussian([0.1, 0.2], [[0.04, 0.0], [0.0, 0.04]])
+
+
+def of_doors() -> Cases:
+    played = {"risk": "variance", "horizon": 20, "runs": 2, "seed": 0, "workers": 1}
+    yield "simulate", simulate, {
+        **played, "bandit": COINS, "policy": "ucb1", "batch": 1, "engine": "auto", "scale": None, "snapshots": [5],
+        "keep": None, "common": False, "bound_failure": 0.0, "progress": None, "replay": False, "delay": None,
+    }  # fmt: skip
+    yield "simulate interpreted", simulate, {
+        **played, "bandit": COINS, "policy": "ucb1", "engine": "interpreted", "scale": None, "snapshots": [5],
+        "keep": None, "delay": 0,
+    }  # fmt: skip
+    yield "identify", identify, {
+        "bandit": COINS, "strategy": "lucb", "risk": "mean", "delta": 0.2, "budget": None, "runs": 2, "seed": 0,
+        "most_pulls": 100, "workers": 1,
+    }  # fmt: skip
+    yield "evaluate", evaluate, {
+        "log": LOG, "policy": {"A": 0.5, "B": 0.5}, "risk": "cvar", "quantiles": [0.5], "level": 0.9, "support": (0, 1),
+        "method": "weights", "floor": 0.1, "unit": "", "larger_is_better": True, "seed": 0, "group": "arm",
+        "outcome": "reward", "propensity": "propensity", "time": "day",
+    }  # fmt: skip
+    yield "PortfolioBandit", PortfolioBandit, {"law": ASSETS, "names": ["a", "b"]}
+    yield "PortfolioBandit.optimal", PortfolioBandit(ASSETS).optimal, {"rho": 1.0, "upper": 0.8, "short": False}
+    yield "simulate_portfolio", simulate_portfolio, {
+        "bandit": PortfolioBandit(ASSETS), "policy": "mc-empirical", "rho": 1.0, "horizon": 20, "runs": 2, "seed": 0,
+        "upper": 0.8, "short": False, "snapshots": [5], "workers": 1,
+    }  # fmt: skip
+
+
+FOUND = [*of_doors(), *of_laws(), *of_registries(), *of_sequences_and_theory(), *of_statistics(), *of_agents()]
 CASES = [(name, call, arguments, wrong) for name, call, arguments in FOUND for wrong in arguments]
 
 
@@ -231,9 +270,43 @@ def test_a_wrong_argument_is_an_error_in_words(call: Callable[..., Any], argumen
             told = str(error)
             assert told
             assert "\n" not in told, told
+            assert len(told) < 1_100, f"{told[:300]}… ({len(told):,} letters)"
         else:
             assert not holds_nan(answer) or holds_nan(value), (value, answer)
         assert time.process_time() - started < 1.0, value
+
+
+def test_a_cost_is_finite_or_refused_whatever_the_parameters_and_the_law() -> None:
+    laws = ["bernoulli(0.3)", "gaussian(0, 1)", "exponential(1)", "uniform(-1.7e308, 1.7e308)", "gaussian(0, 1.7e308)"]
+    laws += ["deterministic(1.7e308)", "deterministic(-1.7e308)", "empirical([-1.7e308, 1])", "empirical([5e-324, 1])"]
+    tried = 0
+    for entry in risks.entries():
+        if not entry.factory.__module__.startswith("prudent."):
+            continue
+        for name in [*entry.parameters, None]:
+            for value in (5e-324, 1e-300, 1e-9, 0.5, 1.0, 1e154, 1.7e308, -1.7e308) if name else (None,):
+                for law in laws:
+                    with contextlib.suppress(PrudentError):
+                        cost = entry.factory(**{name: value} if name else {}).cost(law)
+                        assert math.isfinite(cost), (entry.name, name, value, law)
+                        tried += 1
+    assert tried > 500
+
+
+def test_a_frame_that_is_not_computed_yet_is_a_log_and_only_its_columns_are_read() -> None:
+    def refuse(_: Any) -> Any:
+        raise AssertionError
+
+    lazy = pl.LazyFrame({**LOG, "other": [1] * 40}).with_columns(pl.col("other").map_elements(refuse, pl.Int64))
+    assert evaluate(lazy, "A", support=(0, 1)).rows == evaluate(LOG, "A", support=(0, 1)).rows
+    for wrong in (lazy.select("none"), pl.scan_csv("no-such-file.csv"), pl.LazyFrame({"arm": ["A"]})):
+        with pytest.raises(PrudentError, match=r"^evaluate: (log cannot be collected|the log has no column)"):
+            evaluate(wrong, "A")
+
+
+def test_a_mistake_deep_in_a_sum_of_failures_is_refused_before_the_first_round() -> None:
+    with pytest.raises(PrudentError, match=r"lucb: delta must lie in \[1e-60, 1\), got 1e-300"):
+        identify(COINS, "lucb", risk="variance", delta=1e-300, runs=2)
 
 
 def test_every_public_function_of_these_modules_is_tried() -> None:
