@@ -59,7 +59,7 @@ def read_log(
     """
     if isinstance(given, Log):
         return given
-    is_file, is_lazy = isinstance(given, (str, os.PathLike)), hasattr(given, "collect_schema")
+    is_file, is_lazy = isinstance(given, (str, os.PathLike)), hasattr(given, "collect")
     known = read_header(given) if is_file else _collected(given)[0] if is_lazy else _columns(given)
     names = _named(known, {"group": group, "outcome": outcome, "propensity": propensity, "time": time})
     if is_lazy:  # of many columns only those that are needed are read
