@@ -96,7 +96,7 @@ def _named(known: Sequence[str], given: Mapping[str, str | None]) -> dict[str, s
     for purpose, name in given.items():
         usual = NAMES[purpose]
         if name is not None and (not isinstance(name, str) or name not in known):
-            hint = near(str(name), known)
+            hint = near(shown(name, str), known)
             raise PrudentError(f"{OWNER}: {purpose} must be a column of the log, got {shown(name)}; {hint}")
         found[purpose] = next((each for each in usual if each in known), "") if name is None else name
         if not found[purpose] and purpose in ("group", "outcome"):
