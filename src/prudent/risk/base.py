@@ -107,8 +107,7 @@ class RiskMeasure(ABC):
         """The cost of observed rewards, taken as a law that gives each its weight (equal by default)."""
         x, w = check_sample(self.name, rewards, weights)
         order = np.argsort(x, kind="stable")
-        with np.errstate(over="ignore", invalid="ignore"):
-            return _as_float(self.name, "these rewards", partial(self.weigh, x[order], w[order]))
+        return _as_float(self.name, "these rewards", partial(self.weigh, x[order], w[order]))
 
     def stats_cost(self, mean: ArrayLike, variance: ArrayLike) -> Array:
         """The cost where mean and variance determine it; element by element."""
@@ -170,7 +169,8 @@ def _finite(cost: Any) -> Any:
 
 def _as_float(owner: str, of: Any, cost: Callable[[], float]) -> float:
     try:
-        number = float(cost())
+        with np.errstate(all="ignore"):
+            number = float(cost())
     except ArithmeticError:  # divided by what was too small, or too large to be a float
         number = math.inf
     if not math.isfinite(number):
