@@ -7,11 +7,14 @@ import difflib
 import math
 import numbers
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 LONGEST_SHOWN = 200
 """Characters of what was given that a message repeats."""
+
+LONGEST_LINE = 1_000
+"""Characters of a line of a message; what is longer quotes input that nobody wants to read again."""
 
 
 class AssumptionWarning(UserWarning):
@@ -19,7 +22,7 @@ class AssumptionWarning(UserWarning):
 
 
 class PrudentError(ValueError):
-    """Bad input, rejected before anything is computed.
+    """Bad input, rejected before anything is computed. Lines of its message are never long, whatever was given.
 
     Examples
     --------
@@ -30,6 +33,9 @@ class PrudentError(ValueError):
     ...     print(error)
     bernoulli: success must lie in [0, 1], got 1.5; pass a probability
     """
+
+    def __init__(self, *said: Any) -> None:
+        super().__init__(*(shortened(each) if isinstance(each, str) else each for each in said))
 
 
 def check_number(
@@ -81,6 +87,25 @@ def check_integer(owner: str, name: str, value: Any, *, low: int, high: int | No
     return whole
 
 
+def check_choice(owner: str, name: str, value: Any, allowed: Iterable[str], *, hint: str = "") -> str:
+    """`value` if it is one of the words that are allowed."""
+    words = list(allowed)
+    if not isinstance(value, str) or value not in words:
+        hint = hint or (near(value, words) if isinstance(value, str) else "")
+        raise PrudentError(f"{owner}: {name} must be one of {', '.join(words)}, got {shown(value)}{_tail(hint)}")
+    return value
+
+
+def check_list(owner: str, name: str, value: Any, wanted: str) -> list[Any]:
+    """The members of `value`, which may be a list, a tuple, an array or the like, but no text and no mapping."""
+    try:
+        if isinstance(value, (str, bytes, bytearray, Mapping)):
+            raise TypeError
+        return list(value)
+    except TypeError:  # arrays of no dimension can be iterated, until one tries
+        raise PrudentError(f"{owner}: {name} must be {wanted}, got {shown(value)}") from None
+
+
 def check_flag(owner: str, name: str, value: Any) -> bool:
     """`value` as a bool. Nothing else is taken for one, because every text but the empty one would be true."""
     if not is_flag(value):
@@ -115,6 +140,13 @@ def shown(value: Any, text: Callable[[Any], str] = repr) -> str:
     except Exception:  # somebody's broken __repr__, or a list of whole numbers of thousands of digits
         return f"a {type(value).__name__} that cannot be written here"
     return written if len(written) <= LONGEST_SHOWN else f"{written[:LONGEST_SHOWN]}… ({len(written):,} characters)"
+
+
+def shortened(text: str) -> str:
+    """The text without the middle of lines that are too long."""
+    half = LONGEST_LINE // 2
+    lines = text.split("\n")
+    return "\n".join(line if len(line) <= LONGEST_LINE else f"{line[:half]} … {line[-half:]}" for line in lines)
 
 
 def pretty(number: float) -> str:

@@ -166,7 +166,7 @@ def simulate(
 
 def needs_python(bandit: Any, policy: Any, engine: Any) -> bool:
     """Whether there is something that only Python can run: an environment, a learner, or by the user's wish."""
-    return not isinstance(bandit, Bandit) or engine == "interpreted" or is_learner(policy)
+    return not isinstance(bandit, Bandit) or (isinstance(engine, str) and engine == "interpreted") or is_learner(policy)
 
 
 def read_policy(given: Any) -> Any:

@@ -84,6 +84,7 @@ def no_rights(folder: str) -> None:
 def agent(**changes: Any) -> Any:
     """An agent with rewards in [0, 1], loaded from its saved state with changes to its first arm or to the whole."""
     from prudent import Agent
+    from prudent.json_text import digest_of
 
     policy, keep = changes.pop("policy", "mv-lcb"), changes.pop("remember", False)
     made = Agent(policy, 2, horizon=100, support=(0, 1), remember=keep, risk="mean-variance(rho=1)")
@@ -93,7 +94,7 @@ def agent(**changes: Any) -> Any:
     for name, value in changes.items():
         inner = [part for part in (state["arms"][0], state["generator"], state["policy"]["parameters"]) if name in part]
         (inner or [state])[0][name] = value
-    loaded = Agent.from_json(json.dumps(state))
+    loaded = Agent.from_json(json.dumps({**state, "digest": digest_of(json.dumps(state))}))
     loaded.ask()
     return loaded
 

@@ -14,6 +14,7 @@ from valid import CALLS, COMMANDS, FEW, FILES, MOST_TRIED, NAMES, NEEDED, ROWS, 
 
 from prudent.arms.base import arms
 from prudent.cli import main
+from prudent.json_text import digest_of
 from prudent.policies.base import policies
 from prudent.risk.base import risks
 
@@ -190,6 +191,9 @@ def agent(dice: random.Random, _: Any, seeds: Seeds) -> Case:
             whole = json.loads(text)
             change_tree(dice, whole)
             text = json.dumps(whole)
+    if dice.random() < 0.8:  # otherwise its digest says that it was changed, and nothing else of it is read
+        rest = {name: part for name, part in json.loads(text).items() if name != "digest"}
+        text = json.dumps({**rest, "digest": digest_of(json.dumps(rest))})
     data = damaged(dice, text.encode()) if dice.random() < 0.2 else text.encode()
     return Case(code="import mutate; mutate.drive()", files={"agent.json": data})
 

@@ -1,11 +1,13 @@
 """Agents and how the tests of agents drive them."""
 
+import json
 from typing import NamedTuple
 
 import numpy as np
 
 from prudent import Bernoulli, Beta, FixedArm, Gaussian
 from prudent.arms.base import encode
+from prudent.json_text import digest_of
 from prudent.policies.base import Setting, policies
 from prudent.policies.binding import bind, served_risk
 from prudent.policies.scoring import reads_rewards as score_reads_rewards
@@ -76,3 +78,9 @@ class Worst(NamedTuple):
 
     def score(self, arm, rewards):
         return -rewards[0] - 1.0 / len(rewards)
+
+
+def resealed(state):
+    """The text of an agent's state that somebody altered on purpose, with the digest that belongs to it now."""
+    rest = {name: part for name, part in state.items() if name != "digest"}
+    return json.dumps({**rest, "digest": digest_of(json.dumps(rest))})

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from prudent import (
     Agent,
@@ -18,6 +19,8 @@ from prudent import (
     Gaussian,
     MeanVariance,
     Mixture,
+    MultivariateGaussian,
+    PortfolioBandit,
     RiskMeasure,
     Runs,
     StudentT,
@@ -25,11 +28,15 @@ from prudent import (
     Uniform,
     adaptive_cost,
     best_sequence,
+    evaluate,
     explore_then_sequence,
+    identify,
     period_cost,
     regret,
     sequence_cost,
     sequence_regret,
+    simulate,
+    simulate_portfolio,
     theory,
 )
 from prudent.confidence import always, betting
@@ -41,7 +48,8 @@ HOSTILE = [
     None, True, 5, -1, 0, 1.5, -0.5, math.nan, math.inf, -math.inf, 1e308, 10**400, 10**5_000, 1j, "x", "", "5", "nan",
     b"x", [], [1.0], [[1.0], [2.0, 3.0]], [None], ["x"], {}, {"x": 1}, {1}, (), object(), len, int, np.True_,
     np.array([1.0]), np.array(1.5), np.array([]), np.array(["x"]), np.array([1j]), np.float64(0.5), np.int64(3),
-    range(3), iter(()),
+    range(3), iter(()), np.array(0.5), np.array(["x", "y"]), 1e-300, 1.7e308, -1.7e308, "x" * 10_000,
+    pl.Series(["x", "y"]), pl.LazyFrame({"x": [1.0]}),
 ]  # fmt: skip
 
 COINS = Bandit([Bernoulli(0.4), Bernoulli(0.6)])
@@ -201,4 +209,35 @@ def of_agents() -> Cases:
     yield "served_risk", served_risk, {"policy": policies.parse("mv-lcb")}
 
 
-PUBLIC_CALLS = [*of_laws(), *of_registries(), *of_sequences_and_theory(), *of_statistics(), *of_agents()]
+LOG = {"arm": ["A", "B"] * 20, "reward": [0.7, 0.2, 0.5, 1.0] * 10, "propensity": [0.5] * 40, "day": list(range(40))}
+ASSETS = MultivariateGaussian([0.1, 0.2], [[0.04, 0.0], [0.0, 0.04]])
+
+
+def of_doors() -> Cases:
+    played = {"risk": "variance", "horizon": 20, "runs": 2, "seed": 0, "workers": 1}
+    yield "simulate", simulate, {
+        **played, "bandit": COINS, "policy": "ucb1", "batch": 1, "engine": "auto", "scale": None, "snapshots": [5],
+        "keep": None, "common": False, "bound_failure": 0.0, "progress": None, "replay": False, "delay": None,
+    }  # fmt: skip
+    yield "simulate interpreted", simulate, {
+        **played, "bandit": COINS, "policy": "ucb1", "engine": "interpreted", "scale": None, "snapshots": [5],
+        "keep": None, "delay": 0,
+    }  # fmt: skip
+    yield "identify", identify, {
+        "bandit": COINS, "strategy": "lucb", "risk": "mean", "delta": 0.2, "budget": None, "runs": 2, "seed": 0,
+        "most_pulls": 100, "workers": 1,
+    }  # fmt: skip
+    yield "evaluate", evaluate, {
+        "log": LOG, "policy": {"A": 0.5, "B": 0.5}, "risk": "cvar", "quantiles": [0.5], "level": 0.9, "support": (0, 1),
+        "method": "weights", "floor": 0.1, "unit": "", "larger_is_better": True, "seed": 0, "group": "arm",
+        "outcome": "reward", "propensity": "propensity", "time": "day",
+    }  # fmt: skip
+    yield "PortfolioBandit", PortfolioBandit, {"law": ASSETS, "names": ["a", "b"]}
+    yield "PortfolioBandit.optimal", PortfolioBandit(ASSETS).optimal, {"rho": 1.0, "upper": 0.8, "short": False}
+    yield "simulate_portfolio", simulate_portfolio, {
+        "bandit": PortfolioBandit(ASSETS), "policy": "mc-empirical", "rho": 1.0, "horizon": 20, "runs": 2, "seed": 0,
+        "upper": 0.8, "short": False, "snapshots": [5], "workers": 1,
+    }  # fmt: skip
+
+
+PUBLIC_CALLS = [*of_doors(), *of_laws(), *of_registries(), *of_sequences_and_theory(), *of_statistics(), *of_agents()]

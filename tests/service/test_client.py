@@ -20,7 +20,7 @@ import pytest
 
 import prudent.client
 from helpers.service.fake_service import FakeService
-from prudent.client import AsyncClient, Batch, Client, Decision, Lost, ServiceError, delivery, wire
+from prudent.client import AsyncClient, Batch, Client, Decision, Lost, ServiceError, delivery, shapes, wire
 from prudent.client.edge import Statistics
 
 FOLDER = Path(prudent.client.__file__).parent
@@ -109,7 +109,7 @@ def test_a_page_of_somebody_else_is_told_from_an_answer(service, client):
     service.trouble.append("page")
     assert client.ask().counted
     assert len(service.seen) == 2
-    gone = wire.problem_of(wire.Reply(404, {}, b"<html>"))
+    gone = shapes.problem_of(shapes.Reply(404, {}, b"<html>"))
     assert (gone.status, gone.kind) == (404, "not-the-service")
     assert "is the address right" in str(gone)
 
@@ -129,13 +129,13 @@ def test_the_service_is_waited_for_as_long_as_it_asks(service, client, monkeypat
 
 @pytest.mark.parametrize(("text", "wait"), [("2", 2.0), ("", 0.0), ("soon", 0.0), ("-3", 0.0), ("nan", 0.0)])
 def test_retry_after_is_read(text, wait):
-    assert wire.wait_of(wire.Reply(503, {"retry-after": text}, b"")) == wait
+    assert wire.wait_of(shapes.Reply(503, {"retry-after": text}, b"")) == wait
 
 
 def test_retry_after_may_be_a_date():
     from email.utils import formatdate
 
-    found = wire.wait_of(wire.Reply(503, {"retry-after": formatdate(time.time() + 30.0, usegmt=True)}, b""))
+    found = wire.wait_of(shapes.Reply(503, {"retry-after": formatdate(time.time() + 30.0, usegmt=True)}, b""))
     assert 28.0 < found <= 30.0
 
 
@@ -193,11 +193,14 @@ def test_without_a_fallback_an_absent_service_is_an_error():
         away().ask()
 
 
-def test_a_fallback_hides_no_mistake_of_the_request(service):
+def test_with_a_fallback_a_mistake_of_the_request_is_logged_and_not_counted(service, caplog):
     with Client(service.url, "pru_token", "e", fallback="B") as client:
         service.trouble.append((403, {}))
-        with pytest.raises(ServiceError):
-            client.ask()
+        assert client.ask() == Decision(None, "B", "fallback", why="come back")
+        assert [record.levelname for record in caplog.records] == ["ERROR"]
+        assert "the service refuses to make any: come back" in caplog.text
+        assert client.lost == Lost()
+        assert client.ask().counted
 
 
 def test_an_experiment_that_is_paused_gives_the_fallback_and_is_told_nothing(service, monkeypatch):
@@ -303,13 +306,36 @@ def test_a_child_process_inherits_neither_connections_nor_what_waits(service):
         ({"token": "pru\r\nHost: x"}, "token must be the text"),
         ({"timeout": 0}, "timeout must be above 0"),
         ({"timeout": math.nan}, "timeout must be above 0"),
-        ({"retries": -1}, "retries must be 0 or more, got -1"),
-        ({"waiting": -1}, "waiting must be 0 or more, got -1"),
+        ({"retries": -1}, "retries must be a whole number, 0 or more, got -1"),
+        ({"waiting": -1}, "waiting must be a whole number, 0 or more, got -1"),
+        ({"url": 5}, "url must be such as .* got 5"),
+        ({"url": None}, "url must be such as"),
+        ({"url": b"http://h"}, "url must be such as"),
+        ({"url": "http://h:99999"}, "url must be such as"),
+        ({"url": "http://[h"}, "url must be such as"),
+        ({"url": "http://h/a b"}, "url must be such as"),
+        ({"url": "http://h\n"}, "url must be such as"),
+        ({"url": "x" * 10_000}, r"got 'x+… \(10,002 characters\)$"),
+        ({"url": "http://me:secret@h"}, "url must hold no password; pass token=… instead$"),
+        ({"token": 5}, "token must be the text"),
+        ({"token": None}, "token must be the text"),
+        ({"timeout": "5"}, "timeout must be above 0 .* got '5'"),
+        ({"timeout": None}, "timeout must be above 0"),
+        ({"timeout": math.inf}, "timeout must be above 0"),
+        ({"timeout": 1e300}, "timeout must be above 0"),
+        ({"retries": 1.5}, "retries must be a whole number"),
+        ({"retries": None}, "retries must be a whole number"),
+        ({"waiting": "x"}, "waiting must be a whole number"),
+        ({"experiment": 5}, "experiment must be text, got 5"),
+        ({"fallback": 5}, "fallback must be text, got 5"),
+        ({"fallback": ""}, "fallback must be text, got ''"),
     ],
 )
 def test_wrong_settings_are_refused_in_words(settings, message):
     with pytest.raises(ValueError, match=message):
         Client(**{"url": "http://127.0.0.1:1", "token": "pru_token", **settings})
+    with pytest.raises(ValueError, match=message):
+        AsyncClient(**{"url": "http://127.0.0.1:1", "token": "pru_token", **settings})
 
 
 def test_verbs_about_an_experiment_need_its_name(service):
@@ -402,7 +428,7 @@ def test_a_batch_refuses_what_cannot_belong_to_it():
         batch.tell_many("A", [1.0, 2.0, 3.0, 4.0])
     with pytest.raises(ValueError, match="and 1 more rewards"):
         batch.tell("A", 9.0)
-    with pytest.raises(ValueError, match="count must be 1 or more"):
+    with pytest.raises(ValueError, match="count must be a whole number, 1 or more"):
         batch.take(0)
     assert batch.report() == {"A": {"count": 2, "mean": 1.5, "variance": 0.25}}
 

@@ -245,7 +245,7 @@ def test_an_event_or_a_decision_that_was_appended_is_found(spoilt):
 
 def test_snapshot_spec_and_row_of_an_experiment_are_compared(spoilt):
     ((seq, state),) = spoilt.read("SELECT seq, state FROM snapshot WHERE experiment = 2")
-    change(spoilt, "UPDATE snapshot SET state = ? WHERE experiment = 2", state.replace('"asked":', '"asked":1', 1))
+    change(spoilt, "UPDATE snapshot SET state = ? WHERE experiment = 2", state.replace('"asked": ', '"asked": 1', 1))
     assert named(spoilt) == seq
     change(spoilt, "UPDATE snapshot SET state = ? WHERE experiment = 2", state)
     row = spoilt.experiment("windows")
@@ -264,9 +264,12 @@ def test_snapshot_spec_and_row_of_an_experiment_are_compared(spoilt):
     assert named(spoilt) == 1
 
 
-@pytest.mark.parametrize(("old", "new"), [('"chain":"', '"chain":"00'), ('"seq":', '"seq":1'), ("{", "")])
+@pytest.mark.parametrize(
+    ("old", "new"), [('"chain": "', '"chain": "00'), ('"seq": ', '"seq": 1'), ('"asked": ', '"asked": 1'), ("{", "")]
+)
 def test_a_damaged_snapshot_does_not_keep_the_service_from_its_log(spoilt, log, old, new):
     ((state,),) = spoilt.read("SELECT state FROM snapshot WHERE experiment = 2")
+    assert old in state
     change(spoilt, "UPDATE snapshot SET state = ? WHERE experiment = 2", state.replace(old, new, 1))
     assert Service(spoilt).writer.look("windows")[1].to_json() == replayed(log, "windows")
 

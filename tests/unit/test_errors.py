@@ -9,9 +9,11 @@ import pytest
 from prudent import PrudentError
 from prudent.errors import (
     as_float,
+    check_choice,
     check_finite,
     check_flag,
     check_integer,
+    check_list,
     check_number,
     check_positive,
     pretty,
@@ -147,3 +149,39 @@ def test_percent_are_recognised_between_one_and_a_hundred(given: float, meant: s
 def test_what_is_no_percentage_is_told_what_the_parameter_means(given: float) -> None:
     with pytest.raises(PrudentError, match=f"got {given}; δ is a probability of failure, such as 0.05$"):
         check_parameter("it", "delta", given)
+
+
+@pytest.mark.parametrize(
+    "value", [5, None, True, ["auto"], np.array(["auto"]), np.array(["auto", "gpu"]), "x" * 10_000]
+)
+def test_a_word_that_is_not_one_of_those_allowed_is_refused(value: object) -> None:
+    told = message_of(lambda: check_choice("simulate", "engine", value, ("auto", "gpu")))
+    assert told.startswith("simulate: engine must be one of auto, gpu, got ")
+    assert len(told) < 400
+
+
+def test_a_word_that_is_allowed_comes_back_and_a_near_one_gets_a_hint() -> None:
+    assert check_choice("simulate", "engine", "gpu", ("auto", "gpu")) == "gpu"
+    assert message_of(lambda: check_choice("simulate", "engine", "gpus", ("auto", "gpu"))).endswith("did you mean gpu?")
+
+
+@pytest.mark.parametrize("value", [5, None, True, "ab", b"ab", {"a": 1}, np.array(0.5), np.float64(1.0), object()])
+def test_what_is_no_list_is_refused(value: object) -> None:
+    told = message_of(lambda: check_list("evaluate", "quantiles", value, "a list of levels"))
+    assert told.startswith("evaluate: quantiles must be a list of levels, got ")
+
+
+@pytest.mark.parametrize(
+    "value", [[1, 2], (1, 2), np.array([1, 2]), range(1, 3), iter([1, 2]), {1: "a", 2: "b"}.keys()]
+)
+def test_what_can_be_read_one_by_one_is_a_list(value: object) -> None:
+    assert check_list("evaluate", "quantiles", value, "a list of levels") == [1, 2]
+
+
+def test_no_line_of_a_message_is_long_whatever_is_quoted() -> None:
+    told = str(PrudentError(f"owner: first {'x' * 10_000}; the fix\nsecond"))
+    first, second = told.splitlines()
+    assert first.startswith("owner: first x")
+    assert first.endswith("x; the fix")
+    assert len(first) < 1_010
+    assert second == "second"

@@ -5,7 +5,8 @@ from typing import Any
 import click
 
 from prudent.cli import bounds, catalogue, evaluate, paper, plan, portfolio, serve, simulate, study, trial, warm_up
-from prudent.cli.trouble import orderly_end, report, short_warnings, shortened
+from prudent.cli.trouble import open_closed_streams, orderly_end, report, short_warnings
+from prudent.errors import shortened
 from prudent.text import DOCS
 
 
@@ -13,6 +14,7 @@ class Commands(click.Group):
     """A group whose errors of every kind end in a line or two on stderr and exit code 2."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
+        open_closed_streams()
         with orderly_end(), short_warnings():
             return super().main(*args, **kwargs)
 

@@ -16,10 +16,7 @@ from typing import Any, NoReturn
 
 import click
 
-from prudent.errors import PrudentError
-
-LONGEST = 1_000
-"""Characters of a line; what is longer quotes input that nobody wants to read again."""
+from prudent.errors import PrudentError, shortened
 
 GRACE = 1.5
 """Seconds to clean up after a signal."""
@@ -95,13 +92,6 @@ def report(error: BaseException, debug: bool) -> None:
     _drop_unwritten()
 
 
-def shortened(text: str) -> str:
-    """The text without the middle of lines that are too long."""
-    half = LONGEST // 2
-    lines = text.split("\n")
-    return "\n".join(line if len(line) <= LONGEST else f"{line[:half]} … {line[-half:]}" for line in lines)
-
-
 def _drop_unwritten() -> None:
     """Python would try again to write what stdout did not take, and complain, on its way out."""
     try:
@@ -109,6 +99,22 @@ def _drop_unwritten() -> None:
     except OSError:
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def open_closed_streams() -> None:
+    """What a supervisor or `>&-` has closed, is as if it were /dev/null.
+
+    Python has None in the place of such a stream, and the next file that is opened, such as a database, would get its
+    number, and then what others write to stdout or stderr.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            with suppress(OSError):
+                os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w" if number else "r", encoding="utf-8"))  # noqa: SIM115, it stays
 
 
 @contextmanager

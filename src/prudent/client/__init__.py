@@ -12,7 +12,7 @@ This folder imports nothing of the rest of `prudent` and may be copied into a pr
 from .asynchronous import AsyncClient
 from .delivery import Lost
 from .edge import Batch
+from .shapes import ServiceError
 from .verbs import Client, Decision
-from .wire import ServiceError
 
 __all__ = ["AsyncClient", "Batch", "Client", "Decision", "Lost", "ServiceError"]

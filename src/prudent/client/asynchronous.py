@@ -8,6 +8,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from .delivery import Lost
 from .verbs import Client
+from .wire import whole
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -30,6 +31,7 @@ class AsyncClient:
     def __init__(
         self, url: str, token: str, experiment: str | None = None, *, threads: int = 32, **settings: Any
     ) -> None:
+        whole("AsyncClient", "threads", threads, 1)
         self.client = Client(url, token, experiment, **settings)
         self.pool = ThreadPoolExecutor(threads, "prudent-client")
 

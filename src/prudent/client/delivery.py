@@ -6,9 +6,10 @@ import threading
 import time
 import uuid
 from collections import deque
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
-from .wire import Reply, ServiceError, Wire
+from .shapes import RESULT, STATUS, Reply, ServiceError, Shape
+from .wire import Wire
 
 log = logging.getLogger("prudent.client")
 
@@ -57,14 +58,12 @@ class Delivery:
         self._lock, self._flushing = threading.Lock(), threading.Lock()
         self._process = os.getpid()
 
-    def call(
-        self, method: str, path: str, body: Any = None, key: str | None = None, into: BinaryIO | None = None
-    ) -> Reply:
+    def call(self, method: str, path: str, body: Any = None, key: str | None = None, shape: Shape = None) -> Reply:
         """The answer to a request. After a success, what waited is delivered as well."""
         if self._process != os.getpid():
             self._wire.forget()
             self._start()
-        reply = self._wire.send(method, path, body, key, into)
+        reply = self._wire.send(method, path, body, key, shape)
         self._rests_until = 0.0
         if self._waiting or self._unreported or self._report:
             try:
@@ -123,7 +122,8 @@ class Delivery:
 
     def _deliver(self, part: list[dict[str, Any]]) -> None:
         try:
-            results = self._wire.send("POST", f"{self._path}/rewards", {"rewards": part}).json()["results"]
+            shape = {"results": (RESULT, len(part))}
+            results = self._wire.send("POST", f"{self._path}/rewards", {"rewards": part}, shape=shape).said["results"]
         except ServiceError as error:
             if error.away:
                 with self._lock:
@@ -133,7 +133,7 @@ class Delivery:
             results = [{"status": error.status, "problem": {"detail": error.detail}}] * len(part)
         refused = [result for result in results if result["status"] >= 400]
         if refused:
-            reason = refused[-1]["problem"]["detail"]
+            reason = str((refused[-1].get("problem") or {}).get("detail", "no reason is given"))
             log.warning("%d rewards that had waited were refused: %s", len(refused), reason)
             with self._lock:
                 self._lost = self._lost._replace(refused=self._lost.refused + len(refused), reason=reason)
@@ -147,7 +147,7 @@ class Delivery:
         if report is None:
             return
         try:
-            self._wire.send("POST", f"{self._path}/fallbacks", {"count": report[1]}, key=report[0])
+            self._wire.send("POST", f"{self._path}/fallbacks", {"count": report[1]}, report[0], STATUS)
         except ServiceError as error:
             if error.away:
                 raise

@@ -10,6 +10,9 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from .shapes import shown
+from .wire import whole
+
 LARGEST = 1e150
 """Rewards are no larger in size, so that their variance is a number."""
 
@@ -64,8 +67,7 @@ class Batch:
 
     def take(self, count: int = 1) -> list[str]:
         """The arms of the next `count` decisions, or of all that are left; an empty list means: get a new batch."""
-        if count < 1:
-            raise ValueError(f"take: count must be 1 or more, got {count}")
+        whole("take", "count", count, 1)
         with self._lock:
             if self._report is not None:
                 raise ValueError(f"take: batch {self.id} is reported; get a new one")
@@ -75,8 +77,8 @@ class Batch:
 
     def tell(self, arm: str, reward: float) -> None:
         """The reward of one decision."""
-        if not -LARGEST <= reward <= LARGEST:
-            raise ValueError(f"tell: reward must be a finite number, got {reward}")
+        if not _is_reward(reward):
+            raise ValueError(f"tell: reward must be a finite number, got {shown(reward)}")
         waiting = self._rewards_of(arm)
         waiting.append(reward)
         if len(waiting) >= self._room[arm]:
@@ -84,9 +86,9 @@ class Batch:
 
     def tell_many(self, arm: str, rewards: Iterable[float]) -> None:
         """The rewards of several decisions with this arm."""
-        given = list(rewards)
-        if not all(-LARGEST <= reward <= LARGEST for reward in given):
-            raise ValueError("tell_many: rewards must be finite numbers")
+        given = list(rewards) if isinstance(rewards, Iterable) else [None]
+        if not all(map(_is_reward, given)):
+            raise ValueError(f"tell_many: rewards must be finite numbers, got {shown(rewards)}")
         self._rewards_of(arm).extend(given)
         self._merge(arm)
 
@@ -125,7 +127,14 @@ class Batch:
     def _rewards_of(self, arm: str) -> list[float]:
         try:
             return self._waiting[arm]
-        except KeyError:
+        except (KeyError, TypeError):
             if self._report is not None:
                 raise ValueError(f"tell: batch {self.id} is reported; get a new one") from None
-            raise ValueError(f"tell: arm {arm!r} is not in the batch, which has {', '.join(self.arms)}") from None
+            raise ValueError(f"tell: arm {shown(arm)} is not in the batch, which has {', '.join(self.arms)}") from None
+
+
+def _is_reward(given: Any) -> bool:
+    try:
+        return bool(-LARGEST <= given <= LARGEST)
+    except (TypeError, ValueError):  # text, or an array of several
+        return False

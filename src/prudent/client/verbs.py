@@ -1,6 +1,5 @@
 """`Agent`'s verbs, answered by the service."""
 
-import json
 import os
 import urllib.parse
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,9 +7,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self, cast
 
-from .delivery import MOST, Delivery, Lost, new_key
+from .delivery import MOST, Delivery, Lost, log, new_key
 from .edge import Batch
-from .wire import ServiceError, Wire
+from .shapes import DECISION, RECORDED, RESULT, STATUS, File, Lines, ServiceError, Shape, fits
+from .wire import Wire, key_of, text, whole
 
 
 class Decision(NamedTuple):
@@ -47,8 +47,9 @@ class Client:
     timeout, retries
         Seconds that a call may take with all its tries, and how often a request is tried again.
     fallback
-        The arm to use when the service is away. With it `ask` never raises for want of a service; such decisions are
-        not counted, and the service is told later how many there were.
+        The arm to use when the service is away. With it `ask` never raises a `ServiceError`: whatever comes in place of
+        a decision, the answer is this arm, and `why` says the reason. Such decisions are not counted. The service is
+        told later how many there were; what it refused itself, such as a token, is logged as an error instead.
     waiting
         How many undelivered rewards are kept; beyond that the oldest are dropped.
     """
@@ -64,8 +65,10 @@ class Client:
         fallback: str | None = None,
         waiting: int = 10_000,
     ) -> None:
-        if waiting < 0:
-            raise ValueError(f"Client: waiting must be 0 or more, got {waiting}")
+        for name, given in (("experiment", experiment), ("fallback", fallback)):
+            if given is not None:
+                text("Client", name, given)
+        whole("Client", "waiting", waiting, 0)
         self._use(Wire(url, token, timeout, retries), experiment, fallback, waiting)
 
     @classmethod
@@ -114,8 +117,7 @@ class Client:
         unit: str | None = None,
     ) -> list[Decision]:
         """The arms of several decisions."""
-        if count < 1:
-            raise ValueError(f"ask_many: count must be 1 or more, got {count}")
+        whole("ask_many", "count", count, 1)
         sizes = [min(MOST, count - first) for first in range(0, count, MOST)]
         return [decision for size in sizes for decision in self._ask(size, unit, among, activate, None)]
 
@@ -131,7 +133,7 @@ class Client:
             return None
         body = {name: value for name, value in entry.items() if name != "decision"}
         try:
-            return self._change("PUT", f"/v1/decisions/{_quoted(entry['decision'])}/reward", body)
+            return self._change("PUT", f"/v1/decisions/{_quoted(entry['decision'])}/reward", body, shape=RECORDED)
         except ServiceError as error:
             if not error.away or not self.experiment:
                 raise
@@ -151,13 +153,14 @@ class Client:
             part = places[first : first + MOST]
             sent = [cast("dict[str, Any]", entries[i]) for i in part]
             try:
-                found = self._change("POST", self._path("/rewards"), {"rewards": sent})["results"]
+                shape = {"results": (RESULT, len(sent))}
+                answer = self._change("POST", self._path("/rewards"), {"rewards": sent}, shape=shape)
             except ServiceError as error:
                 if not error.away:
                     raise
                 self._delivery.wait(sent, error)
                 continue
-            for i, result in zip(part, found, strict=True):
+            for i, result in zip(part, answer["results"], strict=True):
                 results[i] = result
         return results
 
@@ -171,22 +174,24 @@ class Client:
 
     def decision(self, id: str) -> Decision:
         """A decision by its id."""
-        return _decision(self._delivery.call("GET", f"/v1/decisions/{_quoted(id)}").json())
+        return _decision(self._delivery.call("GET", f"/v1/decisions/{_quoted(id)}", shape=DECISION).said)
 
     def batch(self, count: int, among: Sequence[str] | None = None) -> Batch:
         """The next `count` decisions, to be made by this program itself; see `Batch`."""
-        body = {"count": count} | ({} if among is None else {"among": list(among)})
-        made = self._change("POST", self._path("/batches"), body, key=new_key())
+        whole("batch", "count", count, 1)
+        body = {"count": count} | ({} if among is None else {"among": _names("batch", among)})
+        shape = {"batch": str, "arms": lambda arms: _divides(arms, count), "seed": int}
+        made = self._change("POST", self._path("/batches"), body, key=new_key(), shape=shape)
         return Batch(made["batch"], made["arms"], made["seed"], self.report)
 
     def report(self, batch: Batch) -> dict[str, Any]:
         """The merged rewards of a batch, which count once however often they are sent."""
-        return self._change("PUT", f"/v1/batches/{_quoted(batch.id)}", {"arms": batch.merged()})
+        return self._change("PUT", f"/v1/batches/{_quoted(batch.id)}", {"arms": batch.merged()}, shape={"batch": str})
 
     def create(self, spec: Mapping[str, Any]) -> dict[str, Any]:
         """Create an experiment, or find the same one there; its name is that of the client unless the spec has one."""
         named = {} if self.experiment is None else {"name": self.experiment}
-        return self._change("POST", "/v1/experiments", named | dict(spec))
+        return self._change("POST", "/v1/experiments", named | dict(spec), shape=STATUS)
 
     def make_token(
         self,
@@ -198,11 +203,11 @@ class Client:
         """A token, whose text is shown this once; `expires` in milliseconds since 1970."""
         given = {"experiments": None if experiments is None else list(experiments), "expires": expires, "note": note}
         body = {"scopes": list(scopes)} | {name: value for name, value in given.items() if value}
-        return self._change("POST", "/v1/tokens", body)
+        return self._change("POST", "/v1/tokens", body, shape={"token": str})
 
     def tokens(self) -> list[dict[str, Any]]:
         """All tokens, without their secrets."""
-        return cast("list[dict[str, Any]]", self._delivery.call("GET", "/v1/tokens").json())
+        return cast("list[dict[str, Any]]", self._delivery.call("GET", "/v1/tokens", shape=[dict]).said)
 
     def revoke(self, token: str) -> None:
         """End a token; by its id, the eight letters in its middle."""
@@ -210,45 +215,47 @@ class Client:
 
     def experiments(self) -> list[dict[str, Any]]:
         """All experiments that the token may see, in short."""
-        return cast("list[dict[str, Any]]", self._delivery.call("GET", "/v1/experiments").json())
+        return cast("list[dict[str, Any]]", self._delivery.call("GET", "/v1/experiments", shape=[STATUS]).said)
 
     def show(self) -> dict[str, Any]:
         """The experiment: its state and its spec."""
-        return self._read("")
+        return self._read("", STATUS)
 
     def estimates(self, level: float = 0.95) -> dict[str, Any]:
         """What is known of every arm and of the whole, with intervals that stay valid however often you look."""
-        return self._read(f"/estimates?level={level!r}")
+        return self._read(f"/estimates?level={float(level)!r}", {"arms": [dict], "summary": dict})
 
     def state(self) -> str:
         """What `Agent.from_json` takes."""
-        return self._delivery.call("GET", self._path("/state")).body.decode()
+        return self._delivery.call("GET", self._path("/state"), shape={"format": str}).body.decode()
 
     def events(self, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
         """The log after an event; for the next page pass the `seq` of the last."""
-        lines = self._delivery.call("GET", self._path(f"/events?after={after}&limit={limit}")).body.splitlines()
-        return [json.loads(line) for line in lines]
+        whole("events", "after", after, 0)
+        path = self._path(f"/events?after={after}&limit={whole('events', 'limit', limit, 1)}")
+        return cast("list[dict[str, Any]]", self._delivery.call("GET", path, shape=Lines({"seq": int})).said)
 
     def export(self, path: str | os.PathLike[str], format: Literal["csv", "parquet", "ndjson"] = "csv") -> None:
         """Write all decisions with their rewards into a file, which is there only when it is whole."""
-        self._write(path, f"/export?format={format}")
+        self._write(path, f"/export?format={_quoted(format)}", format)
 
     def write_report(self, path: str | os.PathLike[str]) -> None:
         """Write the report for whoever decides into a file of HTML, which is there only when it is whole."""
-        self._write(path, "/report")
+        self._write(path, "/report", "html")
 
-    def _write(self, path: str | os.PathLike[str], what: str) -> None:
-        part = Path(f"{os.fspath(path)}.part")
+    def _write(self, path: str | os.PathLike[str], what: str, kind: str) -> None:
+        address = self._path(what)
+        part = Path(f"{os.fspath(path)}.{new_key()}.part")
         try:
-            with part.open("wb") as file:
-                self._delivery.call("GET", self._path(what), into=file)
+            with part.open("xb") as file:
+                self._delivery.call("GET", address, shape=File(f"{self.experiment}.{kind}", file))
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
 
     def verify(self) -> dict[str, Any]:
         """Replay the whole log, and compare."""
-        return self._change("POST", self._path("/verify"))
+        return self._change("POST", self._path("/verify"), shape={"ok": bool, "events": int})
 
     def pause(self, reason: str) -> dict[str, Any]:
         """Answer with the fallback arm, or not at all, until resumed."""
@@ -282,15 +289,15 @@ class Client:
         self, count: int, unit: str | None, among: Sequence[str] | None, activate: str, key: str | None
     ) -> list[Decision]:
         """Decisions of one request; those of the fallback arm if nobody answers."""
-        given = {"unit": unit, "among": None if among is None else list(among)}
+        given = {"unit": unit, "among": None if among is None else _names("ask", among)}
         body = {"count": count, "activate": activate} | {name: x for name, x in given.items() if x is not None}
-        path = self._path("/decisions")
+        path, key = self._path("/decisions"), new_key() if key is None else key_of("ask", key)
         if self.fallback is not None and self._delivery.rests:
             return self._fallen_back(count, "the service did not answer a moment ago")
         try:
-            made = self._change("POST", path, body, key=key or new_key())
+            made = self._change("POST", path, body, key=key, shape={"decisions": (DECISION, count)})
         except ServiceError as error:
-            if self.fallback is None or not (error.away or error.kind == "not-running"):
+            if self.fallback is None:
                 raise
             return self._fallen_back(count, str(error), error)
         return [_decision(each) for each in made["decisions"]]
@@ -299,6 +306,8 @@ class Client:
         """The fallback arm. The service counts such decisions only if it could not answer, not if it would not."""
         if error is None or error.away:
             self._delivery.fell_back(count, None if error is None else why)
+        elif error.kind != "not-running":  # a person has paused it; anything else is a mistake that somebody must see
+            log.error("decisions are answered with the fallback arm, since the service refuses to make any: %s", why)
         return [Decision(None, cast("str", self.fallback), "fallback", why=why)] * count
 
     def _entry(
@@ -316,17 +325,19 @@ class Client:
         id = decision.id if isinstance(decision, Decision) else decision
         if id is None:
             return cast("Decision", decision)
-        return _decision(self._change("POST", f"/v1/decisions/{_quoted(id)}/{verb}", {}, key=new_key()))
+        return _decision(self._change("POST", f"/v1/decisions/{_quoted(id)}/{verb}", {}, new_key(), DECISION))
 
     def _manage(self, verb: str, reason: str, arm: str | None = None) -> dict[str, Any]:
         body = {"reason": reason} | ({} if arm is None else {"arm": arm})
-        return self._change("POST", self._path(f"/{verb}"), body, key=new_key())
+        return self._change("POST", self._path(f"/{verb}"), body, key=new_key(), shape=STATUS)
 
-    def _read(self, what: str) -> dict[str, Any]:
-        return cast("dict[str, Any]", self._delivery.call("GET", self._path(what)).json())
+    def _read(self, what: str, shape: Shape) -> dict[str, Any]:
+        return cast("dict[str, Any]", self._delivery.call("GET", self._path(what), shape=shape).said)
 
-    def _change(self, method: str, path: str, body: Any = None, key: str | None = None) -> dict[str, Any]:
-        return cast("dict[str, Any]", self._delivery.call(method, path, body, key).json())
+    def _change(
+        self, method: str, path: str, body: Any = None, key: str | None = None, shape: Shape = None
+    ) -> dict[str, Any]:
+        return cast("dict[str, Any]", self._delivery.call(method, path, body, key, shape).said)
 
     def _path(self, what: str) -> str:
         if not self.experiment:
@@ -335,7 +346,19 @@ class Client:
 
 
 def _quoted(name: str) -> str:
-    return urllib.parse.quote(name, safe="")
+    return urllib.parse.quote(text("Client", "a name or an id", name), safe="", errors="replace")
+
+
+def _divides(arms: Any, count: int) -> bool:
+    """Whether these are arms with their shares of so many decisions."""
+    if not isinstance(arms, dict) or not fits(list(arms.values()), [int]):
+        return False
+    return min(arms.values(), default=0) >= 0 and sum(arms.values()) == count
+
+
+def _names(owner: str, among: Any) -> list[str]:
+    names = list(among) if isinstance(among, Iterable) and not isinstance(among, str) else [None]
+    return [text(owner, "each arm of among", name) for name in names]
 
 
 def _decision(answer: Mapping[str, Any]) -> Decision:

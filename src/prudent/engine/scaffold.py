@@ -13,7 +13,7 @@ from prudent.compiling import Compiling
 from prudent.engine.record import COMPLAINTS, FINE
 from prudent.engine.streams import stream
 from prudent.engine.threads import count_workers, play_all
-from prudent.errors import PrudentError, check_integer, shown
+from prudent.errors import PrudentError, check_integer, check_list, shown
 
 LONGEST = 2**53
 """Rounds of the longest run: beyond it floats cannot count them."""
@@ -37,7 +37,7 @@ class Job(NamedTuple):
     ) -> "Job":
         """What the user asked for, or an error in the name of the `owner`."""
         if progress is not None and not callable(progress):
-            raise PrudentError(f"{owner}: progress must be a function of the runs just finished, got {progress!r}")
+            raise PrudentError(f"{owner}: progress must be a function of the runs just finished, got {shown(progress)}")
         runs = check_integer(owner, "runs", runs, low=1)
         if runs > LONGEST:
             raise PrudentError(f"{owner}: runs must be at most 2^53, got {shown(runs)}; take fewer")
@@ -67,10 +67,8 @@ def rounds_of(owner: str, horizon: int, snapshots: Iterable[int] | str) -> Count
     if isinstance(snapshots, str) and snapshots == "log":
         decades = math.log10(horizon / min(FIRST, horizon))
         snapshots = np.geomspace(min(FIRST, horizon), horizon, math.ceil(10.0 * decades) + 1).round().astype(np.int64)
-    if isinstance(snapshots, str) or not isinstance(snapshots, Iterable):
-        wanted = 'a list of rounds such as [100, 1000], or "log"'
-        raise PrudentError(f"{owner}: snapshots must be {wanted}, got {shown(snapshots)}")
-    early = {check_integer(owner, "snapshots", n, low=1, high=horizon) for n in snapshots}
+    given = check_list(owner, "snapshots", snapshots, 'a list of rounds such as [100, 1000], or "log"')
+    early = {check_integer(owner, "snapshots", n, low=1, high=horizon) for n in given}
     return np.array(sorted(early | {horizon}), dtype=np.int64)
 
 

@@ -15,7 +15,7 @@ from prudent.engine.record import FINE, Record, draw_all_twins
 from prudent.engine.scaffold import LONGEST, Job, check_memory, rounds_of
 from prudent.engine.streams import number_of, stream
 from prudent.engine.tapes import Taping, kept_runs
-from prudent.errors import PrudentError, check_flag, check_integer, check_number
+from prudent.errors import PrudentError, check_choice, check_flag, check_integer, check_number, shown
 from prudent.policies.base import Arm, Policy, Setting, policies, spec
 from prudent.policies.binding import bind, check_rewards
 from prudent.policies.posteriors import InverseGamma, Normal
@@ -60,7 +60,7 @@ def simulate(
 ) -> Runs:
     """Run a policy on a bandit, compiled, for `horizon` rounds, `runs` times; see `prudent.simulate`."""
     if not isinstance(bandit, Bandit):
-        raise PrudentError(f"simulate: bandit must be a Bandit, got {bandit!r}; pass Bandit([…])")
+        raise PrudentError(f"simulate: bandit must be a Bandit, got {shown(bandit)}; pass Bandit([…])")
     policy, risk = policies.make("simulate", policy), risks.make("simulate", risk)
     job = Job.checked("simulate", runs, seed, workers, progress)
     rounds = rounds_of("simulate", horizon, snapshots)
@@ -127,8 +127,7 @@ def choose_engine(
     asked: str, bandit: Bandit, policy: Policy, ready: Any, horizon: int, batch: int = 1, *, every_round: bool = False
 ) -> str:
     """The engine to use; asking for what cannot be done is an error that says why."""
-    if asked not in ENGINES:
-        raise PrudentError(f"simulate: engine must be one of {', '.join(ENGINES)}, got {asked!r}")
+    check_choice("simulate", "engine", asked, ENGINES)
     if asked == "stepping":
         return asked
     if asked == "gpu":

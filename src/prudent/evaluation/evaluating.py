@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from prudent.arrays import Array
-from prudent.errors import PrudentError, check_flag, check_integer, check_number, near, shown
+from prudent.errors import PrudentError, check_choice, check_flag, check_integer, check_list, check_number, shown
 from prudent.evaluation import estimates
 from prudent.evaluation.bands import Band, Steps
 from prudent.evaluation.betting import Sample
@@ -29,6 +29,7 @@ RISKS = ("cvar(alpha=0.05)",)
 """Judged by unless others are given: a tolerance ρ has the unit of outcomes, which nobody but the user knows."""
 
 QUANTILES = (0.05, 0.5, 0.95)
+LEVELS = "a list of levels such as [0.05, 0.5]"
 FEW = 100
 """Rounds of the policy itself below which an estimate says little."""
 
@@ -129,11 +130,16 @@ def evaluate(
     level = check_parameter(OWNER, "level", level)
     if not isinstance(unit, str):
         raise PrudentError(f"{OWNER}: unit must be a word such as 'EUR', got {shown(unit)}")
-    given = [risk] if isinstance(risk, (str, RiskMeasure)) else risk
+    wanted = "a risk measure such as 'cvar(0.05)', or a list of several"
+    given = (
+        [risk]
+        if isinstance(risk, (str, RiskMeasure))
+        else check_list(OWNER, "risk", () if risk is None else risk, wanted)
+    )
     asked = Question(
         known,
         [risks.make(OWNER, each) for each in given or RISKS],
-        [check_parameter(OWNER, "level", each) for each in quantiles],
+        [check_parameter(OWNER, "level", each) for each in check_list(OWNER, "quantiles", quantiles, LEVELS)],
         1.0 - level,
         _ends(known, support),
         check_flag(OWNER, "larger_is_better", larger_is_better),
@@ -286,11 +292,7 @@ def _checked_floor(log: Log, floor: Any) -> float | None:
 def _checked_method(log: Log, method: str | None) -> str:
     if method is None:
         return ARMS if log.propensities is None else WEIGHTS
-    if method not in METHODS:
-        allowed = ", ".join(METHODS)
-        raise PrudentError(
-            f"{OWNER}: method must be one of {allowed}, got {shown(method)}; {near(str(method), METHODS)}"
-        )
+    check_choice(OWNER, "method", method, METHODS)
     if method != ARMS and log.propensities is None:
         fix = f'name their column with propensity=…, or pass method="{ARMS}"'
         raise PrudentError(f"{OWNER}: method {method} needs the propensities of the log; {fix}")

@@ -59,9 +59,11 @@ def read_log(
     """
     if isinstance(given, Log):
         return given
-    is_file = isinstance(given, (str, os.PathLike))
-    known = read_header(given) if is_file else _columns(given)
+    is_file, is_lazy = isinstance(given, (str, os.PathLike)), hasattr(given, "collect")
+    known = read_header(given) if is_file else _collected(given)[0] if is_lazy else _columns(given)
     names = _named(known, {"group": group, "outcome": outcome, "propensity": propensity, "time": time})
+    if is_lazy:  # of many columns only those that are needed are read
+        given = _collected(given, sorted({name for name in names.values() if name}))[1]
     numbers = [names[name] for name in ("outcome", "propensity") if names[name]]
     if is_file:
         texts, counted = read_rows(given, [names[name] for name in ("group", "time") if names[name]], numbers)
@@ -69,6 +71,15 @@ def read_log(
         texts = {names[name]: list(given[names[name]]) for name in ("group", "time") if names[name]}
         counted = {name: given[name] for name in numbers}
     return _checked(names, texts, counted)
+
+
+def _collected(lazy: Any, names: Sequence[str] | None = None) -> tuple[list[str], Any]:
+    """The names of the columns of a frame of polars that is not computed yet, and those that are named."""
+    try:
+        return lazy.collect_schema().names(), None if names is None else lazy.select(names).collect()
+    except Exception as error:  # polars has many kinds, and OSError of a file that is not there is one
+        said = str(error).strip().partition("\n")[0]
+        raise PrudentError(f"{OWNER}: log cannot be collected: {said}; does log.collect() work?") from None
 
 
 def _columns(given: Any) -> list[str]:
@@ -84,8 +95,8 @@ def _named(known: Sequence[str], given: Mapping[str, str | None]) -> dict[str, s
     found = {}
     for purpose, name in given.items():
         usual = NAMES[purpose]
-        if name is not None and name not in known:
-            hint = near(str(name), known)
+        if name is not None and (not isinstance(name, str) or name not in known):
+            hint = near(shown(name, str), known)
             raise PrudentError(f"{OWNER}: {purpose} must be a column of the log, got {shown(name)}; {hint}")
         found[purpose] = next((each for each in usual if each in known), "") if name is None else name
         if not found[purpose] and purpose in ("group", "outcome"):

@@ -19,8 +19,8 @@ def shares_of(given: Any, labels: Sequence[str]) -> Array | None:
     """The probability of each arm under the policy; None if it is one that learns, and so has no such probabilities."""
     if isinstance(given, Mapping):
         return _shares_by_name(given, labels)
-    if isinstance(given, (str, int, np.integer)) and str(given) in labels:
-        return np.array([float(label == str(given)) for label in labels])
+    if isinstance(given, (str, int, np.integer)) and _label(given) in labels:
+        return np.array([float(label == _label(given)) for label in labels])
     if isinstance(given, str):
         _check_policy(given, labels)
         return None
@@ -41,12 +41,12 @@ def _shares_by_name(given: Mapping[Any, Any], labels: Sequence[str]) -> Array:
     for name, share in given.items():
         if not isinstance(share, Real):
             raise PrudentError(f"{OWNER}: the probability of {shown(name)} must be a number, got {shown(share)}")
-        if str(name) not in labels:
+        if _label(name) not in labels:
             if float(share) == 0.0:
                 continue
-            known = near(str(name), labels)
+            known = near(_label(name), labels)
             raise PrudentError(f"{OWNER}: arm {shown(name)} has no row in the log, so nothing is known of it; {known}")
-        shares[list(labels).index(str(name))] += float(share)
+        shares[list(labels).index(_label(name))] += float(share)
     return _checked(shares, given)
 
 
@@ -70,3 +70,8 @@ def written(shares: Array, labels: Sequence[str]) -> str:
     """`A`, or `0.5 A + 0.5 B`."""
     parts = [(share, label) for share, label in zip(shares, labels, strict=True) if share > 0.0]
     return parts[0][1] if len(parts) == 1 else " + ".join(f"{number(share, 3)} {label}" for share, label in parts)
+
+
+def _label(given: Any) -> str:
+    """What an arm is called, which may be given as a number."""
+    return given if isinstance(given, str) else shown(given, str)

@@ -194,14 +194,14 @@ def _content(path: str | os.PathLike[str]) -> bytes:
     try:
         kind = os.stat(os.fspath(path))
         if stat.S_ISCHR(kind.st_mode) or stat.S_ISBLK(kind.st_mode):
-            raise PrudentError(f"cannot read {path}: it is a device; pass a file or a pipe")
+            raise PrudentError(f"cannot read {shown(path, str)}: it is a device; pass a file or a pipe")
         size = kind.st_size
         if size <= LARGEST:
             with Path(path).open("rb") as file:
                 data = file.read(LARGEST + 1)  # a pipe may have no end
             size = len(data)
     except OSError as error:
-        raise PrudentError(f"cannot read {path}: {error.strerror or error}") from None
+        raise PrudentError(f"cannot read {shown(path, str)}: {error.strerror or error}") from None
     except (TypeError, ValueError) as error:
         if isinstance(error, PrudentError):
             raise
@@ -209,19 +209,23 @@ def _content(path: str | os.PathLike[str]) -> bytes:
             f"cannot read {shown(path)}: not the name of a file; pass a path such as 'data.csv'"
         ) from None
     if size > LARGEST:
-        raise PrudentError(f"cannot read {path}: it must hold at most {LARGEST:,} bytes, got {size:,} or more")
+        raise PrudentError(
+            f"cannot read {shown(path, str)}: it must hold at most {LARGEST:,} bytes, got {size:,} or more"
+        )
     try:
         data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise PrudentError(f"cannot read {path}, line {line}: not UTF-8 text; save it as CSV in UTF-8") from None
+        raise PrudentError(
+            f"cannot read {shown(path, str)}, line {line}: not UTF-8 text; save it as CSV in UTF-8"
+        ) from None
     return data.removeprefix(codecs.BOM_UTF8)
 
 
 def _sheet(path: Path, text: str, gaps: bool) -> _Sheet:
     """The file in cells. With `gaps` a row may end early."""
     if "\0" in text:
-        raise PrudentError(f"cannot read {path}: it holds zero bytes; save it as CSV in UTF-8")
+        raise PrudentError(f"cannot read {shown(path, str)}: it holds zero bytes; save it as CSV in UTF-8")
     # The header says what separates; names in quotes do not count.
     first = next((line for line in re.sub(r'"[^"]*"', "", text).splitlines() if line.strip(" ")), "")
     tried = [_cut(path, text, separator, gaps) for separator in SEPARATORS if separator in first]

@@ -7,7 +7,7 @@ import numpy as np
 
 from prudent.arrays import Marks
 from prudent.bandit import Bandit
-from prudent.errors import PrudentError, check_finite, pretty
+from prudent.errors import PrudentError, check_finite, check_number, pretty
 from prudent.identification import DELTA
 from prudent.policies.base import UNSET, Arms, Setting, strategies
 from prudent.policies.helpers import cheapest
@@ -17,6 +17,10 @@ from prudent.risk.mean_variance import MeanVariance
 
 PROBE = 100_000
 """An interval still infinite after so many rewards will not decide a search."""
+
+
+LEAST = 1e-60
+"""The smallest failure that lucb can divide over as many rounds as there can be, and square."""
 
 
 @strategies.add("lucb", needs=DELTA)
@@ -42,6 +46,8 @@ class LUCB(NamedTuple):
     risk: RiskMeasure = UNSET
 
     def tuned(self, setting: Setting) -> "_LUCB":
+        fix = "what is smaller is lost in rounding when it is divided over the rounds"
+        check_number("lucb", "delta", self.delta, low=LEAST, high=1.0, open_high=True, hint=fix)
         if setting.bandit is not None:
             _check_bounds(setting.risk, setting.bandit, self.delta)
         return _LUCB(self.risk, self.delta, *setting.support)

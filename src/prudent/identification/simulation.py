@@ -6,7 +6,7 @@ from typing import Any
 from prudent.arms.base import encode
 from prudent.bandit import Bandit
 from prudent.engine.scaffold import LONGEST, Job, check_memory
-from prudent.errors import PrudentError, check_integer
+from prudent.errors import PrudentError, check_integer, shown
 from prudent.identification import BUDGET, DELTA
 from prudent.identification.kernel import Found, search
 from prudent.identification.runs import Searches
@@ -57,7 +57,7 @@ def identify(
     0.0
     """
     if not isinstance(bandit, Bandit):
-        raise PrudentError(f"identify: bandit must be a Bandit, got {bandit!r}; pass Bandit([arm, arm])")
+        raise PrudentError(f"identify: bandit must be a Bandit, got {shown(bandit)}; pass Bandit([arm, arm])")
     strategy, risk = strategies.make("identify", strategy), risks.make("identify", risk)
     job = Job.checked("identify", runs, seed, workers, progress)
     bandit.costs(risk)  # a law without the moment it takes is refused now, not when errors are counted
@@ -101,7 +101,7 @@ def _ready(strategy: Any, setting: Setting) -> Any:
         )
     ready = bind(strategy, setting)
     if not hasattr(ready, "phase"):
-        raise PrudentError(f"strategy must be a NamedTuple with a method phase, got {strategy!r}")
+        raise PrudentError(f"strategy must be a NamedTuple with a method phase, got {shown(strategy)}")
     return ready
 
 

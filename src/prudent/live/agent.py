@@ -101,7 +101,8 @@ class Agent:
         remember: bool = False,
     ) -> None:
         if is_learner(policy) and scale is not None:
-            raise PrudentError(f"Agent: scale must be left out for a learner, got {scale!r}; it sees rewards as told")
+            got = f"got {shown(scale)}; it sees rewards as told"
+            raise PrudentError(f"Agent: scale must be left out for a learner, {got}")
         chosen: Any = policy if is_learner(policy) else policies.make("Agent", policy)  # type: ignore[arg-type]
         risk = known_risk("Agent", chosen) if risk is None else risk
         keep = check_flag("Agent", "remember", remember)
@@ -358,7 +359,8 @@ class Agent:
         try:
             text = _path("load", path).read_bytes()
         except OSError as error:
-            raise PrudentError(f"load: cannot read {path}: {error.strerror or error}; is the path right?") from None
+            said = f"cannot read {shown(path, str)}: {error.strerror or error}"
+            raise PrudentError(f"load: {said}; is the path right?") from None
         return cls.from_json(text, policy)
 
     def _bound(self, numbers: list[int]) -> Ready:

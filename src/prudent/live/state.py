@@ -1,9 +1,9 @@
 """What an agent keeps, and how it becomes JSON and comes back.
 
-Every error in a text is found here: unreadable, not an agent's, a part missing or too many, a value out of its range.
+Every error in a text is an error in words: unreadable, not an agent's, of another version, altered since it was
+written, a part missing or too many, a value out of its range.
 """
 
-import json
 import math
 from dataclasses import asdict
 from typing import Any, NamedTuple, TypeAlias, get_type_hints
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prudent.errors import PrudentError, check_integer, check_number, shown
+from prudent.json_text import sealed, unsealed
 from prudent.live.arm import ArmState, check_moments, check_rewards, checked_ledger
 from prudent.live.naming import check_names
 from prudent.parameters import check_support
@@ -19,7 +20,7 @@ from prudent.policies.base import FOREVER, Policy, policies, spec
 from prudent.policies.units import Units, fitted
 from prudent.risk.base import RiskMeasure, risks
 
-FORMAT, VERSION = "prudent agent", 3
+FORMAT, VERSION = "prudent agent", 4
 
 LARGEST = 2**52
 """No experiment has more rounds. It is half of what floats count exactly, so that there is room to go on."""
@@ -38,13 +39,11 @@ class State(NamedTuple):
 
 
 def write(state: State) -> str:
-    """The state as strict JSON, every float exactly."""
+    """The state as strict JSON, every float exactly, with a digest of the whole."""
     bits: Any = state.rng.bit_generator.state
     # As text, since other readers of JSON, such as a database, would round integers of 128 bits.
     large = {name: str(value) for name, value in bits["state"].items()}
     parts = {
-        "format": FORMAT,
-        "version": VERSION,
         "policy": describe(state.policy),
         "risk": str(state.risk),
         "horizon": state.horizon,
@@ -53,26 +52,16 @@ def write(state: State) -> str:
         "arms": [{**asdict(arm), "ledger": None if arm.ledger is None else arm.ledger.tolist()} for arm in state.arms],
         "generator": {**large, "has_uint32": bits["has_uint32"], "uinteger": bits["uinteger"]},
     }
-    return json.dumps(parts, allow_nan=False)
+    return sealed(FORMAT, VERSION, parts)
 
 
 def read(text: str | bytes, policy: Policy | None) -> State:
     """The state that was written. A `policy` given is taken if it is the one described."""
     if not isinstance(text, (str, bytes, bytearray)):
         raise PrudentError(f"must be text, got {shown(text)}; pass what to_json gave, or a path to load")
-    try:
-        parts = json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        raise PrudentError(f"cannot be read as JSON: {error}; is it cut short?") from None
-    if not (isinstance(parts, dict) and parts.pop("format", None) == FORMAT):
-        raise PrudentError("not written by an agent; pass what to_json or save gave")
-    version = parts.pop("version", None)
-    if version == 2 and isinstance(parts.get("arms"), list):  # which knew neither names, nor ledgers, nor losses
-        unknown, parts["larger_is_better"] = {"name": None, "ledger": None}, True
-        parts["arms"] = [{**unknown, **arm} if isinstance(arm, dict) else arm for arm in parts["arms"]]
-    elif version != VERSION:
-        raise PrudentError(f"version must be {VERSION}, got {version!r}; another version wrote it")
-    described, risk, horizon, support, larger, arms, generator = _entries("state", parts, _STATE)
+    described, risk, horizon, support, larger, arms, generator = _entries(
+        "state", unsealed(FORMAT, VERSION, text), _STATE
+    )
     ends = check_support("state", _unplain(support))
     return State(_policy(described, policy), risk, horizon, ends, larger, _arms(arms, ends), _generator(generator))
 
@@ -196,7 +185,3 @@ def _unplain(value: Any) -> Any:
     if isinstance(value, list):
         return tuple(_unplain(part) for part in value)
     return float(value) if value in ("inf", "-inf") else value
-
-
-def _refuse(constant: str) -> None:
-    raise PrudentError(f"{constant} is no JSON")

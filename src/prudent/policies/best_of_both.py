@@ -4,7 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 from prudent.arrays import Marks
-from prudent.errors import PrudentError, check_positive
+from prudent.errors import check_choice, check_positive
 from prudent.policies.base import FOREVER, UNSET, Arms, Setting, policies
 from prudent.policies.helpers import choose_only, choose_pulled, exploring_pulls, need_horizon
 from prudent.policies.mv_lcb import MVLCB, lower_bound
@@ -65,8 +65,7 @@ class BestOfBoth(NamedTuple):
 
     def check(self) -> None:
         check_positive("best-of-both", "budget", self.budget, hint="1 explores as long as ExpExp, 0.5 half as long")
-        if self.search not in SEARCHES:
-            raise PrudentError(f"best-of-both: search must be one of {', '.join(SEARCHES)}, got {self.search!r}")
+        check_choice("best-of-both", "search", self.search, SEARCHES)
 
 
 class _BudgetThenMostPulled(NamedTuple):

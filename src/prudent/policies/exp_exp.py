@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from prudent.errors import PrudentError, check_integer
+from prudent.errors import PrudentError, check_choice, check_integer, shown
 from prudent.policies.base import UNSET, Policy, Setting, policies, strategies
 from prudent.policies.binding import bind
 from prudent.policies.helpers import exploring_pulls, need_horizon
@@ -55,9 +55,8 @@ class ExpExp(NamedTuple):
     def check(self) -> None:
         if self.tau is not UNSET:
             check_integer("exp-exp", "tau", self.tau, low=1)
-        if self.rule not in RULES:
-            raise PrudentError(f"exp-exp: rule must be one of {', '.join(RULES)}, got {self.rule!r}")
+        check_choice("exp-exp", "rule", self.rule, RULES)
         if not isinstance(self.explore, str):
-            raise PrudentError(f"exp-exp: explore must be a strategy such as 'uniform', got {self.explore!r}")
+            raise PrudentError(f"exp-exp: explore must be a strategy such as 'uniform', got {shown(self.explore)}")
         if strategies.facts_of(strategies.parse(self.explore)).get("needs") == "delta":
-            raise PrudentError(f"exp-exp: explore must be a strategy with a budget, got {self.explore!r}")
+            raise PrudentError(f"exp-exp: explore must be a strategy with a budget, got {shown(self.explore)}")

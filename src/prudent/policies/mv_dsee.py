@@ -4,7 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 from prudent.arrays import Marks
-from prudent.errors import PrudentError, check_positive
+from prudent.errors import check_choice, check_positive
 from prudent.policies.base import FOREVER, UNSET, Arms, Setting, policies
 from prudent.policies.helpers import cheapest, choose_only, choose_pulled
 
@@ -41,8 +41,7 @@ class MVDSEE(NamedTuple):
 
     def check(self) -> None:
         check_positive("mv-dsee", "a", self.a)
-        if self.rule not in RULES:
-            raise PrudentError(f"mv-dsee: rule must be one of {', '.join(RULES)}, got {self.rule!r}")
+        check_choice("mv-dsee", "rule", self.rule, RULES)
 
 
 class _Sequence(NamedTuple):

@@ -8,7 +8,7 @@ import hashlib
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prudent.arrays import Array, as_array
-from prudent.errors import PrudentError, check_flag, check_number, shown
+from prudent.errors import PrudentError, check_flag, check_list, check_number, shown
 from prudent.files import read_columns
 from prudent.portfolio.prices import settled
 from prudent.portfolio.program import LARGE, MANY, check_moments, moments
@@ -201,7 +201,7 @@ def arm_names(owner: str, names: Sequence[str] | None, arms: int) -> tuple[str, 
     """The names of the arms: those given, or "arm 1", "arm 2", …"""
     if names is None:
         return tuple(f"arm {i + 1}" for i in range(arms))
-    given = () if isinstance(names, str) or not isinstance(names, Iterable) else tuple(names)
+    given = tuple(check_list(owner, "names", names, f"{arms} names, one per arm"))
     if len(given) != arms or not all(isinstance(name, str) for name in given):
         raise PrudentError(f"{owner}: names must be {arms} names, one per arm, got {shown(names)}")
     return given

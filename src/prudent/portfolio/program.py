@@ -151,7 +151,7 @@ def limits(arms: int, upper: ArrayLike | None, short: bool) -> tuple[Array, Arra
         raise PrudentError(
             f"solve: upper must be finite and at least 0, got {shown(upper)}; leave it out for no limits"
         )
-    if high.sum() < 1.0 - 1e-12:
+    if np.minimum(high, 1.0).sum() < 1.0 - 1e-12:
         raise PrudentError(f"solve: upper must sum to at least 1, got {high.sum():g}; the weights could not reach 1")
     return low, high if short else np.minimum(high, 1.0)
 

@@ -175,7 +175,7 @@ def _decision(
     if (mix < low - FEASIBLE).any() or (mix > high + FEASIBLE).any():
         raise PrudentError(f"{policy}: a mix must lie within the limits, got {mix}; upper and short set them")
     if not isinstance(rounds, int | np.integer) or rounds < 1:
-        raise PrudentError(f"{policy}: rounds must be a whole number at least 1, got {rounds!r}")
+        raise PrudentError(f"{policy}: rounds must be a whole number at least 1, got {shown(rounds)}")
     return mix, int(rounds), isinstance(decision, Explore)
 
 

@@ -14,8 +14,9 @@ may be arrays.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from functools import partial, wraps
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -69,6 +70,11 @@ class RiskMeasure(ABC):
     own_parameters: ClassVar[Mapping[str, Parameter]] = {}
     """The intervals of parameters that prudent.parameters does not have, or has otherwise."""
 
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "cost" in cls.__dict__:
+            cls.cost = _finite(cls.cost)  # type: ignore[method-assign]
+
     def __post_init__(self) -> None:
         """Check the parameters by their names."""
         known = {**PARAMETERS, **self.own_parameters}
@@ -101,11 +107,7 @@ class RiskMeasure(ABC):
         """The cost of observed rewards, taken as a law that gives each its weight (equal by default)."""
         x, w = check_sample(self.name, rewards, weights)
         order = np.argsort(x, kind="stable")
-        with np.errstate(over="ignore", invalid="ignore"):
-            cost = float(self.weigh(x[order], w[order]))
-        if not math.isfinite(cost):
-            raise PrudentError(f"{self.name}: the cost of these rewards is too large; measure them in larger units")
-        return cost
+        return _as_float(self.name, "these rewards", partial(self.weigh, x[order], w[order]))
 
     def stats_cost(self, mean: ArrayLike, variance: ArrayLike) -> Array:
         """The cost where mean and variance determine it; element by element."""
@@ -153,6 +155,27 @@ class RiskMeasure(ABC):
     def __str__(self) -> str:
         """The spec from which the registry builds this measure again."""
         return f"{self.name}({', '.join(f'{f.name}={getattr(self, f.name)}' for f in fields(self))})"  # type: ignore[arg-type]
+
+
+def _finite(cost: Any) -> Any:
+    """A method `cost` whose answer is a finite number, or an error in words."""
+
+    @wraps(cost)
+    def checked(self: Any, law: Any) -> float:
+        return _as_float(self.name, law, partial(cost, self, law))
+
+    return checked
+
+
+def _as_float(owner: str, of: Any, cost: Callable[[], float]) -> float:
+    try:
+        with np.errstate(all="ignore"):
+            number = float(cost())
+    except ArithmeticError:  # divided by what was too small, or too large to be a float
+        number = math.inf
+    if not math.isfinite(number):
+        raise PrudentError(f"{owner}: the cost of {shown(of, str)} is too large or too small; use another unit")
+    return number
 
 
 WANTED = "a risk measure such as MeanVariance(1.0), or its name"

@@ -98,9 +98,11 @@ class Distortion(RiskMeasure):
             return weigh(law.masses(median + sign * unit * np.expm1(t))[upper]) * unit * np.exp(t)
 
         steps = np.log1p(distances / unit)
+        if len(steps) < 2:  # nothing here has a weight that a float holds
+            return np.zeros(0), Tail(0.0, 0.0)
         pieces = integrals(weight, steps)
         # Just beyond the last edge, because an atom may be there.
-        return pieces, Tail(0.0, 0.0) if bounded or len(steps) < 2 else beyond(weight, float(steps[-1]) * (1.0 + 1e-9))
+        return pieces, Tail(0.0, 0.0) if bounded else beyond(weight, float(steps[-1]) * (1.0 + 1e-9))
 
     def weigh(self, values: Array, weights: Array) -> float:
         return distorted(self, values, levels_of(weights))

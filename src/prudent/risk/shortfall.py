@@ -168,6 +168,8 @@ def power_shortfall(values: Array, weights: Array, power: float, spare: float) -
                 share = (c - values[i]) / size
                 part = weights[i] * share ** (power - 1.0)
                 mass, slope = mass + part * share, slope + part
+        if not slope > 0.0:  # c is the worst reward, to the last digit
+            break
         step = (size * mass ** (1.0 / power) - spare) * mass ** (1.0 - 1.0 / power) / slope
         c -= step
         if step <= 1e-15 * (abs(c) + spare):

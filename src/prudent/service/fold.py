@@ -8,14 +8,17 @@ import copy
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import msgspec
 import numpy as np
 
+from prudent.json_text import sealed, unsealed
 from prudent.live.agent import Agent
 from prudent.live.arm import ArmState, include_reward
 from prudent.live.changes import Mark, Marks
 from prudent.service.events import START, Event, body_of, chained
 from prudent.service.spec import Spec
+
+FORMAT, VERSION = "prudent experiment", 1
+"""Of what `to_json` writes; a snapshot of another version is not read, and the log is replayed instead."""
 
 
 class LogError(Exception):
@@ -181,12 +184,12 @@ class Fold:
             "fell_back": self.fell_back,
             "agent": self.agent.to_json(),
         }
-        return msgspec.json.encode(parts).decode()
+        return sealed(FORMAT, VERSION, parts)
 
     @classmethod
     def from_json(cls, spec: Spec, text: str) -> "Fold":
         """The fold whose `to_json` this is."""
-        parts = msgspec.json.decode(text)
+        parts = unsealed(FORMAT, VERSION, text)
         fold = cls(spec)
         fold.seq, fold.at, fold.chain = parts["seq"], parts["at"], bytes.fromhex(parts["chain"])
         fold.status, fold.frozen_to, fold.labels = parts["status"], parts["frozen_to"], parts["labels"]

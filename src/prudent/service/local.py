@@ -4,11 +4,11 @@ import asyncio
 import json
 import math
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import Any
 from urllib.parse import unquote
 
 from prudent.client import Client
-from prudent.client.wire import Reply, problem_of
+from prudent.client.shapes import File, Reply, Shape, checked
 from prudent.service.api import ROUTES
 from prudent.service.http import App
 from prudent.service.routes import Route
@@ -34,20 +34,16 @@ class Local:
         self._app = OwnersApp(service, ROUTES, rate=math.inf)
         self._loop = asyncio.new_event_loop()
 
-    def send(
-        self, method: str, path: str, body: Any = None, key: str | None = None, into: BinaryIO | None = None
-    ) -> Reply:
+    def send(self, method: str, path: str, body: Any = None, key: str | None = None, shape: Shape = None) -> Reply:
         """The answer, as from a server."""
         data = b"" if body is None else json.dumps(body, allow_nan=False, default=float).encode()
         headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
         headers += [] if key is None else [(b"idempotency-key", key.encode())]
-        reply = self._loop.run_until_complete(self._answered(method, path, data, headers, into))
-        if reply.status >= 300:
-            raise problem_of(reply)
-        return reply
+        file = shape if isinstance(shape, File) else None
+        return checked(self._loop.run_until_complete(self._answered(method, path, data, headers, file)), shape)
 
     async def _answered(
-        self, method: str, path: str, data: bytes, headers: list[tuple[bytes, bytes]], into: BinaryIO | None
+        self, method: str, path: str, data: bytes, headers: list[tuple[bytes, bytes]], file: File | None
     ) -> Reply:
         address, _, query = path.partition("?")
         scope = {"type": "http", "method": method, "path": unquote(address), "query_string": query.encode()}
@@ -60,8 +56,8 @@ class Local:
         async def send(message: Any) -> None:
             if message["type"] == "http.response.start":
                 begun.update(message)
-            elif into is not None and begun["status"] < 300:
-                into.write(message["body"])
+            elif file is not None and begun["status"] < 300:
+                file.into.write(message["body"])
             else:
                 parts.append(message["body"])
 

@@ -13,7 +13,7 @@ from prudent.bandit import Bandit, Unknown
 from prudent.engine.record import Record
 from prudent.engine.scaffold import LONGEST, Job, check_memory, rounds_of
 from prudent.engine.tapes import kept_runs
-from prudent.errors import PrudentError, check_flag, check_integer
+from prudent.errors import PrudentError, check_choice, check_flag, check_integer, shown
 from prudent.learners import Learner, is_learner
 from prudent.policies.base import Policy, policies, spec
 from prudent.policies.binding import check_rewards
@@ -56,9 +56,8 @@ def simulate_world(
     delay: Any = None,
 ) -> Runs:
     """Run a policy or a learner on an environment or a bandit, round by round in Python; see `prudent.simulate`."""
-    if engine not in ("auto", INTERPRETED):
-        why = "environments, learners and delays are interpreted"
-        raise PrudentError(f"simulate: engine must be auto or {INTERPRETED} here, got {engine!r}; {why}")
+    why = "environments, learners and delays are interpreted"
+    check_choice("simulate", "engine", engine, ("auto", INTERPRETED), hint=why)
     laws = environment if laws is None and isinstance(environment, Bandit) else laws
     world = world_of("simulate", environment, arms, laws)
     measure = risks.make("simulate", risk)
@@ -94,7 +93,7 @@ def _policy(given: Any, scale: Scale, laws: Bandit | None) -> Any:
     if is_learner(given):
         if scale is not None:
             raise PrudentError(
-                f"simulate: scale must be left out for a learner, got {scale!r}; it sees rewards as they are"
+                f"simulate: scale must be left out for a learner, got {shown(scale)}; it sees rewards as they are"
             )
         return given
     if scale == AUTO and laws is None:

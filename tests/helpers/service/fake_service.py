@@ -12,8 +12,8 @@ class FakeService:
     """Answers decisions, rewards, batches and fallbacks of one experiment; keeps what it was sent.
 
     `trouble` is what goes wrong with the next requests, in turn: "silent" (the connection ends before anything is
-    done), "lost" (it is done, and the answer never comes), "slow" (the answer comes when the service ends), or a status
-    with its headers.
+    done), "lost" (it is done, and the answer never comes), "slow" (the answer comes when the service ends), a status
+    with its headers, or the bytes to be sent.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class FakeService:
             def do_GET(self) -> None:
                 outer.handle(self)
 
-            do_POST = do_PUT = do_GET  # noqa: N815, as the base class spells them
+            do_POST = do_PUT = do_DELETE = do_GET  # noqa: N815, as the base class spells them
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
@@ -67,6 +67,11 @@ class FakeService:
             if isinstance(trouble, tuple):
                 status, headers = trouble
                 return self.answer(request, status, {"type": "/problems/busy", "detail": "come back"}, headers)
+            if isinstance(trouble, bytes):
+                request.close_connection = True
+                with contextlib.suppress(OSError):  # the client may have had enough
+                    request.wfile.write(trouble)
+                return None
             if trouble == "silent":
                 request.close_connection = True
                 return None
@@ -105,7 +110,7 @@ class FakeService:
             return 200, {"results": [{"status": s, "problem" if s > 399 else "recorded": r} for s, r in results]}
         if last == "fallbacks":
             self.fallbacks[str(key)] = sent["count"]
-            return 200, {"experiment": "e"}
+            return 200, {"experiment": "e", "status": "running"}
         if last == "batches":
             return 201, {"batch": "b1", "arms": {"A": sent["count"] - 10, "B": 10}, "seed": 7}
         if "/batches/" in path:

@@ -376,3 +376,36 @@ def test_a_signal_heard_where_python_drops_errors_is_not_lost(number, code, said
     with process(DROPPED, number) as collecting:
         out, err = collecting.communicate(timeout=20)
     assert (collecting.returncode, out, err.strip()) == (code, "", said)
+
+
+CLOSED = {"stdin": "<&-", "stdout": ">&-", "stderr": "2>&-", "all": "<&- >&- 2>&-"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no shell there closes a stream")
+@pytest.mark.parametrize("closed", CLOSED)
+@pytest.mark.parametrize(("command", "code"), [("arms", 0), ("risks --json", 0), ("cite nobody", 2)])
+def test_a_closed_stream_is_as_if_nobody_read_it(closed, command, code):
+    line = f'exec "$0" -m prudent {command} {CLOSED[closed]}'
+    ended = subprocess.run(["sh", "-c", line, sys.executable], capture_output=True, text=True, check=False)
+    assert ended.returncode == code, ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert "fault of prudent" not in ended.stderr
+    assert bool(ended.stdout) == (code == 0 and closed in ("stdin", "stderr"))
+    assert bool(ended.stderr) == (code != 0 and closed in ("stdin", "stdout"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no shell there closes a stream")
+def test_no_file_gets_the_number_of_a_closed_stream(tmp_path):
+    code = """
+import sys
+from prudent.cli.trouble import open_closed_streams
+open_closed_streams()
+with open(sys.argv[1], "w") as file:
+    print("to stdout", flush=True)
+    print("to stderr", file=sys.stderr, flush=True)
+    file.write(str(file.fileno() > 2))
+"""
+    path = tmp_path / "database"
+    line = 'exec "$0" -c "$1" "$2" <&- >&- 2>&-'
+    subprocess.run(["sh", "-c", line, sys.executable, code, str(path)], check=True)
+    assert path.read_text() == "True"

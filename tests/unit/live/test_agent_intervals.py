@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from helpers.agents import resealed
 from prudent import Agent, MeanVariance, PrudentError, RiskMeasure
 from prudent.confidence import always, betting
 
@@ -52,11 +53,11 @@ def test_they_need_no_memory_and_that_of_the_mean_not_the_order_told():
 
 
 def test_a_state_without_a_ledger_has_the_wider_intervals_of_its_moments():
-    """States of older versions kept none, and it cannot be made up for later."""
+    """After `merge` there is none, and it cannot be made up for later."""
     agent = told(Agent("ucb1", 1, support=(0, 1), risk=MeanVariance(0.5)), 0, np.random.default_rng(3).random(60))
     state = json.loads(agent.to_json())
-    del state["arms"][0]["ledger"], state["arms"][0]["name"]
-    old = Agent.from_json(json.dumps({**state, "version": 2}))
+    state["arms"][0]["ledger"] = None
+    old = Agent.from_json(resealed(state))
     for arm in (agent, old):
         arm.tell(0, 0.5, asked=False)
     (known,), (sharper,) = old.intervals(), agent.intervals()
@@ -80,11 +81,11 @@ def test_all_arms_at_once_have_the_intervals_of_each(risk):
     state = json.loads(agent.to_json())
     for arm in (1, 4):
         state["arms"][arm]["ledger"] = None
-    agent = Agent.from_json(json.dumps(state))
+    agent = Agent.from_json(resealed(state))
     together = agent.intervals(0.9, quantile=0.3)
     assert together[3] == (3, 0, None, None, None, None)
     for arm in (0, 1, 2, 4, 5):
-        alone = Agent.from_json(json.dumps({**state, "arms": [state["arms"][arm]]})).intervals(0.9, quantile=0.3)[0]
+        alone = Agent.from_json(resealed({**state, "arms": [state["arms"][arm]]})).intervals(0.9, quantile=0.3)[0]
         assert together[arm].pulls == alone.pulls
         for known, wanted in zip(together[arm][2:], alone[2:], strict=True):
             assert known == pytest.approx(wanted, rel=1e-13)

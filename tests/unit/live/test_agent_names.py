@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from helpers.agents import ALL, HORIZON, play, rewards, risk_of, stumble
+from helpers.agents import ALL, HORIZON, play, resealed, rewards, risk_of, stumble
 from prudent import Agent, Bandit, PrudentError
 
 NAMES = ["old", "new", "Ärger 3"]
@@ -50,20 +50,6 @@ def test_names_are_saved(tmp_path):
     assert stumble(loaded, 30, 2) == stumble(agent, 30, 2)
 
 
-def test_states_from_before_names_load():
-    agent = Agent("epsilon-greedy", 2, seed=2, risk="mean-variance(rho=1)")
-    stumble(agent, 20, 1)
-    state = json.loads(agent.to_json())
-    old = {
-        **state,
-        "version": 2,
-        "arms": [{k: v for k, v in arm.items() if k not in ("name", "ledger")} for arm in state["arms"]],
-    }
-    loaded = Agent.from_json(json.dumps(old))
-    assert loaded.to_json() == agent.to_json()
-    assert stumble(loaded, 30, 2) == stumble(agent, 30, 2)
-
-
 @pytest.mark.parametrize(
     ("names", "message"),
     [
@@ -78,7 +64,7 @@ def test_states_with_names_that_cannot_be_are_refused(names, message):
     for arm, name in zip(state["arms"], names, strict=True):
         arm["name"] = name
     with pytest.raises(PrudentError, match=f"agent state: .*{message}"):
-        Agent.from_json(json.dumps(state))
+        Agent.from_json(resealed(state))
 
 
 @pytest.mark.parametrize(

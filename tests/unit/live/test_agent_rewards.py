@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from helpers.agents import Worst, play, rewards, risk_of
+from helpers.agents import Worst, play, resealed, rewards, risk_of
 from prudent import Agent, PrudentError, RiskMeasure
 from prudent.policies.base import UNSET
 from prudent.policies.base import policies as registry
@@ -125,7 +125,7 @@ def test_altered_rewards_are_refused(change, message):
     state = json.loads(agent.to_json())
     change(state["arms"][0])
     with pytest.raises(PrudentError, match=f"agent state: .*{message}"):
-        Agent.from_json(json.dumps(state))
+        Agent.from_json(resealed(state))
 
 
 def test_a_policy_that_needs_rewards_does_not_go_on_without():
@@ -134,7 +134,7 @@ def test_a_policy_that_needs_rewards_does_not_go_on_without():
     state = json.loads(agent.to_json())
     state["arms"][0]["rewards"] = None
     with pytest.raises(PrudentError, match="agent state: arm 0: rewards must be there"):
-        Agent.from_json(json.dumps(state), policy=Worst())
+        Agent.from_json(resealed(state), policy=Worst())
 
 
 def test_waiting_times_are_told_and_shown_as_they_are():

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.agents import ALL, HORIZON, play, rewards, risk_of, stumble
+from helpers.agents import ALL, HORIZON, play, resealed, rewards, risk_of, stumble
 from prudent import Agent, PrudentError
 
 
@@ -81,7 +81,7 @@ def changed(state, path, change):
     for key in path[:-1]:
         inner = inner[key]
     change(inner, path[-1])
-    return json.dumps(state)
+    return json.dumps(state) if path == ("digest",) else resealed(state)
 
 
 def test_a_state_cut_short_is_refused():
@@ -97,6 +97,51 @@ def test_a_state_with_a_part_missing_is_refused():
         if path and isinstance(path[-1], str):
             with pytest.raises(PrudentError, match="agent state: "):
                 Agent.from_json(changed(state, path, lambda inner, key: inner.pop(key)))
+
+
+def numbers(value, path=()):
+    """Every path to a number, or to one that is written as text."""
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from numbers(inner, (*path, key))
+    elif not isinstance(value, bool) and (isinstance(value, int | float) or str(value).isdigit()):
+        yield path
+
+
+def other(value):
+    """A number as near as can be."""
+    if isinstance(value, str):
+        return str(int(value) ^ 1)
+    return value + 1 if isinstance(value, int) else math.nextafter(value, math.inf)
+
+
+def test_one_changed_number_anywhere_is_refused():
+    agent = Agent("b-cvts(alpha=0.5)", ["a", "b"], support=(0, 1), seed=3, horizon=100)
+    for arm, reward in (("a", 0.25), ("a", 0.75), ("b", 0.5)):
+        agent.tell(arm, reward, asked=False)
+    for state in map(json.loads, (agent.to_json(), saved())):
+        paths = list(numbers(state))
+        assert len(paths) > 100
+        for path in paths:
+            altered = copy.deepcopy(state)
+            inner = altered
+            for key in path[:-1]:
+                inner = inner[key]
+            inner[path[-1]] = other(inner[path[-1]])
+            with pytest.raises(PrudentError, match=r"agent state: (digest|version) must be"):
+                Agent.from_json(json.dumps(altered))
+
+
+def test_what_is_written_in_another_way_is_the_same_state():
+    text = saved()
+    state = json.loads(text)
+    backwards = dict(reversed([(name, part) for name, part in state.items()]))
+    whole = json.loads(text, parse_float=lambda digits: int(float(digits)) if float(digits) % 1 == 0 else float(digits))
+    assert isinstance(whole["support"][0], int)
+    for same in (json.dumps(state, indent=4), json.dumps(state, separators=(",", ":")), json.dumps(backwards)):
+        assert Agent.from_json(same).to_json() == text
+    assert Agent.from_json(json.dumps(whole)).to_json() == text  # as JavaScript and databases write numbers
+    assert Agent.from_json(text.encode("utf-16")).to_json() == text
 
 
 def remembered():
@@ -164,7 +209,7 @@ def test_statistics_that_no_rewards_have_are_refused(change, message):
     state = json.loads(agent.to_json())
     state["arms"][0].update(change)
     with pytest.raises(PrudentError, match=f"agent state: .*{re.escape(message)}"):
-        Agent.from_json(json.dumps(state))
+        Agent.from_json(resealed(state))
 
 
 @pytest.mark.parametrize("rewards", [(0.0, 5e-324, 5e-324), (5e-324,) * 3, (-2e-308, 1e-310), (1e-200, 3e-200)])
@@ -209,7 +254,7 @@ def test_an_agent_far_from_zero_loads_its_own_file_and_no_other(offset):
     for change in ({"mean": offset + 2_000.0}, {"mean": -offset}, {"variance": 3e6}):
         altered = {**state, "arms": [{**state["arms"][0], **change}]}
         with pytest.raises(PrudentError, match="agent state: arm 0"):
-            Agent.from_json(json.dumps(altered))
+            Agent.from_json(resealed(altered))
 
 
 @pytest.mark.parametrize("path", [None, 5, "", b"", object(), "a\0b", 1.5, ["a"]])
@@ -231,8 +276,12 @@ def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("version",), 1, "version must be 3, got 1"),
-        (("format",), "other", "not written by an agent"),
+        (("version",), 1, "version must be 4, got 1; read it with the prudent that wrote it"),
+        (("version",), 3, "version must be 4, got 3"),
+        (("version",), "x" * 10_000, "… (10,002 characters)"),
+        (("format",), "other", "not a prudent agent; pass what to_json or save gave"),
+        (("digest",), None, "digest must be that of all the rest, got None"),
+        (("digest",), "x" * 10_000, "… (10,002 characters); something was altered or lost since"),
         (("policy", "name"), "exp-expp", "did you mean exp-exp"),
         (("policy", "parameters", "rule"), "guess", "rule must be one of"),
         (("policy", "parameters", "rho"), -1, "rho must lie in"),

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from prudent import PrudentError
 from prudent.engine.simulation import ENGINES
-from prudent.errors import check_integer
+from prudent.errors import check_choice, check_integer
 from prudent.paper.leaderboard import ranks, suites
 from prudent.paper.leaderboard.drawing import draw_suite
 from prudent.paper.leaderboard.suites import SUITES
@@ -127,8 +127,7 @@ def board(more: Sequence[str] = (), engine: str = "auto", horizon: int | None = 
     Gaussian suite has `horizon` rounds, if given."""
     if horizon is not None:
         check_integer("paper", "horizon", horizon, low=suites.MIDDLE + 1, hint="the second suite has shorter runs")
-    if engine not in ENGINES:
-        raise PrudentError(f"paper: engine must be one of {', '.join(ENGINES)}, got {engine!r}")
+    check_choice("paper", "engine", engine, ENGINES)
     joined = {each.labels["player"] for some in suites.cells(more).values() for each in some} if more else set()
     for text in more:
         if text not in joined:

@@ -42,7 +42,11 @@ def reply(service: Service, view: View) -> Reply:
     """The report as an answer. A browser runs nothing of it, and takes no style but its own."""
     style = base64.b64encode(hashlib.sha256(static_file("style.css")).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{style}'; frame-ancestors 'none'; base-uri 'none'"
-    return Reply(200, report(service, view).encode(), HTML, [("content-security-policy", policy)])
+    headers = [
+        ("content-security-policy", policy),
+        ("content-disposition", f'inline; filename="{view.experiment.name}.html"'),
+    ]
+    return Reply(200, report(service, view).encode(), HTML, headers)
 
 
 def report(service: Service, view: View, level: float = 0.95) -> str:
