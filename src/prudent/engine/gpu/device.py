@@ -4,6 +4,7 @@ This file and `kernels` alone know CUDA, and nothing imports them before a GPU i
 """
 
 import math
+import warnings
 from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
@@ -47,7 +48,9 @@ def teach() -> None:
     if lacking:
         vars(np)["row_stack"] = np.vstack
     try:
-        import_module("numba.cuda.np.arrayobj")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of NumPy 2.5, whose user here is numba-cuda
+            import_module("numba.cuda.np.arrayobj")
     finally:
         if lacking:
             del vars(np)["row_stack"]
