@@ -36,7 +36,7 @@ deep: $(VENV)/test-ready
 	$(BIN)/pytest $(DEEP) tests/statistical tests/fuzz tests/docs
 
 # Code for GPUs, which takes NVIDIA's compiler in an environment of its own, and on a machine with a GPU what runs there.
-gpu: $(VENV)/gpu-ready
+gpu: $(VENV)-gpu/ready
 	$(VENV)-gpu/bin/pytest -rs tests/gpu
 
 # The first thing to run after a change: what can be told in 90 seconds, once kernels are compiled.
@@ -84,7 +84,7 @@ $(VENV)/test-ready: pyproject.toml constraints.txt
 	$(BIN)/$(INSTALL) --no-compile --no-deps $(DATA) $(AXE)
 	touch $(VENV)/ready $@
 
-$(VENV)/gpu-ready: pyproject.toml constraints.txt
+$(VENV)-gpu/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)-gpu
 	$(VENV)-gpu/bin/$(INSTALL) --no-compile -e '.[test,gpu]'
 	touch $@

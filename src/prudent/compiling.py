@@ -11,10 +11,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numba
 from numba.core.errors import NumbaError
 from numba.core.event import Listener, register
 
@@ -28,6 +28,12 @@ SECONDS = 10.0
 
 PLACE = re.compile(r'^File "(.+)", line (\d+):?$')
 """How Numba names a line of source."""
+
+LIBRARIES = "numba", "numba_cuda", "prudent"
+"""Whose source is not what a user can change."""
+
+COLOUR = re.compile(r"\x1b\[\d*m")
+"""What Numba writes its reports with where colorama is installed, as on every Windows, where click needs it."""
 
 _subject: ContextVar[str] = ContextVar("subject", default="")
 
@@ -59,11 +65,14 @@ def refusal(error: NumbaError) -> str:
 
 def _refused_line(text: str) -> str:
     """The last line of source in the report that is neither Numba's nor this package's."""
-    report = [line.strip() for line in text.splitlines() if line.strip()]
-    libraries = [Path(numba.__file__).parent, Path(__file__).parent]
+    report = [line.strip() for line in COLOUR.sub("", text).splitlines()]
+    report = [line for line in report if line]
+    specs = [find_spec(name) for name in LIBRARIES]
+    libraries = [Path(spec.origin).parent for spec in specs if spec is not None and spec.origin is not None]
     for at in reversed(range(len(report))):
         place = PLACE.match(report[at])
-        ours = place and any(Path(place[1]).absolute().is_relative_to(library) for library in libraries)
+        # Numba writes a path as it looks from the working folder, with "..", which only `abspath` takes out.
+        ours = place and any(Path(os.path.abspath(place[1])).is_relative_to(library) for library in libraries)
         if place and not ours and "^" in report[at:]:
             return f'File "{Path(place[1]).name}", line {place[2]}: {report[report.index("^", at) - 1]}'
     return "what its methods take or return"

@@ -109,6 +109,11 @@ def test_the_seed_and_the_cell_make_the_stream():
     assert (simulate(TWO, "mvts(sd=1)", runs=50, seed=1, **asked).mean != one.mean).any()
 
 
+def test_no_log_has_an_error_while_a_gpu_is_busy(caplog):
+    simulate(SEVEN, "mvts(sd=1)", risk=RISK, horizon=20_000, runs=20_000, engine="gpu")
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
+
+
 class Nothing(NamedTuple):
     """Its score is not a number after the first reward."""
 

@@ -1,14 +1,19 @@
 """Policies become code for a GPU, where numba-cuda and NVIDIA's compiler are installed; it takes no GPU."""
 
+import logging
+import os
 from importlib.util import find_spec
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numba.core.errors import NumbaError
 
 from prudent import Bandit, Bernoulli, Beta, FromDraw, Gaussian, PrudentError
 from prudent.arms import encode
-from prudent.compiling import Compiling
+from prudent.arms.sampling import GaussianLaws
+from prudent.compiling import Compiling, refusal
 from prudent.engine.gpu import device, playing
 from prudent.engine.gpu.loops import stream_of
 from prudent.engine.record import Record
@@ -69,7 +74,7 @@ def whole(bandit, policy, lanes):
     ready, laws, n_arms = bound(policy, bandit), encode(bandit.arms), len(bandit)
     device.learn(ready)
     device.learn(laws)
-    facts = playing.is_rescored(ready), type(laws).__name__ == "GaussianLaws"
+    facts = playing.is_rescored(ready), type(laws) is GaussianLaws
     if lanes:
         kernel = kernels.of_lanes(n_arms, facts[0], compares(type(ready)), facts[1])
     else:
@@ -105,3 +110,16 @@ def test_laws_of_ones_own_compile_if_the_generator_has_their_methods():
     why = r"mv-lcb: must compile, but Numba refuses .*rng.poisson.*; of rng, a GPU has only beta, binomial, "
     with pytest.raises(PrudentError, match=why), playing.explained(), Compiling("mv-lcb"):
         whole(other, "mv-lcb", lanes=False)
+
+
+def test_no_line_of_the_compiler_is_named_as_a_users():
+    source = Path(find_spec("numba_cuda").origin).parent / "numba" / "cuda" / "builtins.py"
+    report = f'File "{os.path.relpath(source)}", line 685:\n    if op(val, return_val):\n    ^\n'
+    assert "Numba refuses what its methods take or return" in refusal(NumbaError(report))
+
+
+def test_no_log_has_an_error_whenever_a_gpu_is_still_busy(caplog):
+    log = logging.getLogger("numba.cuda.cudadrv.driver")
+    log.error("Call to cuEventQuery results in CUDA_ERROR_NOT_READY")
+    log.error("Call to cuEventQuery results in CUDA_ERROR_ILLEGAL_ADDRESS")
+    assert [record.getMessage()[-15:] for record in caplog.records] == ["ILLEGAL_ADDRESS"]

@@ -3,20 +3,23 @@
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
+from numba.core.errors import NumbaError
 
 import prudent
 from prudent import Bandit, PrudentError, identify, simulate
 from prudent.cli import main
 from prudent.compiled import MachineCode
-from prudent.compiling import NotCompiledError, nothing_compiled
+from prudent.compiling import NotCompiledError, nothing_compiled, refusal
 from prudent.study import Cell, run
 from prudent.testing import check_policy
 
@@ -114,6 +117,35 @@ def test_a_policy_that_does_not_compile_is_refused_in_one_line():
     assert "During: resolving callee" in str(caught.value.__cause__), "Numba's whole text"
     with pytest.raises(PrudentError, match=r"^Text: must compile, but Numba refuses what its methods take or return"):
         play(Text())
+
+
+class Median(NamedTuple):
+    def score(self, arm):
+        return np.median(["a", arm.mean])
+
+
+def test_the_line_is_the_users_whichever_folder_the_work_is_done_in(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    line = r'^Median: must compile, but Numba refuses File "test_compiling.py", line \d+: return np.median'
+    with pytest.raises(PrudentError, match=line + r'\(\["a", arm.mean\]\)' + REFUSED):
+        play(Median())
+
+
+BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
+COLOURED = f"""Failed in nopython mode pipeline (step: nopython frontend)
+{BOLD}{BOLD}Unknown attribute 'maen' of type Arm
+{BOLD}
+File "mine.py", line 7:{PLAIN}
+{BOLD}def score(self, arm):
+{BOLD}    return arm.maen
+{PLAIN}    {BOLD}^{PLAIN}{PLAIN}
+
+{PLAIN}{BOLD}During: Pass nopython_type_inference{PLAIN}"""
+
+
+def test_a_report_in_colours_is_read_too():
+    line = 'must compile, but Numba refuses File "mine.py", line 7: return arm.maen'
+    assert re.match(line + REFUSED, refusal(NumbaError(COLOURED)))
 
 
 def test_so_is_a_strategy_and_a_cell_of_a_study(tmp_path):

@@ -4,10 +4,12 @@ This file and `kernels` alone know CUDA, and nothing imports them before a GPU i
 """
 
 import math
+import warnings
 from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
+from logging import getLogger
 from typing import Any
 
 import numpy as np
@@ -47,7 +49,9 @@ def teach() -> None:
     if lacking:
         vars(np)["row_stack"] = np.vstack
     try:
-        import_module("numba.cuda.np.arrayobj")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of NumPy 2.5, whose user here is numba-cuda
+            import_module("numba.cuda.np.arrayobj")
     finally:
         if lacking:
             del vars(np)["row_stack"]
@@ -59,6 +63,8 @@ def teach() -> None:
     for function, choose in in_line:
         overload(function, strict=False)(choose)
     config.CUDA_LOW_OCCUPANCY_WARNINGS = False  # there may be few runs
+    # That a GPU is still busy is written down as an error whenever it is asked, hundreds of times a second.
+    getLogger("numba.cuda.cudadrv.driver").addFilter(lambda record: "CUDA_ERROR_NOT_READY" not in record.getMessage())
     typeof_impl.register(Kernel)(lambda value, _: _device_function(value))
     for function, plain in ((np.sqrt, math.sqrt), (np.exp, math.exp), (np.expm1, math.expm1), (np.log1p, math.log1p)):
         ufunc_db().setdefault(function, {"d->d": partial(_lower, plain)})
