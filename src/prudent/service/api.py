@@ -211,8 +211,8 @@ async def healthz(call: Call) -> Ready:
 
 async def readyz(call: Call) -> Reply:
     """Whether the service can do its work; if not, why."""
-    reasons, alarms = await call.service.readiness()
-    return Reply(503 if reasons else 200, encode(Ready(not reasons, reasons, alarms)))
+    reasons = await call.service.readiness()
+    return Reply(503 if reasons else 200, encode(Ready(not reasons, reasons, call.service.alarms)))
 
 
 async def metrics(call: Call) -> Reply:

@@ -80,6 +80,7 @@ class Service:
         self.now = clock_of(store) if now is None else now
         self._machine = machine_clock if now is None else now
         self.clock_alarms: list[str] = []
+        self._log_alarms: list[str] = []
         self.writer = Writer(store, self.now, patience, step)
         self.follower = Follower(
             store,
@@ -115,7 +116,8 @@ class Service:
         settle(self.store, self.now())
         machine = machine_alarm(self.store, self._machine())
         self.clock_alarms = [] if machine is None else [machine]
-        for words in (away, *self.clock_alarms, *log_alarms(self.store)):
+        self._log_alarms = log_alarms(self.store)
+        for words in (away, *self.alarms):
             if words is not None:
                 log.warning("%s", words)
 
@@ -336,19 +338,14 @@ class Service:
     @property
     def alarms(self) -> list[str]:
         """What somebody should look at although the service can do its work."""
-        return [*self.clock_alarms, *log_alarms(self.store)]
+        return [*self.clock_alarms, *self._log_alarms]
 
-    async def readiness(self) -> tuple[list[str], list[str]]:
-        """What `ready` says, and the alarms, if the database answers in time."""
-
-        def look() -> tuple[list[str], list[str]]:
-            reasons = self.ready()
-            return reasons, [] if reasons else self.alarms
-
+    async def readiness(self) -> list[str]:
+        """What `ready` says, if the database answers in time."""
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(self.tokens.thread.submit(look)), PROBE)
+            return await asyncio.wait_for(asyncio.wrap_future(self.tokens.thread.submit(self.ready)), PROBE)
         except TimeoutError:
-            return [f"the tokens cannot be read: the database has not answered for {PROBE:g} s"], []
+            return [f"the tokens cannot be read: the database has not answered for {PROBE:g} s"]
 
     @property
     def waiting(self) -> int:
