@@ -130,7 +130,7 @@ def test_a_pause_counts_also_for_a_log_that_is_ahead(database, clock):
         assert service.decision(late.decision).state == "done"
 
 
-@pytest.mark.parametrize(("hours", "words"), [(2, "2 hours ahead of"), (-50, "2 days behind"), (0.5, None)])
+@pytest.mark.parametrize(("hours", "words"), [(2.5, "2 hours ahead of"), (-50, "2 days behind"), (0.5, None)])
 def test_the_clock_of_the_database_counts(postgres, hours, words, monkeypatch, caplog):
     where = postgres.new_database(f"clock{hours:g}".replace("-", "m").replace(".", "_"))
     wall = time.time
