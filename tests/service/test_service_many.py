@@ -185,7 +185,7 @@ def two(postgres):
     assert server.ask("POST", "/v1/experiments", EXPERIMENT)[0] == 201
     yield server
     if not server.process.stdout.closed:
-        server.stop(signal.SIGKILL)
+        server.stop()  # which ends its workers too
 
 
 def value(text, name, **labels):
