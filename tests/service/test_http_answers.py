@@ -7,6 +7,7 @@ import threading
 
 import polars
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 import prudent
 from helpers.service.served_experiments import EXPERIMENT, InProcessService
@@ -321,18 +322,21 @@ def test_one_verification_at_a_time(site):
     assert site("POST", "/v1/experiments/one/verify").status == 200
 
 
-def test_numbers_for_prometheus_name_no_arms_and_no_units(site):
-    path = made(site, "counted", arms=["secret arm", "b"], fallback="b")
+def test_numbers_for_prometheus_name_arms_and_no_units(site):
+    path = made(site, "counted", arms=['an "arm"', "b\\"], fallback="b\\")
     site("POST", f"{path}/decisions", {"unit": "ann"})
     text = site("GET", "/metrics").body.decode()
-    assert 'prudent_decisions_total{arm="0",experiment="counted"} 1.0' in text
-    assert 'prudent_rewards_total{arm="0",experiment="counted",how="told"} 0.0' in text
+    assert r'prudent_decisions_total{arm="an \"arm\"",experiment="counted"} 1.0' in text
+    assert r'prudent_rewards_total{arm="b\\",experiment="counted",how="told"} 0.0' in text
+    read = {one.name: one for one in text_string_to_metric_families(text)}
+    arms = [sample.labels["arm"] for sample in read["prudent_decisions"].samples if "counted" in sample.labels.values()]
+    assert arms == ['an "arm"', "b\\"]
     assert 'prudent_open_decisions{experiment="counted"} 1.0' in text
     assert 'prudent_request_seconds_count{method="POST",path="/v1/experiments/{experiment}/decisions"}' in text
     assert f'prudent_build_info{{version="{prudent.__version__}"}} 1.0' in text
     assert "prudent_commits_total" in text
     assert "prudent_queue_length" in text
-    for secret in ("secret arm", "ann", *(token[13:] for token in site.tokens.values())):
+    for secret in ("ann", *(token[13:] for token in site.tokens.values())):
         assert secret not in text
 
 

@@ -19,8 +19,9 @@ from helpers.service.client_ledgers import integrity
 from helpers.service.clock import Clock
 from prudent import PrudentError
 from prudent.service import messages as m
+from prudent.service.clocks import steady_clock
 from prudent.service.problems import RequestError
-from prudent.service.service import Service, steady_clock
+from prudent.service.service import Service
 from prudent.service.spec import decoded
 from prudent.service.sqlite import copy_database
 from prudent.service.store import StoreError, open_store

@@ -74,7 +74,7 @@ def test_a_restart_changes_nothing_of_it(changed, tmp_path):
 def test_a_change_is_said_wherever_alarms_are(changed):
     service, _ = changed
     view = service.view("one")
-    (alarm,) = alarms(view.fold)
+    (alarm,) = alarms(view)
     assert alarm.startswith("The rewards of x have changed: their mean lay between")
     assert "at most 1 % of experiments" in alarm
     assert health(view, None)["Have rewards changed?"] == "yes, of 1 arm"

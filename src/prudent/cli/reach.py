@@ -9,12 +9,12 @@ import click
 
 from prudent.cli.output import all_of, json_option
 from prudent.errors import PrudentError
+from prudent.service.address import is_postgresql
 
 if TYPE_CHECKING:
     from prudent.client import Client
 
 DATABASE = "prudent.db"
-ADDRESSES = ("postgresql://", "postgres://")
 MAGIC = b"SQLite format 3\0"
 """How files of SQLite begin."""
 
@@ -67,7 +67,7 @@ def _local(database: str, experiment: str | None, new: bool) -> "Client":
         from prudent.service.store import open_store
 
     check_database("trial", database, new=new)
-    service = Service(open_store(database)).start()
+    service = Service(open_store(database), answer_within=None).start()  # a long log takes its time
     try:
         service.close_windows()  # what a running service would have done meanwhile
         return client_of(service, experiment)
@@ -78,10 +78,10 @@ def _local(database: str, experiment: str | None, new: bool) -> "Client":
 
 def check_database(owner: str, database: str, *, new: bool = False) -> None:
     """Refuse a file that is not there, unless it may be `new`, and a name that no file can have."""
-    if database.startswith(ADDRESSES):
-        return
     if not database.strip() or "\0" in database:
         raise PrudentError(f"{owner}: --database must name a file, such as {DATABASE}, got {database!r}")
+    if is_postgresql(database):
+        return
     path = Path(database)
     if path.is_dir():
         raise PrudentError(f"{owner}: {database} is a folder; name a file in it, such as {path / DATABASE}")

@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from prudent.cli.paths import FILE, check_file
-from prudent.cli.reach import ADDRESSES, check_database, database_option, serving_packages
+from prudent.cli.reach import check_database, database_option, serving_packages
 from prudent.errors import PrudentError, check_integer, check_positive
+from prudent.service.address import is_postgresql
 
 PROXY = "A proxy in front speaks TLS; only then other addresses than those of this machine are served."
 HOST = "A name under which callers reach it, besides its address; several are possible."
@@ -67,7 +68,7 @@ def backup(database: str, out: Path) -> None:
     """
     with serving_packages("serve"):
         from prudent.service.sqlite import copy_database
-    if database.startswith(ADDRESSES):
+    if is_postgresql(database):
         raise PrudentError("serve: a backup of PostgreSQL is made with its own pg_dump, which is as whole as this")
     check_database("serve", database)
     check_file("serve", out)

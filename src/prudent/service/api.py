@@ -64,10 +64,11 @@ class Version(m.Answer):
 
 
 class Ready(m.Answer):
-    """Whether the service can answer, and if not, why."""
+    """Whether the service can answer, and if not, why. `alarms` are what somebody should look at although it can."""
 
     ready: bool
     reasons: list[str]
+    alarms: list[str] = msgspec.field(default_factory=list)
 
 
 class ProblemKind(m.Answer):
@@ -210,8 +211,8 @@ async def healthz(call: Call) -> Ready:
 
 async def readyz(call: Call) -> Reply:
     """Whether the service can do its work; if not, why."""
-    reasons = await asyncio.to_thread(call.service.ready)
-    return Reply(503 if reasons else 200, encode(Ready(not reasons, reasons)))
+    reasons = await call.service.readiness()
+    return Reply(503 if reasons else 200, encode(Ready(not reasons, reasons, call.service.alarms)))
 
 
 async def metrics(call: Call) -> Reply:

@@ -3,7 +3,8 @@ what pictures over time show, at ever longer distances."""
 
 import contextlib
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -42,17 +43,30 @@ class Follower:
         self._wrong: set[int] = set()
         self._folds: dict[int, Fold] = {}
         self._kept: dict[int, int] = {}
+        self._lock = threading.Lock()  # folds are read on by one thread at a time
 
     def run(self, closing: threading.Event) -> None:
         """Follow until the service closes."""
         while not closing.wait(PACE):
             with contextlib.suppress(StoreError, RequestError):
                 for experiment in self.store.experiments():
-                    if experiment.id not in self._wrong:
+                    with self._lock:
                         self._follow(experiment)
+
+    def folds(self, until: float) -> Iterator[tuple[Experiment, Fold]]:
+        """Every experiment with its state, to look at while it is handed out. Until that moment (of the monotonic
+        clock) logs are read on first; afterwards states may be older, and those never read are left out."""
+        for experiment in self.store.experiments():
+            with self._lock:
+                if time.monotonic() < until:
+                    self._follow(experiment)
+                if experiment.id in self._folds:
+                    yield experiment, self._folds[experiment.id]
 
     def _follow(self, experiment: Experiment) -> None:
         """Read on; what is wrong is told, and does not end the thread."""
+        if experiment.id in self._wrong:
+            return
         try:
             self.follow(experiment)
         except (StoreError, RequestError):

@@ -177,8 +177,7 @@ class App:
     async def _token(self, route: Route, headers: Mapping[bytes, bytes]) -> Token:
         """The token of a request, if it may use this route now."""
         tokens = self.service.tokens
-        if tokens.stale:
-            await asyncio.to_thread(tokens.refresh)
+        await tokens.current()
         scheme, _, text = headers.get(b"authorization", b"").partition(b" ")
         token: Token | None = tokens.find(
             text.strip().decode("ascii", "replace") if scheme.lower() == b"bearer" else ""

@@ -58,7 +58,7 @@ ADVICE = {
     "key-reused": "Make a new Idempotency-Key for each request, and keep it for every try of that request.",
     "too-many": "Wait for as many seconds as Retry-After says. Many rewards fit into one request.",
     "internal": "This is an error of the software. The log of the service says more; please report it.",
-    "unavailable": "Try again with the same key, after as many seconds as Retry-After says. Nothing was recorded.",
+    "unavailable": "Try again with the same key, after as many seconds as Retry-After says. It never counts twice.",
     "busy": "Try again with the same key, after as many seconds as Retry-After says.",
 }
 """What to do about each kind, for whoever opens its address."""

@@ -5,9 +5,10 @@ import contextlib
 import ipaddress
 import logging
 import os
-import re
 import signal
 import socket
+import tempfile
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -15,17 +16,23 @@ import click
 import msgspec
 import uvicorn
 from msgspec import Struct
+from prometheus_client.multiprocess import mark_process_dead
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.supervisors import Multiprocess
 
 from prudent.errors import PrudentError
+from prudent.service import journal
+from prudent.service.address import shown
 from prudent.service.api import ROUTES
 from prudent.service.http import ALWAYS, LOOPBACK, App, encode
+from prudent.service.metrics import SHARED
 from prudent.service.problems import RequestError
 from prudent.service.routes import PROBLEM
 from prudent.service.service import Service
 from prudent.service.site.app import Site
 from prudent.service.store import open_store
+
+log = logging.getLogger("prudent.service")
 
 HANDED_ON = "PRUDENT_SERVE"
 """The environment variable in which workers find the settings."""
@@ -36,6 +43,9 @@ LONGEST_HEAD = 2**16
 STOPPING = 4
 """Seconds that requests have to be answered after the order to stop."""
 
+
+STARTING = 60.0
+"""Seconds that a worker has to start, on a machine that does other things too."""
 
 KEEP_ALIVE = 75
 """Seconds that a connection may be idle; proxies drop theirs after 60, and should do so first."""
@@ -163,10 +173,32 @@ class Server(uvicorn.Server):
             self._say()
 
 
+class Workers(Multiprocess):
+    """uvicorn's processes; the log says when one took the place of another. One that starts is given time to."""
+
+    def init_processes(self) -> None:
+        super().init_processes()
+        self._begun = time.monotonic()
+
+    def keep_subprocess_alive(self) -> None:
+        starting = time.monotonic() < self._begun + STARTING
+        if starting and all(worker.process.is_alive() for worker in self.processes):
+            return  # a worker that does not answer yet is not one that hangs
+        before = list(self.processes)
+        super().keep_subprocess_alive()
+        if before != self.processes:
+            self._begun = time.monotonic()
+        for old, new in zip(before, self.processes, strict=False):
+            if new is not old:
+                mark_process_dead(old.pid)  # type: ignore[no-untyped-call]
+                code = old.exitcode or 0
+                how = f"was ended by signal {-code}" if code < 0 else f"ended with status {code}"
+                log.warning("worker %s %s; worker %s takes its place", old.pid, how, new.pid)
+
+
 def serve(settings: Settings, say: Callable[[str], None] = click.echo) -> None:
     """Serve until the process is told to stop (SIGTERM, SIGINT). What was accepted is answered before."""
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
-    logging.getLogger("prudent.service").setLevel(logging.INFO)
+    journal.begin()
     _check_address(settings)
     listener = _listener(settings.host, settings.port)
     try:
@@ -188,8 +220,7 @@ def serve(settings: Settings, say: Callable[[str], None] = click.echo) -> None:
 
     def started() -> None:
         host, port = listener.getsockname()[:2]
-        database = re.sub(r"//[^@/]*@", "//…@", settings.database)  # without the password
-        say(f"prudent serves {database} at http://{f'[{host}]' if ':' in host else host}:{port}")
+        say(f"prudent serves {shown(settings.database)} at http://{f'[{host}]' if ':' in host else host}:{port}")
         if settings.demo:
             from prudent.service.site import demo
 
@@ -207,7 +238,9 @@ def serve(settings: Settings, say: Callable[[str], None] = click.echo) -> None:
     os.environ[HANDED_ON] = encode(settings).decode()
     listener.listen(2048)  # whoever comes before the workers waits for them
     started()
-    Multiprocess(_config(settings, "prudent.service.server:worker"), [listener]).run()
+    with tempfile.TemporaryDirectory(prefix="prudent-metrics-") as folder:
+        os.environ[SHARED] = folder  # before a worker imports what counts
+        Workers(_config(settings, "prudent.service.server:worker"), [listener]).run()
 
 
 def _service(settings: Settings) -> Service:
@@ -223,6 +256,7 @@ def _service(settings: Settings) -> Service:
 
 def worker() -> App:
     """The application of one of several processes, which takes its settings from the first."""
+    journal.begin()
     settings = msgspec.json.decode(os.environ[HANDED_ON], type=Settings)
     return app_of(settings, _service(settings))
 

@@ -15,6 +15,7 @@ import msgspec
 from prudent.errors import PrudentError
 from prudent.service import batches  # noqa: F401 - adds its verbs
 from prudent.service import messages as m
+from prudent.service.clocks import absence, clock_of, log_alarms, machine_alarm, machine_clock, settle
 from prudent.service.events import line_of
 from prudent.service.fold import Fold
 from prudent.service.follower import Follower
@@ -35,10 +36,14 @@ MOST = 4000
 off as one that stands still."""
 
 
-def steady_clock() -> Callable[[], int]:
-    """Milliseconds since 1970 that go on evenly, even if somebody sets the clock of the machine."""
-    start, since = time.time(), time.monotonic()
-    return lambda: round(1000.0 * (start + time.monotonic() - since))
+PATIENT = 4.0
+"""Those who wait in a thread wait so many times as long: the first experiment of a process takes seconds to make."""
+
+LISTING = 0.2
+"""Seconds in which logs are read on for a list."""
+
+ANSWER, PROBE = 8.0, 2.0
+"""Seconds in which the writer is waited for, and in which somebody who asks whether it is ready is answered."""
 
 
 class View(NamedTuple):
@@ -57,7 +62,7 @@ class Service:
     """Runs the experiments of a database.
 
     `patience` are the seconds after the start in which no window closes, so that those who could not report while the
-    service was away can do so first.
+    service was away can do so first. `answer_within` are those after which whoever waits is answered in any case.
     """
 
     def __init__(
@@ -67,10 +72,15 @@ class Service:
         *,
         queue_limit: int = 2000,
         patience: float = 10.0,
+        answer_within: float | None = ANSWER,
         step: Callable[[str], None] = lambda name: None,
     ) -> None:
         self.store, self.queue_limit, self.patience = store, queue_limit, patience
-        self.now = steady_clock() if now is None else now
+        self.answer_within = answer_within
+        self.now = clock_of(store) if now is None else now
+        self._machine = machine_clock if now is None else now
+        self.clock_alarms: list[str] = []
+        self._log_alarms: list[str] = []
         self.writer = Writer(store, self.now, patience, step)
         self.follower = Follower(
             store,
@@ -88,6 +98,10 @@ class Service:
 
     def start(self) -> "Service":
         """Begin to work; before that, requests wait."""
+        try:
+            self._look_at_clocks()
+        except StoreError as error:  # another worker may hold what this one wants to change
+            self.clock_alarms = [f"The clock could not be compared with the logs: {error}"]
         for work in (self._write, self._sweep, partial(self.follower.run, self._closing)):
             thread = threading.Thread(target=work, daemon=True)
             thread.start()
@@ -95,6 +109,17 @@ class Service:
         # It reads and writes nothing that lasts, so nobody waits for its end.
         threading.Thread(target=self.forecasts.run, args=(self._closing,), daemon=True).start()
         return self
+
+    def _look_at_clocks(self) -> None:
+        """Whether the clock is right, as far as that can be known. Windows last as long with a wrong one."""
+        away = absence(self.store, self.now())
+        settle(self.store, self.now())
+        machine = machine_alarm(self.store, self._machine())
+        self.clock_alarms = [] if machine is None else [machine]
+        self._log_alarms = log_alarms(self.store)
+        for words in (away, *self.alarms):
+            if words is not None:
+                log.warning("%s", words)
 
     def close(self) -> None:
         """Carry out what waits, keep a snapshot of each experiment, and end."""
@@ -107,6 +132,7 @@ class Service:
         if not any(thread.is_alive() for thread in self._threads):
             with contextlib.suppress(StoreError):
                 self.writer.keep_snapshots()
+        self.tokens.thread.shutdown(wait=False, cancel_futures=True)
         self.store.close()
 
     # Changes
@@ -133,7 +159,13 @@ class Service:
         loop = asyncio.get_running_loop()
         future = loop.create_future()
         self._put(item, (loop, future))
-        return await future
+        if self.answer_within is None:
+            return await future
+        deadline = loop.call_later(self.answer_within, _settle, [(future, self._late())])
+        try:
+            return await future
+        finally:
+            deadline.cancel()
 
     def _wait(self, item: Any) -> Any:
         done, box = threading.Event(), []
@@ -143,10 +175,17 @@ class Service:
             done.set()
 
         self._put(item, reply)
-        done.wait()
+        longest = None if self.answer_within is None else PATIENT * self.answer_within
+        if not done.wait(longest):
+            raise self._late()
         if isinstance(box[0], BaseException):
             raise box[0]
         return box[0]
+
+    def _late(self) -> RequestError:
+        return RequestError(
+            "unavailable", "no answer in time; it may still be carried out, and a second try is harmless"
+        )
 
     def _put(self, item: Any, reply: Any) -> None:
         with self._arrived:
@@ -222,7 +261,7 @@ class Service:
         """Count what is due in every experiment, now."""
         for experiment in self.store.experiments():
             due = self.store.next_due(experiment.id)
-            while due is not None and due <= self.now():
+            while due is not None and due <= self.now() + experiment.ahead:
                 if not self.write(partial(self.writer.close_windows, experiment.name)):
                     break
 
@@ -237,8 +276,13 @@ class Service:
         return View(*self.write(partial(self.writer.look, experiment)))
 
     def experiments(self) -> list[m.Status]:
-        """All of them, in short."""
-        return [self.view(experiment.name).status for experiment in self.store.experiments()]
+        """All of them, in short; the follower knows most of them already."""
+        known = {
+            row.id: short(row.name, fold)
+            for row, fold in self.follower.folds(time.monotonic() + LISTING)
+            if fold.seq == row.seq
+        }
+        return [known.get(row.id) or self.view(row.name).status for row in self.store.experiments()]
 
     def experiment_of(self, decision: str) -> str:
         """The experiment that a decision or a batch belongs to."""
@@ -286,10 +330,22 @@ class Service:
         trouble = self.writer.trouble
         reasons = [] if trouble is None else [f"the last attempt to write failed: {trouble}"]
         try:
-            self.store.read("SELECT value FROM meta WHERE name = 'schema'")
+            self.tokens.refresh()  # without them no request can be answered
         except StoreError as error:
-            reasons.append(f"the database: {error}")
+            reasons.append(f"the tokens cannot be read: {error}")
         return [*reasons, *self.follower.alarms]
+
+    @property
+    def alarms(self) -> list[str]:
+        """What somebody should look at although the service can do its work."""
+        return [*self.clock_alarms, *self._log_alarms]
+
+    async def readiness(self) -> list[str]:
+        """What `ready` says, if the database answers in time."""
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(self.tokens.thread.submit(self.ready)), PROBE)
+        except TimeoutError:
+            return [f"the tokens cannot be read: the database has not answered for {PROBE:g} s"]
 
     @property
     def waiting(self) -> int:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 from prudent.errors import PrudentError
+from prudent.service.address import is_postgresql
 from prudent.service.events import LINK, Event
 
 MIGRATIONS = [
@@ -48,6 +49,7 @@ MIGRATIONS = [
         "CREATE TABLE draft_file (draft TEXT NOT NULL, name TEXT NOT NULL, data BLOB NOT NULL,"
         " PRIMARY KEY (draft, name))",
     ],
+    ["ALTER TABLE experiment ADD COLUMN ahead INTEGER NOT NULL DEFAULT 0"],
 ]
 
 SCHEMA = len(MIGRATIONS)
@@ -73,6 +75,7 @@ class Experiment(NamedTuple):
     status: str
     again: int = 0
     late: int = 0
+    ahead: int = 0
 
 
 class Row(NamedTuple):
@@ -112,13 +115,14 @@ class Database(Protocol):
     def read(self, sql: str, *values: Any) -> list[Any]: ...
     def create(self, sql: str) -> None: ...
     def lock_tables(self) -> None: ...
+    def clock(self) -> int | None: ...
     def scrub(self) -> None: ...
     def close(self) -> None: ...
 
 
 def open_store(where: str, *, relaxed: bool = False) -> "Store":
     """The store in a file (SQLite), or at an address that begins with postgresql://."""
-    if where.startswith(("postgresql://", "postgres://")):
+    if is_postgresql(where):
         from prudent.service.postgres import PostgreSQL
 
         return _opened(PostgreSQL(where, relaxed=relaxed))
@@ -194,6 +198,10 @@ class Store:
             Experiment(*row) for row in self.read(f"SELECT {', '.join(Experiment._fields)} FROM experiment ORDER BY id")
         ]
 
+    def names(self) -> list[str]:
+        """Those of all experiments, in the order of creation."""
+        return [name for (name,) in self.read("SELECT name FROM experiment ORDER BY id")]
+
     def experiment(self, name: str, *, writing: bool = False) -> Experiment | None:
         """The one of that name; `writing` sees what the open transaction wrote."""
         ask = self.database.execute if writing else self.read
@@ -224,6 +232,21 @@ class Store:
         self.database.execute(
             "UPDATE experiment SET again = again + ?, late = late + ? WHERE id = ?", again, late, number
         )
+
+    def move_clocks(self, now: int) -> None:
+        """At a start: a log whose last time has not come yet goes on from there at the speed of the clock. Who has done
+        so goes on, and stops as soon as the clock has caught up."""
+        self.database.execute("UPDATE experiment SET ahead = at - ? WHERE at - ahead > ?", now, now)
+        self.database.execute("UPDATE experiment SET ahead = 0 WHERE ahead > 0 AND at <= ?", now)
+
+    def ahead(self, least: int) -> list[tuple[str, int]]:
+        """Experiments whose log is ahead of the clock by that much, and by how much; the furthest first."""
+        return list(self.read("SELECT name, ahead FROM experiment WHERE ahead >= ? ORDER BY ahead DESC, id", least))
+
+    def last_time(self) -> int | None:
+        """The last time in any log, as its clock would have said it without what it is ahead."""
+        ((last,),) = self.read("SELECT MAX(at - ahead) FROM experiment")
+        return None if last is None else int(last)
 
     def change_salt(self, number: int, salt: bytes) -> None:
         """Without the old salt nobody can tell who a unit was."""

@@ -5,12 +5,14 @@ hash. Whoever has no valid token learns nothing from the answer, nor from its ti
 and its secret compared with some hash, whether the id exists or not.
 """
 
+import asyncio
 import hashlib
 import hmac
 import secrets
 import string
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta
@@ -19,6 +21,7 @@ from prudent.errors import PrudentError, near, shown
 from prudent.service.messages import Answer, Name, Request
 from prudent.service.problems import RequestError
 from prudent.service.spec import check_text
+from prudent.service.store import StoreError
 
 SCOPES = {
     "decide": "ask for decisions",
@@ -28,6 +31,9 @@ SCOPES = {
 }
 FRESH = 2_000
 """Milliseconds for which the tokens in memory are taken for those in the database, which other processes change."""
+
+SECONDS = 3.0
+"""How long a request waits for tokens to be read."""
 
 _LETTERS = string.ascii_letters + string.digits
 
@@ -99,11 +105,29 @@ class Tokens:
         self._known: dict[str, Token] = {}
         self._until = 0
         self._reading = threading.Lock()  # so that what was read before a revocation never replaces what came after
+        # Every request needs the tokens, so that what others read must not keep them waiting.
+        self.thread = ThreadPoolExecutor(1, "prudent-tokens")
+        self._asking = threading.Lock()
+        self._read: Future[None] | None = None
 
     @property
     def stale(self) -> bool:
-        """Whether `refresh` must be called before `find`."""
+        """Whether they must be read again before `find`."""
         return not self._until - FRESH <= self._clock() < self._until
+
+    async def current(self) -> None:
+        """See that the tokens in memory are those of the database, before `find`. Whoever comes meanwhile waits for the
+        same read; `StoreError` if it takes too long."""
+        if not self.stale:
+            return
+        with self._asking:
+            if self._read is None or self._read.done():
+                self._read = self.thread.submit(self.refresh)
+            read = self._read
+        try:
+            await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(read)), SECONDS)
+        except TimeoutError:
+            raise StoreError(f"the tokens could not be read within {SECONDS:g} s") from None
 
     def refresh(self) -> None:
         """Read all tokens again. They are few, and a flood of wrong ones then never reaches the database."""

@@ -98,9 +98,9 @@ class Writer:
     def _work(self, number: int) -> Work:
         """An experiment that is this writer's until the transaction ends."""
         experiment, now = self.store.locked(number), self.now()
-        grace = self.since if now < self.since + self.patience else 0
+        grace = self.since + experiment.ahead if now < self.since + self.patience else 0
         idle = self._idle.setdefault(number, Idle())
-        return Work(experiment, self._fold(experiment), now, grace, idle)
+        return Work(experiment, self._fold(experiment), now + experiment.ahead, grace, idle)
 
     def close_windows(self, name: str) -> bool:
         """Count what is due in an experiment; whether there is more."""
@@ -119,9 +119,13 @@ class Writer:
         row = self.store.experiment(name)
         if row is None:
             raise _unknown(name)
-        idle = self._idle.get(row.id, Idle())
+        idle = self.idle(row.id)
         row = row._replace(again=row.again + idle.again, late=row.late + idle.late)
         return row, self._fold(row).copy()
+
+    def idle(self, number: int) -> Idle:
+        """What was counted of an experiment since its last event."""
+        return self._idle.get(number) or Idle()
 
     def create(self, given: Spec, by: int) -> tuple[Status, bool]:
         """A new experiment, or the one that exists if it is the same; whether it is new."""

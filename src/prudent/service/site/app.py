@@ -19,6 +19,7 @@ from markupsafe import Markup
 from prudent import __version__
 from prudent.errors import PrudentError
 from prudent.service import messages as m
+from prudent.service.api import SLOW
 from prudent.service.problems import RequestError
 from prudent.service.routes import Reply
 from prudent.service.service import Service, View
@@ -27,6 +28,7 @@ from prudent.service.site.facts import facts, progress
 from prudent.service.site.forecasting import forecast_section
 from prudent.service.site.forms import form_of, read_form
 from prudent.service.site.fresh import PAUSE, Fresh, Kept
+from prudent.service.site.listing import AT_A_TIME, listing
 from prudent.service.site.parts import alarms, controls, health, over_time
 from prudent.service.tokens import Token
 from prudent.text import count, minus, number
@@ -41,6 +43,9 @@ POLICY = (
 COOKIE = "prudent"
 LATELY = 1000
 """The last decisions, whose shares are shown beside those of all."""
+
+LARGE = 200_000
+"""Bytes of a page that is not put together while others wait."""
 
 SHOWN = 15
 """The last events."""
@@ -80,7 +85,7 @@ class Site:
 
     def __init__(self, service: Service, *, exploring: bool = False, pause: float = PAUSE) -> None:
         self.service, self.exploring = service, exploring
-        self.fresh = Fresh(service, self._shown, pause)
+        self.fresh, self.short = Fresh(service, self._shown, pause), Fresh(service, _in_short, pause)
         self.routes: list[tuple[str, re.Pattern[str], Handler]] = [
             ("GET", re.compile(r"/"), self.all),
             ("GET", re.compile(r"/login"), self.ask_for_token),
@@ -124,8 +129,7 @@ class Site:
 
     async def _token(self, headers: Mapping[bytes, bytes]) -> Token | None:
         tokens = self.service.tokens
-        if tokens.stale:
-            await asyncio.to_thread(tokens.refresh)
+        await tokens.current()
         found = re.search(rb"(?:^|;\s*)" + COOKIE.encode() + rb"=([A-Za-z0-9_]{1,100})", headers.get(b"cookie", b""))
         return tokens.find(found[1].decode()) if found else None
 
@@ -160,27 +164,31 @@ class Site:
         """The list of experiments."""
         if not visit.may("read"):
             raise RequestError("no-token", "sign in first")
-        names = [row.name for row in await asyncio.to_thread(self.service.store.experiments)]
-        rows = [(await self.fresh.of(name)).known for name in names if visit.may("read", name)]
-        return page("list.html.j2", 200, visit, rows=rows)
+        names = [name for name in await asyncio.to_thread(self.service.store.names) if visit.may("read", name)]
+        listed = listing(names, visit.query)
+        rows = [(await self.short.of(name)).known for name in listed.names]
+        return page("list.html.j2", 200, visit, rows=rows, listed=listed, many=len(names) > AT_A_TIME)
 
     async def experiment(self, visit: Visit, name: str) -> Reply:
         """The page of an experiment."""
-        kept = await self._look(visit, name)
-        fragment, tag = self._fragment(kept, visit)
-        return page("experiment.html.j2", 200, visit, name=name, tag=tag, fragment=Markup(fragment.decode()))
+        fragment, tag = await self._fragment(await self._look(visit, name), visit)
+
+        def made() -> Reply:
+            return page("experiment.html.j2", 200, visit, name=name, tag=tag, fragment=Markup(fragment.decode()))
+
+        return await asyncio.to_thread(made) if len(fragment) > LARGE else made()
 
     async def live(self, visit: Visit, name: str) -> Reply:
         """What changes of it; nothing if there was no event since."""
-        fragment, tag = self._fragment(await self._look(visit, name), visit)
+        fragment, tag = await self._fragment(await self._look(visit, name), visit)
         headers = [("etag", f'"{tag}"'), ("cache-control", "no-cache")]
         if visit.headers.get(b"if-none-match", b"").decode("latin-1") == f'"{tag}"':
             return Reply(304, headers=headers)
         return Reply(200, fragment, HTML, [("content-security-policy", POLICY), *headers])
 
-    def _fragment(self, kept: Kept, visit: Visit) -> tuple[bytes, str]:
+    async def _fragment(self, kept: Kept, visit: Visit) -> tuple[bytes, str]:
         """What changes of a page, for those who may change the experiment or for others, and what tells it apart."""
-        known, broken = kept.known, self.service.follower.alarms
+        known, broken = kept.known, [*self.service.follower.alarms, *self.service.clock_alarms]
         may = visit.may("admin", known["facts"].name) and known["facts"].state != "stopped"
         playing = tuple(arm.label for arm in known["facts"].arms if not arm.retired)
         made = self.service.forecasts.last(known["number"], playing)  # it comes later than what else is known
@@ -189,7 +197,8 @@ class Site:
             more = {"may": may, "alarms": [*known["alarms"], *broken]}
             if made and made.seq > known["forecast"]["position"]:
                 more["forecast"] = forecast_section(made, known["facts"].units.cost)
-            kept.parts[key] = templates().get_template("live.html.j2").render(**{**known, **more}).encode()
+            known = {**known, **more}
+            kept.parts[key] = await asyncio.get_running_loop().run_in_executor(SLOW, rendered, "live.html.j2", known)
         return kept.parts[key], f"{kept.seq}-{key[1]}-{key[2]}"
 
     async def report(self, visit: Visit, name: str) -> Reply:
@@ -212,7 +221,7 @@ class Site:
         events = self.service.store.events(number_, max(0, fold.seq - SHOWN), SHOWN)
         return {
             "facts": known,
-            "alarms": alarms(fold),
+            "alarms": alarms(view),
             "health": health(view, self.service.store.oldest_open(number_)),
             "bar": lambda arm: charts.bar(arm.share, arm.recent, f"Share of {arm.label}"),
             "lately": sum(recent.values()),
@@ -259,6 +268,7 @@ class Site:
             raise RequestError("invalid", str(error)) from None
         await self.service.do(name, request, by=visit.token.number if visit.token else 0)
         self.fresh.outdated(name)
+        self.short.outdated(name)
         return Reply(303, headers=[("location", f"/e/{name}")])
 
     async def static(self, visit: Visit, name: str) -> Reply:
@@ -268,10 +278,20 @@ class Site:
         return Reply(200, static_file(name), STATIC[name], [("cache-control", "max-age=3600")])
 
 
+def _in_short(view: View) -> dict[str, Any]:
+    """What the list says of an experiment."""
+    return {"facts": facts(view.experiment.name, view.fold, {}), "alarms": alarms(view)}
+
+
 def page(template: str, status: int, visit: Visit, **known: Any) -> Reply:
     """A template with what is known."""
-    text = templates().get_template(template).render(**known, who=visit.token is not None, version=__version__)
-    return Reply(status, text.encode(), HTML, [("content-security-policy", POLICY)])
+    text = rendered(template, {**known, "who": visit.token is not None, "version": __version__})
+    return Reply(status, text, HTML, [("content-security-policy", POLICY)])
+
+
+def rendered(template: str, known: dict[str, Any]) -> bytes:
+    """The text of a template; of an experiment with thousands of arms it takes seconds, and belongs in a thread."""
+    return templates().get_template(template).render(**known).encode()
 
 
 @cache

@@ -9,6 +9,7 @@ import msgspec
 from prudent.live.changes import FAILURE
 from prudent.live.rails import Rail
 from prudent.service.answers import answers_of, changed_arms
+from prudent.service.clocks import alarm_of
 from prudent.service.fold import Fold
 from prudent.service.service import View
 from prudent.service.site import charts, words
@@ -25,8 +26,9 @@ ALWAYS = ("Open decisions", "Rewards refused as too late", "Requests that came a
 AT_ONCE = ", unless outcomes of one kind come sooner than others, since rewards are counted at once"
 
 
-def alarms(fold: Fold) -> list[str]:
+def alarms(view: View) -> list[str]:
     """What somebody should look at."""
+    fold, late = view.fold, alarm_of(view.experiment.ahead)
     answers = answers_of(fold)
     fired = [
         f"A guardrail acted on {fold.labels[arm]}: its {beyond(fold.rails[rail])}." for rail, arm in sorted(fold.fired)
@@ -38,7 +40,8 @@ def alarms(fold: Fold) -> list[str]:
         f" in at most {100.0 * FAILURE:g} % of experiments{AT_ONCE if at_once else ''}."
         for each in changed_arms(fold)
     ]
-    return [*fired, *changed, *([str(answers)] if answers.differ else []), *warned]
+    wrong = [] if late is None else [late[0].upper() + late[1:]]
+    return [*wrong, *fired, *changed, *([str(answers)] if answers.differ else []), *warned]
 
 
 def beyond(rail: Rail) -> str:

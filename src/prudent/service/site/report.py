@@ -68,7 +68,7 @@ def report(service: Service, view: View, level: float = 0.95) -> str:
             happened=happened(view, notable),
             answered=str(answers_of(fold)),
             guardrails=guardrails(fold, notable),
-            alarms=alarms(fold),
+            alarms=alarms(view),
             meter=charts.split_bar(known.within, known.moving, "Variance within arms, and from moving between them"),
             costs=charts.intervals(
                 [(arm.cost_value, arm.interval, arm.retired or arm.excluded) for arm in known.arms], "Cost of each arm"
