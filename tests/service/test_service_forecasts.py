@@ -10,7 +10,6 @@ from prudent.service import forecasts as forecasting
 from prudent.service import messages as m
 from prudent.service.fold import Fold
 from prudent.service.forecasts import Forecasts
-from prudent.service.site.app import Site as Pages
 from prudent.service.site.app import templates
 from prudent.service.site.charts import fan
 from prudent.service.site.forecasting import forecast_section
@@ -113,13 +112,13 @@ def test_a_fault_does_not_end_the_thread(made, caplog):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     site = Site(str(tmp_path_factory.mktemp("forecasts") / "a.db"))
-    site.app.site = Pages(site.service, pause=0.0)
+    site.pages(pause=0.0)
     yield site
     site.close()
 
 
 def get(site, path, *headers):
-    return site("GET", path, token=None, headers=[("cookie", f"prudent={site.tokens['read']}"), *headers])
+    return site("GET", path, token=None, headers=[("cookie", f"prudent={site.session('read')}"), *headers])
 
 
 def test_the_page_and_the_report_say_how_it_may_end(site, monkeypatch):

@@ -9,7 +9,6 @@ from sites import EXPERIMENT, Site
 
 from prudent.service import messages as m
 from prudent.service.site.app import POLICY, Visit, inner
-from prudent.service.site.app import Site as Pages
 from prudent.service.site.parts import controls
 from prudent.service.spec import decoded
 from prudent.service.tokens import Token
@@ -24,7 +23,7 @@ HERE = ("sec-fetch-site", "same-origin")
 def site(tmp_path_factory):
     """The application with its pages."""
     site = Site(str(tmp_path_factory.mktemp("site") / "a.db"))
-    site.app.site = Pages(site.service, pause=0.0)
+    site.pages(pause=0.0)
     site.service.forecasts.of = lambda number, fold, patience=0.0: None  # they have tests of their own, and compile
     yield site
     site.close()
@@ -32,13 +31,13 @@ def site(tmp_path_factory):
 
 def get(site, path, scope="admin", **about):
     """A page, as somebody with a cookie sees it."""
-    cookie = [("cookie", f"prudent={site.tokens[scope]}")] if scope else []
+    cookie = [("cookie", f"prudent={site.session(scope)}")] if scope else []
     return site("GET", path, token=None, headers=[*cookie, *about.pop("headers", [])], **about)
 
 
 def post(site, path, form, scope="admin", headers=(HERE,)):
     """What a form sends."""
-    cookie = [("cookie", f"prudent={site.tokens[scope]}")] if scope else []
+    cookie = [("cookie", f"prudent={site.session(scope)}")] if scope else []
     return site("POST", path, urlencode(form).encode(), token=None, headers=[FORM, *headers, *cookie])
 
 

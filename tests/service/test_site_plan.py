@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 import msgspec
 import pytest
 from click.testing import CliRunner
+from prudent.service.site.forms import read_form, safe_name
 from sites import Site
 from test_site import FORM, HERE, HOSTILE, Tags
 
@@ -23,8 +24,6 @@ from prudent.service.planning.drafts import LATE, Drafts
 from prudent.service.planning.questions import asked, look, rows_of
 from prudent.service.problems import RequestError
 from prudent.service.site.app import POLICY
-from prudent.service.site.app import Site as Pages
-from prudent.service.site.forms import read_form, safe_name
 
 CSV = "variant,revenue\n" + "".join(
     f"{name},{value}\n" for name, start in (("old", 40), ("<b>new", 55)) for value in range(start, start + 24, 3)
@@ -51,7 +50,7 @@ class Person:
 
     def __init__(self, site, scope="admin"):
         self.site = site
-        self.cookie = ("cookie", f"prudent={site.tokens.get(scope, scope)}")
+        self.cookie = ("cookie", f"prudent={site.session(scope)}")
 
     def get(self, path, *headers):
         return self.site("GET", path, token=None, headers=[self.cookie, *headers])
@@ -69,7 +68,7 @@ class Person:
 def site(tmp_path_factory):
     """The application with its pages; plans are computed only where a test lets them be."""
     site = Site(str(tmp_path_factory.mktemp("plans") / "a.db"))
-    site.app.site = Pages(site.service)
+    site.pages()
     yield site
     site.app.site.planning.close()
     site.close()

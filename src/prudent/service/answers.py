@@ -4,6 +4,7 @@ import asyncio
 import csv
 import io
 import math
+import re
 from collections.abc import AsyncIterator
 from dataclasses import asdict
 from typing import Any
@@ -23,8 +24,10 @@ PAGE = 10_000
 
 MEDIA = {"csv": "text/csv; charset=utf-8", "ndjson": NDJSON, "parquet": "application/vnd.apache.parquet"}
 COLUMNS = ("decision", "arm", "state", "at", "due", "reward")
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What spreadsheets take a cell for that begins so."""
+BLANKS = r"[\s\0-\x20\x7f-\xa0\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*"
+FORMULA = re.compile(rf"{BLANKS}[=+\-@＝＋－＠−']")
+"""What spreadsheets may take for a formula: a sign of one, also of full width, after blanks of all kinds. What begins
+with an apostrophe is like them, so that the one that is put before them can be told from one that was there."""
 
 Ends = tuple[float | None, float | None]
 
@@ -297,7 +300,7 @@ def _csv(rows: list[list[Any]]) -> bytes:
 
 
 def _guarded(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+    return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
 
 
 def _frame(decisions: list[Decision], metrics: list[str]) -> Any:

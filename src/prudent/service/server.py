@@ -1,6 +1,5 @@
-"""Serving: the address, the first token, deadlines for headers, workers, and an orderly end."""
+"""Serving: the address, the first token, workers, and an orderly end, which comes in time whatever is being done."""
 
-import asyncio
 import contextlib
 import ipaddress
 import logging
@@ -8,6 +7,7 @@ import os
 import re
 import signal
 import socket
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -15,27 +15,27 @@ import click
 import msgspec
 import uvicorn
 from msgspec import Struct
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.supervisors import Multiprocess
 
 from prudent.errors import PrudentError
+from prudent.registry import close_files
 from prudent.service.api import ROUTES
-from prudent.service.http import ALWAYS, LOOPBACK, App, encode
-from prudent.service.problems import RequestError
-from prudent.service.routes import PROBLEM
+from prudent.service.deadlines import Protocol, check_deadlines
+from prudent.service.http import LOOPBACK, App, encode
 from prudent.service.service import Service
 from prudent.service.site.app import Site
 from prudent.service.store import open_store
 
+log = logging.getLogger("prudent.service")
+
 HANDED_ON = "PRUDENT_SERVE"
 """The environment variable in which workers find the settings."""
 
-LONGEST_HEAD = 2**16
-"""Bytes of the first line and the headers together."""
-
-STOPPING = 4
+STOPPING = 2
 """Seconds that requests have to be answered after the order to stop."""
 
+ENDING = 4.2
+"""Seconds after which a process that was told to stop ends, whatever still hangs in it."""
 
 KEEP_ALIVE = 75
 """Seconds that a connection may be idle; proxies drop theirs after 60, and should do so first."""
@@ -61,93 +61,8 @@ class Settings(Struct, frozen=True):
     queue_limit: int = 2000
     relaxed: bool = False
     access_log: bool = False
+    open_explore: bool = False
     demo: bool = False
-
-
-class Protocol(HttpToolsProtocol):
-    """uvicorn's HTTP, with deadlines: for headers, for bodies, and for callers who do not read their answers."""
-
-    def __init__(self, *arguments: Any, **settings: Any) -> None:
-        super().__init__(*arguments, **settings)
-        app: Any = self.config.loaded_app
-        self.header_seconds, self.body_seconds = app.header_seconds, app.body_seconds
-        self._late: asyncio.TimerHandle | None = None
-        self._stalled: asyncio.TimerHandle | None = None
-        self._unread = 0  # bytes since the last headers that were no body
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        self._late = self.loop.call_later(self.header_seconds, self.transport.abort)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._in_time()
-        self.resume_writing()
-        super().connection_lost(exc)
-
-    def _in_time(self) -> None:
-        """What was waited for has come."""
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
-
-    def data_received(self, data: bytes) -> None:
-        if self._late is None and (self.cycle is None or self.cycle.response_complete):
-            self._late = self.loop.call_later(self.header_seconds, self.transport.abort)
-        self._unread += len(data)
-        super().data_received(data)
-        self._unread = max(self._unread, 0)
-        if self.transport.is_closing():
-            return
-        if self._unread > LONGEST_HEAD:
-            self._refuse("bad-request", f"headers must have at most {LONGEST_HEAD:,} bytes")
-        elif self._late is None and self.cycle.more_body and not self.cycle.response_complete:
-            detail = f"the body must arrive within {self.body_seconds:g} seconds"
-            self._late = self.loop.call_later(self.body_seconds, self._refuse, "too-slow", detail)
-
-    def on_headers_complete(self) -> None:
-        self._in_time()
-        self._unread = 0
-        super().on_headers_complete()
-
-    def on_body(self, body: bytes) -> None:
-        self._unread -= len(body)
-        super().on_body(body)
-
-    def on_message_complete(self) -> None:
-        self._in_time()
-        super().on_message_complete()
-
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        self._stalled = self.loop.call_later(self.body_seconds, self.transport.abort)
-
-    def resume_writing(self) -> None:
-        super().resume_writing()
-        if self._stalled is not None:
-            self._stalled.cancel()
-            self._stalled = None
-
-    def send_400_response(self, msg: str) -> None:
-        """What is no HTTP is a problem like others."""
-        self._refuse("bad-request", msg)
-
-    def _refuse(self, kind: str, detail: str) -> None:
-        """Answer for the application, and hang up."""
-        error = RequestError(kind, detail)
-        body = encode(error.as_dict())
-        headers = [*ALWAYS, (b"content-type", PROBLEM.encode()), (b"content-length", b"%d" % len(body))]
-        lines = [
-            STATUS_LINE[error.status][:-2],
-            *(b"%s: %s" % pair for pair in headers),
-            b"connection: close",
-            b"",
-            body,
-        ]
-        self.transport.write(b"\r\n".join(lines))
-        self.transport.close()
-
-    def _unsupported_upgrade_warning(self) -> None:
-        """The request is answered as if nobody had asked for another protocol."""
 
 
 class Server(uvicorn.Server):
@@ -163,10 +78,56 @@ class Server(uvicorn.Server):
             self._say()
 
 
+class Workers(Multiprocess):
+    """uvicorn's workers, of which none outlives the order to stop by more than some seconds."""
+
+    def handle_term(self) -> None:
+        super().handle_term()
+        _later(ENDING, self._kill)
+
+    def handle_int(self) -> None:
+        super().handle_int()
+        _later(ENDING, self._kill)
+
+    def _kill(self) -> None:
+        for worker in self.processes:
+            worker.process.kill()
+
+
+def end_in_time() -> None:
+    """See to it that this process ends soon after the order to stop, also if a request, a reader of the database or a
+    thread hangs then. What was answered is on disk anyway."""
+    if threading.current_thread() is not threading.main_thread():
+        return  # who serves in a thread ends it
+    for order in (signal.SIGTERM, signal.SIGINT):
+        usual = signal.getsignal(order)
+
+        def handle(number: int, frame: Any, usual: Any = usual) -> None:
+            _later(ENDING, _give_up)
+            usual(number, frame)
+
+        if callable(usual):
+            signal.signal(order, handle)
+
+
+def _later(seconds: float, act: Callable[[], None]) -> None:
+    timer = threading.Timer(seconds, act)
+    timer.daemon = True
+    timer.start()
+
+
+def _give_up() -> None:
+    log.error("something did not end within %g seconds; the process ends without it", ENDING)
+    os._exit(1)
+
+
 def serve(settings: Settings, say: Callable[[str], None] = click.echo) -> None:
     """Serve until the process is told to stop (SIGTERM, SIGINT). What was accepted is answered before."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("prudent.service").setLevel(logging.INFO)
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # it quotes what people send
+    close_files()
+    check_deadlines()
     _check_address(settings)
     listener = _listener(settings.host, settings.port)
     try:
@@ -207,7 +168,7 @@ def serve(settings: Settings, say: Callable[[str], None] = click.echo) -> None:
     os.environ[HANDED_ON] = encode(settings).decode()
     listener.listen(2048)  # whoever comes before the workers waits for them
     started()
-    Multiprocess(_config(settings, "prudent.service.server:worker"), [listener]).run()
+    Workers(_config(settings, "prudent.service.server:worker"), [listener]).run()
 
 
 def _service(settings: Settings) -> Service:
@@ -223,15 +184,16 @@ def _service(settings: Settings) -> Service:
 
 def worker() -> App:
     """The application of one of several processes, which takes its settings from the first."""
+    close_files()
     settings = msgspec.json.decode(os.environ[HANDED_ON], type=Settings)
     return app_of(settings, _service(settings))
 
 
 def app_of(settings: Settings, service: Service) -> App:
     """The application with these settings."""
-    site = Site(service, exploring=_is_loopback(settings.host))
+    site = Site(service, open_explore=settings.open_explore, secure=settings.behind_proxy)
     site.planning.start()
-    return App(
+    app = App(
         service,
         ROUTES,
         hosts=(*LOOPBACK, settings.host, *settings.allowed_hosts),
@@ -239,8 +201,10 @@ def app_of(settings: Settings, service: Service) -> App:
         body_seconds=settings.body_seconds,
         rate=settings.rate,
         access_log=settings.access_log,
-        site=site,
+        behind_proxy=settings.behind_proxy,
+        started=end_in_time,
     )
+    return app.show(site)
 
 
 def _config(settings: Settings, app: Any) -> uvicorn.Config:

@@ -48,6 +48,9 @@ MIGRATIONS = [
         "CREATE TABLE draft_file (draft TEXT NOT NULL, name TEXT NOT NULL, data BLOB NOT NULL,"
         " PRIMARY KEY (draft, name))",
     ],
+    [
+        "CREATE TABLE session (hash BLOB PRIMARY KEY, token INTEGER NOT NULL, ends INTEGER NOT NULL)",
+    ],
 ]
 
 SCHEMA = len(MIGRATIONS)
