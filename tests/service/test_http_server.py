@@ -13,7 +13,8 @@ import time
 import pytest
 
 from prudent.errors import PrudentError
-from prudent.service.server import LONGEST_HEAD, Settings, serve
+from prudent.service.deadlines import LONGEST_HEAD
+from prudent.service.server import Settings, serve
 
 PROGRAM = """
 import sys, msgspec

@@ -36,7 +36,7 @@ ONCE = (
 )
 """Headers that must not come twice, since programs on the way may take the one and we the other."""
 
-LONGEST_HEADER = {b"cookie": 8192, b"content-type": 300, b"content-length": 12}
+LONGEST_HEADER = {b"cookie": 8192, b"content-type": 300, b"content-length": 40}
 OTHERS = 1024
 """Bytes of the headers that are read, at most; the others are not looked at."""
 
@@ -283,24 +283,25 @@ class App:
 
 
 class Rates:
-    """Token buckets: a full one has room for two seconds of requests, and fills at `rate` a second."""
+    """Token buckets: a full one has room for two seconds of requests, or so many, and fills at `rate` a second."""
 
-    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic, *, room: float | None = None) -> None:
         self.rate, self._clock = rate, clock
+        self._room = 2.0 * rate if room is None else room
         self._levels: dict[Hashable, tuple[float, float]] = {}
 
     def left(self, who: Hashable) -> float:
         """The seconds until the bucket is not empty; nothing is taken out."""
-        level, then = self._levels.get(who, (2.0 * self.rate, self._clock()))
+        level, then = self._levels.get(who, (self._room, self._clock()))
         return max(0.0, (1.0 - level) / self.rate - (self._clock() - then))
 
     def wait(self, who: Hashable) -> float:
         """Take one request out of the bucket; if it is empty, the seconds until it is not."""
         now = self._clock()
         if len(self._levels) > MOST_BUCKETS:  # a full one need not be kept
-            self._levels = {who: kept for who, kept in self._levels.items() if now - kept[1] < 2.0}
-        level, then = self._levels.get(who, (2.0 * self.rate, now))
-        level = min(level + self.rate * (now - then), 2.0 * self.rate)
+            self._levels = {who: kept for who, kept in self._levels.items() if now - kept[1] < self._room / self.rate}
+        level, then = self._levels.get(who, (self._room, now))
+        level = min(level + self.rate * (now - then), self._room)
         if level < 1.0:
             return (1.0 - level) / self.rate
         self._levels[who] = level - 1.0, now

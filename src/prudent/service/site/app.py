@@ -44,8 +44,8 @@ POLICY = (
 SMALL = 4096
 """Bytes of the form to sign in."""
 
-SIGN_INS = 0.5
-"""Sign-ins with a wrong token that an address may try in a second, in the long run."""
+SIGN_INS, AT_ONCE = 0.5, 10.0
+"""Sign-ins with a wrong token that an address may try in a second in the long run, and at once."""
 
 LATELY = 1000
 """The last decisions, whose shares are shown beside those of all."""
@@ -75,7 +75,7 @@ class Site:
         self.service, self._secure = service, secure
         self.fresh = Fresh(service, self._shown, pause)
         self.explorer, self.planning = explore.Explorer(), Planning(service)
-        self._wrong = Rates(SIGN_INS)
+        self._wrong = Rates(SIGN_INS, room=AT_ONCE)
         one = "/e/{experiment}"
         self.routes = [
             _page("GET", "/", "read", self.all),
