@@ -43,7 +43,7 @@ def state(agent, seq):
 def made(monkeypatch):
     """Forecasts that are made without rest."""
     monkeypatch.setattr(forecasting, "REST", 0.0)
-    forecasts, closing = Forecasts(), threading.Event()
+    forecasts, closing = Forecasts(lambda agent: agent.forecast()), threading.Event()
     thread = threading.Thread(target=forecasts.run, args=(closing,))
     thread.start()
     yield forecasts
@@ -104,8 +104,8 @@ def test_a_fault_does_not_end_the_thread(made, caplog):
         def forecast(self):
             raise ZeroDivisionError
 
-    assert "ZeroDivisionError" in made.of(1, state(Broken(), 1), 10.0).forecast.why
-    assert "unexpected error in a forecast" in caplog.text
+    assert "it could not be computed" in made.of(1, state(Broken(), 1), 10.0).forecast.why
+    assert "a forecast broke: ZeroDivisionError" in caplog.text
     assert made.of(2, state(Agent(), 1), 10.0).forecast.why == ""
 
 

@@ -19,6 +19,7 @@ import msgspec
 
 from prudent.errors import PrudentError
 from prudent.service.computing import in_own_thread
+from prudent.service.messages import NAME
 from prudent.service.metrics import Metrics
 from prudent.service.problems import RequestError
 from prudent.service.reading import GoneError, Message, Receive, decoded, read_body, read_fields, read_form, read_query
@@ -44,7 +45,7 @@ UNFINISHED = 32
 """Bodies of one caller that may be on their way at the same time."""
 
 NAMED = {
-    "experiment": re.compile(r"[a-z0-9][a-z0-9-]{0,62}"),
+    "experiment": re.compile(NAME),
     "decision": re.compile(r"[A-Za-z0-9_-]{1,80}"),
     "batch": re.compile(r"[A-Za-z0-9_-]{1,80}"),
     "plan": re.compile(r"[0-9a-f]{16}"),

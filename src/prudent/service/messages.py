@@ -8,8 +8,11 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-# Python's $ matches before a last line end too; what follows it makes the end the end, in JSON Schema as well.
-Name = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$(?!\n)")]
+NAME = "[a-z0-9][a-z0-9-]{0,62}"
+"""Names of experiments, as a pattern that must match the whole."""
+
+# Python's $ matches before a last line end too; that of JSON Schema does not, and it has no other mark.
+Name = Annotated[str, Meta(pattern=rf"^{NAME}\Z", extra_json_schema={"pattern": f"^{NAME}$"})]
 Label = Annotated[str, Meta(min_length=1, max_length=200)]
 Reason = Annotated[str, Meta(min_length=1, max_length=1000)]
 Unit = Annotated[str, Meta(min_length=1, max_length=500)]

@@ -12,6 +12,7 @@ import msgspec
 
 from prudent.errors import PrudentError, shown
 from prudent.service.computing import BrokenError, Computer, EndedError, in_own_thread
+from prudent.service.messages import NAME
 from prudent.service.planning.computing import FOUND
 from prudent.service.planning.drafts import PILOT, Draft, Drafts
 from prudent.service.planning.experiment import spec_of_plan
@@ -230,7 +231,7 @@ def _page(method: str, path: str, does: Any) -> Route:
 def started_with(experiment: dict[str, Any], form: dict[str, str]) -> dict[str, Any]:
     """The experiment of a plan with what is said when it is started: its name, and how it is run."""
     name = form.get("name", "").strip()
-    if not re.fullmatch("[a-z0-9][a-z0-9-]{0,62}", name):
+    if not re.fullmatch(NAME, name):
         raise PrudentError(f"name: must be up to 63 small letters, digits and hyphens, got {shown(name)}")
     made = {**experiment, "name": name}
     if fallback := form.get("fallback", ""):
