@@ -270,9 +270,9 @@ class Client:
         """A new arm."""
         return self._manage("arms", reason, arm)
 
-    def retire(self, arm: str, reason: str) -> dict[str, Any]:
-        """Never choose this arm again."""
-        return self._manage("retire", reason, arm)
+    def retire(self, arm: str, reason: str, fallback: str | None = None) -> dict[str, Any]:
+        """Never choose this arm again. If it is the fallback arm, name another one."""
+        return self._manage("retire", reason, arm, fallback)
 
     def forget(self, reason: str) -> dict[str, Any]:
         """Forget who the units were."""
@@ -318,8 +318,9 @@ class Client:
             return cast("Decision", decision)
         return _decision(self._change("POST", f"/v1/decisions/{_quoted(id)}/{verb}", {}, key=new_key()))
 
-    def _manage(self, verb: str, reason: str, arm: str | None = None) -> dict[str, Any]:
-        body = {"reason": reason} | ({} if arm is None else {"arm": arm})
+    def _manage(self, verb: str, reason: str, arm: str | None = None, fallback: str | None = None) -> dict[str, Any]:
+        given = {"reason": reason, "arm": arm, "fallback": fallback}
+        body = {name: text for name, text in given.items() if text is not None}
         return self._change("POST", self._path(f"/{verb}"), body, key=new_key())
 
     def _read(self, what: str) -> dict[str, Any]:

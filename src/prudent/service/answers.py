@@ -18,6 +18,7 @@ from prudent.service.messages import Answer, Decision, Status
 from prudent.service.routes import NDJSON
 from prudent.service.spec import Spec
 from prudent.service.work import seq_of
+from prudent.text import count
 
 PAGE = 10_000
 """Decisions that are read at a time."""
@@ -42,6 +43,10 @@ class Shown(Status, kw_only=True):
     """Requests that came again and were answered as before."""
     late: int
     """Rewards that were refused, because their window had closed."""
+    fallback: str | None = None
+    """The arm to use while the experiment is paused or stopped; another one than in the spec if that was retired."""
+    past_horizon: str | None = None
+    """What that means, if more decisions were made than were planned."""
 
 
 class KnownArm(Answer):
@@ -136,6 +141,8 @@ class Estimates(Answer):
     changed: list[ChangedArm]
     why: str | None
     """Why there are no intervals and no leader, if so."""
+    past_horizon: str | None = None
+    """What that means, if more decisions were made than were planned."""
 
 
 class Checked(Answer):
@@ -154,6 +161,7 @@ def shown(view: Any) -> Shown:
     fold, row = view.fold, view.experiment
     parts = msgspec.structs.asdict(view.status)
     beside = {"fell_back": fold.fell_back, "repeated": row.again, "late": row.late}
+    beside |= {"fallback": fold.fallback, "past_horizon": past_horizon(fold) or None}
     return Shown(**parts, spec=fold.spec, chain=fold.chain.hex(), **beside)
 
 
@@ -180,6 +188,18 @@ def estimates(view: Any, level: float) -> Estimates:
         rails=[Fired(rail, fold.labels[arm]) for rail, arm in sorted(fold.fired)],
         changed=changed_arms(fold),
         why=why,
+        past_horizon=past_horizon(fold) or None,
+    )
+
+
+def past_horizon(fold: Any) -> str:
+    """What it means that more decisions were made than were planned; empty if there were not."""
+    if not fold.past_horizon:
+        return ""
+    made = sum(tally.asked for tally in fold.tally)
+    return (
+        f"{count(made)} decisions were made, and {count(fold.spec.horizon)} were planned. The policy goes on, but it was"
+        " chosen for the plan: stop the experiment, or plan a longer one."
     )
 
 

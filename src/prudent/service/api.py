@@ -86,6 +86,12 @@ async def verb(call: Call) -> Any:
     )
 
 
+async def tell_many(call: Call) -> Reply:
+    """Many rewards. The status is 207 if any of them was refused."""
+    found = await verb(call)
+    return Reply(207 if found.refused else 200, encode(found))
+
+
 async def create(call: Call) -> Reply:
     """Create an experiment. The same again is no error."""
     spec = call.body
@@ -301,7 +307,7 @@ ROUTES = (
     Route(
         "POST", f"{DECISION}/withdraw", "reward", verb, m.Withdraw, m.Decision, problems=("conflict", "window-closed")
     ),
-    Route("POST", f"{ONE}/rewards", "reward", verb, m.TellMany, m.Results),
+    Route("POST", f"{ONE}/rewards", "reward", tell_many, m.TellMany, m.Results, (200, 207)),
     Route("POST", f"{ONE}/batches", "decide", verb, m.Split, m.Batch, (201, 200), IN_THE_WAY, headers=KEYED),
     Route("PUT", "/v1/batches/{batch}", "reward", verb, m.Merge, m.Merged, (201, 200), ("conflict", "other-reward")),
     Route("POST", f"{ONE}/fallbacks", "decide", verb, m.Fallbacks, m.Status, problems=IN_THE_WAY, headers=KEYED),

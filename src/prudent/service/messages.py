@@ -126,10 +126,11 @@ class AddArm(Request):
 
 
 class Retire(Request):
-    """Never choose this arm again; late rewards are still recorded."""
+    """Never choose this arm again; late rewards are still recorded. If it is the fallback arm, name another one."""
 
     arm: Label
     reason: Reason
+    fallback: Label | None = None
 
 
 class Forget(Request):
@@ -181,9 +182,10 @@ class Result(Answer):
 
 
 class Results(Answer):
-    """One for each reward, in their order."""
+    """One for each reward, in their order, and how many of them were refused."""
 
     results: list[Result]
+    refused: int = 0
 
 
 class Batch(Answer):

@@ -50,6 +50,7 @@ MIGRATIONS = [
     ],
     [
         "CREATE TABLE session (hash BLOB PRIMARY KEY, token INTEGER NOT NULL, ends INTEGER NOT NULL)",
+        "DELETE FROM snapshot",  # older ones do not say which arm is the fallback
     ],
 ]
 

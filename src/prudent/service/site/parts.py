@@ -8,7 +8,7 @@ import msgspec
 
 from prudent.live.changes import FAILURE
 from prudent.live.rails import Rail
-from prudent.service.answers import answers_of, changed_arms
+from prudent.service.answers import answers_of, changed_arms, past_horizon
 from prudent.service.fold import Fold
 from prudent.service.service import View
 from prudent.service.site import charts, words
@@ -38,7 +38,8 @@ def alarms(fold: Fold) -> list[str]:
         f" in at most {100.0 * FAILURE:g} % of experiments{AT_ONCE if at_once else ''}."
         for each in changed_arms(fold)
     ]
-    return [*fired, *changed, *([str(answers)] if answers.differ else []), *warned]
+    past = [past_horizon(fold)] if fold.past_horizon else []
+    return [*past, *fired, *changed, *([str(answers)] if answers.differ else []), *warned]
 
 
 def beyond(rail: Rail) -> str:
@@ -130,7 +131,8 @@ def controls(known: Facts) -> list[dict[str, Any]]:
         found.append({"verb": "pause", "title": "Pause", "text": "Answer with the fallback arm, or not at all."})
     found.append({"verb": "freeze", "title": "Freeze", "text": "Give everybody one arm.", "arms": playing})
     if len(playing) > 1:
-        found.append({"verb": "retire", "title": "Retire an arm", "text": "Never choose it again.", "arms": playing})
+        text = "Never choose it again. If it is the fallback arm, say which one takes its place."
+        found.append({"verb": "retire", "title": "Retire an arm", "text": text, "arms": playing, "others": playing})
     found.append({"verb": "add", "title": "Add an arm", "text": "It is tried at once.", "new_arm": True})
     found.append({"verb": "stop", "title": "Stop", "text": "End the experiment for good."})
-    return [{"arms": None, "new_arm": False, **control} for control in found]
+    return [{"arms": None, "others": None, "new_arm": False, **control} for control in found]
