@@ -51,7 +51,7 @@ def test_nobody_without_a_token_has_a_body_read(site):
     for headers, status in (((), 403), ((("sec-fetch-site", "cross-site"),), 403)):
         sent = [FORM, cookie, *headers]
         assert site("POST", "/e/one/pause", token=None, headers=sent, parts=never(0)).status == status
-    wrong = [("content-type", "text/plain"), HERE, cookie]
+    wrong = [("content-type", "text/plain"), ("content-length", "5"), HERE, cookie]
     assert site("POST", "/e/one/pause", token=None, headers=wrong, parts=never(0)).status == 415
     assert site("POST", "/e/one/pause", b"", host="evil.example", token=None).status == 403
     assert site("PATCH", "/e/one/pause", b"", token=None).status == 405
@@ -94,9 +94,6 @@ def test_a_caller_may_send_so_many_bodies_at_once(site):
         waiting = asyncio.Event()
 
         async def one(token):
-            async def body():
-                await waiting.wait()
-
             async def receive():
                 await waiting.wait()
                 return {"type": "http.request", "body": b"{}", "more_body": False}
@@ -170,7 +167,7 @@ def test_sessions_end_and_are_known_to_all_processes(service, clock):
         return Sessions(service.store, service.write, clock, service.tokens)
 
     async def check():
-        text, token = service.tokens.create(["read"])
+        _, token = service.tokens.create(["read"])
         mine, theirs = service.sessions, other()
         assert await theirs.find("a" * 43) is None
         session = await mine.create(token)
@@ -361,13 +358,13 @@ def test_a_caller_who_hangs_up_ends_the_computation(site, tmp_path, monkeypatch)
     assert site.loop.run_until_complete(look()) == 503
 
 
-@pytest.mark.parametrize("policy", ["npts", "b-cvts(risk=cvar(alpha=0.1))", "cvar-ucb(alpha=0.1)"])
+@pytest.mark.parametrize("policy", ["npts", "b-cvts(alpha=0.1)", "cvar-ucb(alpha=0.1)"])
 def test_a_policy_that_looks_at_all_rewards_has_fewer_rounds(policy):
     with pytest.raises(PrudentError, match="at most 10,000 for a policy that looks at all rewards in every round"):
         answered(Question("beta(2,3); beta(3,2)", "1", policy, "200000"))
 
 
-@pytest.mark.parametrize("rho", ["0,5", "x", "1,000", "1e", "--1", "\ud7ff", "nan", "1 2"])
+@pytest.mark.parametrize("rho", ["0,5", "x", "1,000", "1e", "--1", "nan", "1 2"])
 def test_a_rho_that_is_no_number_is_refused_in_words(site, rho, caplog):
     answer = get(site, f"/explore?rho={rho}".encode().decode("latin-1").replace(" ", "%20"))
     assert answer.status == 422
@@ -478,11 +475,9 @@ def test_an_if_match_is_for_changes_alone(site):
 
 @pytest.mark.parametrize("length", ["011", "0" * 30 + "11"])
 def test_a_length_may_begin_with_zeros(site, length):
-    answer = site(
-        "POST", "/v1/experiments/one/decisions", b'{"count": 1}'[:11] + b"}", headers=[("content-length", length)]
-    )
-    assert answer.status in (201, 400)
-    assert answer.status != 413
+    body = b'{"count":1}'
+    answer = site("POST", "/v1/experiments/one/decisions", body, headers=[("content-length", length)])
+    assert (len(body), answer.status) == (11, 201)
 
 
 def test_a_spreadsheet_takes_no_cell_for_a_formula(site):
@@ -504,7 +499,7 @@ def test_a_database_that_fails_says_so_in_the_log_and_not_to_callers(site, caplo
         raise StoreError("disk of db-7.internal is full")
 
     caplog.set_level(logging.ERROR)
-    monkeypatch.setattr(site.service.store.database, "commit", full)
+    monkeypatch.setattr(site.service.store, "commit", full)
     for _ in range(3):
         answer = site("POST", "/v1/experiments/one/decisions", {})
         assert (answer.status, b"db-7" in answer.body) == (503, False)

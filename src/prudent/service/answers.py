@@ -198,8 +198,8 @@ def past_horizon(fold: Any) -> str:
         return ""
     made = sum(tally.asked for tally in fold.tally)
     return (
-        f"{count(made)} decisions were made, and {count(fold.spec.horizon)} were planned. The policy goes on, but it was"
-        " chosen for the plan: stop the experiment, or plan a longer one."
+        f"{count(made)} decisions were made, and {count(fold.spec.horizon)} were planned. The policy goes on, but it"
+        " was chosen for the plan: stop the experiment, or plan a longer one."
     )
 
 

@@ -227,7 +227,7 @@ class App:
         return headers.get(b"x-forwarded-for", b"").rpartition(b",")[2].strip().decode("latin-1") or near
 
     async def _token(self, route: Route, headers: Mapping[bytes, bytes]) -> Token | None:
-        """The token of a request, if it may use this route now: on a page that of the session, else the one it bears."""
+        """The token of a request, if it may use this route now; on a page that of its session."""
         tokens = self.service.tokens
         if not (route.scope or route.page):
             return None

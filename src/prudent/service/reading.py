@@ -50,10 +50,9 @@ async def read_body(receive: Receive, headers: Mapping[bytes, bytes], limit: int
     if not re.fullmatch(rb"[0-9]+", length):
         raise RequestError("bad-request", "Content-Length: must be a whole number")
     expected = int(length) if b"transfer-encoding" not in headers else 0
-    if expected or b"transfer-encoding" in headers:
-        media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-        if media.decode("latin-1") not in kinds:
-            raise RequestError("not-json-type", f"pass the header Content-Type: {kinds[0]}", hang_up=True)
+    media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
+    if (expected or b"transfer-encoding" in headers) and media not in kinds:
+        raise RequestError("not-json-type", f"pass the header Content-Type: {kinds[0]}", hang_up=True)
     body, more = bytearray(), True
     while more and max(expected, len(body)) <= limit:
         message = await receive()
