@@ -131,6 +131,8 @@ class Model:
         if verb == "Retire":
             if set(self.arms) - self.retired == {arm}:
                 return "invalid"
+            if arm == self.fallback:
+                return "conflict"  # no other one is named
             self.retired.add(arm)
         elif verb == "AddArm":
             self.arms.append(arm)

@@ -79,7 +79,7 @@ class Protocol(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._reading_head:  # what comes after a body in chunks is no header, since proxies do not look at it
-            self._more_head(len(name) + len(value))
+            self._more_head(len(name) + len(value) + 4)  # a colon, a blank, the end of the line
             super().on_header(name, value)
 
     def _more_head(self, size: int) -> None:
@@ -176,11 +176,12 @@ async def _deadlines_hold() -> bool:
         _Silence(), http=Protocol, ws="none", lifespan="off", log_config=None, access_log=False, proxy_headers=False
     )
     config.load()
-    head, body = await asyncio.gather(
+    nothing, head, body = await asyncio.gather(
+        _said(config, b""),
         _said(config, b"GET / HTTP/1.1\r\nX-"),
         _said(config, b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{"),
     )
-    return head == b"" and body is not None and body.startswith(b"HTTP/1.1 408 ")
+    return nothing == head == b"" and body is not None and body.startswith(b"HTTP/1.1 408 ")
 
 
 async def _said(config: uvicorn.Config, request: bytes) -> bytes | None:

@@ -5,6 +5,7 @@ experiment, query, size and kind of the body, the body, the verb. Whatever is wr
 page for people, never a stack trace. Nothing of what people sent is written to the log.
 """
 
+import asyncio
 import contextlib
 import logging
 import re
@@ -142,7 +143,7 @@ class App:
             reply = await self._answer(route, call, scope, receive)
         except GoneError:
             return None
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
             problem = _problem(error)
             page = route is not None and route.page
             reply = self.site.trouble(call, problem) if page else _as_json(problem, scope)
@@ -371,14 +372,14 @@ def check_from_here(headers: Mapping[bytes, bytes]) -> None:
         raise RequestError("not-allowed", "this form does not come from a page of this service")
 
 
-def _problem(error: Exception) -> RequestError:
+def _problem(error: BaseException) -> RequestError:
     """What went wrong, as the caller may know it."""
     if isinstance(error, RequestError):
         return error
-    if isinstance(error, msgspec.ValidationError):
-        return RequestError("invalid", str(error))
+    if isinstance(error, asyncio.CancelledError):
+        return RequestError("unavailable", "the service is stopping; try again in a moment")
     if isinstance(error, msgspec.DecodeError):
-        return RequestError("not-json", str(error))
+        return RequestError("invalid" if isinstance(error, msgspec.ValidationError) else "not-json", str(error))
     if isinstance(error, StoreError):
         log.error("the database does not answer: %s", error)
         return RequestError("unavailable", "the database does not answer; try again")

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from prudent.service.computing import in_own_thread
+from prudent.service.store import StoreError
 from prudent.service.tokens import FRESH, Token, Tokens
 
 COOKIE = "prudent"
@@ -24,6 +25,9 @@ MOST = 20
 
 PAUSE = 0.25
 """Seconds between two looks into the database for sessions that are not known."""
+
+SECONDS = 3.0
+"""How long a request waits for sessions to be read."""
 
 LENGTH = 43
 """Characters of a session: 256 bits as base64."""
@@ -94,9 +98,13 @@ class Sessions:
                 return
             await asyncio.sleep(self._looked + PAUSE - time.monotonic())
             self._looked, now = time.monotonic(), self._clock()
-            rows = await in_own_thread(
+            reading = in_own_thread(
                 lambda: self._store.read("SELECT hash, token, ends FROM session WHERE ends > ?", now)
             )
+            try:
+                rows = await asyncio.wait_for(reading, SECONDS)
+            except TimeoutError:
+                raise StoreError(f"the sessions could not be read within {SECONDS:g} s") from None
             found = {bytes(digest): (number, ends) for digest, number, ends in rows}
             self._known = {digest: known for digest, known in found.items() if digest not in self._ended}
             self._ended &= found.keys()
