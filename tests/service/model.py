@@ -116,7 +116,7 @@ class Model:
                     choice.state = "expired"
                     self.happened(choice.arm, "expired")
 
-    def change(self, verb, arm):
+    def change(self, verb, arm):  # noqa: PLR0911 - one for each refusal
         """Pause, resume, freeze, stop, add or retire an arm, or forget units."""
         allowed = {"Pause": ("running", "frozen"), "Resume": ("paused", "frozen"), "Forget": (self.status,)}
         if self.status not in allowed.get(verb, ("running", "paused", "frozen")):
