@@ -51,7 +51,8 @@ class Service:
     def __init__(self, folder: str) -> None:
         command = [sys.executable, "-m", "prudent", "serve", "--port", "0", "--database", f"{folder}/a.db"]
         self._log = Path(folder, "log")
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._log.open("wb"), text=True)
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
         assert self.process.stdout is not None
         self.port = int(self.process.stdout.readline().rpartition(":")[2])
         self.token = self.process.stdout.readline().split()[-1]
@@ -88,6 +89,8 @@ class Service:
         """End it; what its log says."""
         self.process.terminate()
         self.process.wait(timeout=30)
+        if self.process.stdout is not None:
+            self.process.stdout.close()
         return self._log.read_text("utf-8", "replace")
 
 
@@ -203,7 +206,7 @@ class Others:
 
 def knock(cases: int, seconds: float, seed: int) -> dict[str, Any]:
     """What so many requests find, or as many as there is time for."""
-    rng, found = random.Random(seed), {"requests": 0, "5xx": 0, "refused as busy": 0, "leaks": 0}
+    rng, found = random.Random(seed), {"requests": 0, "answered at once": 0, "5xx": 0, "refused as busy": 0, "leaks": 0}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         service = Service(folder)
         others, ends = Others(service), time.monotonic() + seconds
@@ -213,6 +216,7 @@ def knock(cases: int, seconds: float, seed: int) -> dict[str, Any]:
                 answer = service.say(raw, 0.3)  # what is not whole is waited for longer, until its deadline
                 found["requests"] += 1
                 status = re.match(rb"HTTP/1.1 ([0-9]{3}) ", answer)
+                found["answered at once"] += status is not None
                 found["refused as busy"] += status is not None and status[1] == b"503"
                 wrong = status is not None and status[1] >= b"500" and status[1] != b"503"
                 found["5xx"] += wrong

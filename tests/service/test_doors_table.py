@@ -39,7 +39,9 @@ def said(route, answer) -> str:
     if answer.headers["content-type"] == "application/problem+json":
         return f"{answer.status}, the problem `{answer.json['type'].rpartition('/')[2]}`"
     if answer.status >= 400:
-        return f"{answer.status}" + (", refused: a form is sent by a page of the service" if answer.body else "")
+        return f"{answer.status}, " + (
+            "refused: forms come from pages of the service" if answer.body else "and no more"
+        )
     words = " ".join(route.does.__doc__.split())
     return f"{answer.status}: {words[0].lower()}{words[1:].rstrip('.')}"
 
