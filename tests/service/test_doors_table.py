@@ -37,7 +37,7 @@ def said(route, answer) -> str:
     if answer.status == 303:
         return "303, to the form to sign in"
     if answer.headers["content-type"] == "application/problem+json":
-        return f"{answer.status}, the problem `{answer.json['type'].rpartition('/')[2]}`"
+        return f"{answer.status}, {answer.json['title'].lower()}"
     if answer.status >= 400:
         return f"{answer.status}, " + (
             "refused: forms come from pages of the service" if answer.body else "and no more"
