@@ -121,8 +121,9 @@ def test_the_deadlines_are_tried_at_the_start():
 
 def children_of(process):
     """The processes that a process has started."""
-    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process)], capture_output=True, text=True, check=False)
-    return [int(pid) for pid in found.stdout.split()]
+    found = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,command="], capture_output=True, text=True, check=True)
+    lines = [line.split(maxsplit=2) for line in found.stdout.splitlines()]
+    return [int(pid) for pid, parent, *command in lines if parent == str(process) and "prudent" in "".join(command)]
 
 
 def is_alive(pid):
