@@ -9,6 +9,7 @@ a second with and without pages are measured in turns.
 
 import argparse
 import asyncio
+import http.client
 import random
 import re
 import signal
@@ -55,13 +56,13 @@ def answers(path: Path, decisions: int) -> None:
     filled(service, decisions)
     while service.follower._folds[1].seq < service.view("shop").fold.seq - 500:  # so that pictures have their points
         time.sleep(0.5)
-    token, _ = service.tokens.create(["admin"])
     site = Site(service)
-    app = App(service, ROUTES, site=site)
+    app = App(service, ROUTES).show(site)
     loop = asyncio.new_event_loop()
+    session = loop.run_until_complete(service.sessions.create(service.tokens.create(["admin"])[1]))
 
     def get(address: str, tag: str = "") -> tuple[int, dict[str, str], bytes]:
-        return loop.run_until_complete(called(app, address, token, tag))
+        return loop.run_until_complete(called(app, address, session, tag))
 
     _, _, page = get("/e/shop")
     found = sorted(set(re.findall(rb'(?:src|href)="(/static/[^"]*)"', page)))
@@ -105,9 +106,9 @@ def middle(times: list[tuple[float, float]], which: int) -> float:
     return statistics.median(each[which] for each in times)
 
 
-async def called(app: App, address: str, token: str, tag: str) -> tuple[int, dict[str, str], bytes]:
+async def called(app: App, address: str, session: str, tag: str) -> tuple[int, dict[str, str], bytes]:
     """The answer of the application to a browser."""
-    headers = [(b"host", b"localhost"), (b"cookie", f"prudent={token}".encode())]
+    headers = [(b"host", b"localhost"), (b"cookie", f"prudent={session}".encode())]
     headers += [(b"if-none-match", tag.encode())] if tag else []
     scope = {"type": "http", "method": "GET", "path": address, "query_string": b"", "headers": headers}
     begun: dict[str, Any] = {}
@@ -155,18 +156,29 @@ def beside_asks(path: Path, seconds: float) -> None:
 
 async def loaded(port: int, token: str, seconds: float, pages: int) -> tuple[int, int]:
     """Commands that clients get done, and polls of pages beside them."""
-    polls = [asyncio.ensure_future(polling(port, token, seconds, 2.0 * i / PAGES)) for i in range(pages)]
+    session = signed_in(port, token)
+    polls = [asyncio.ensure_future(polling(port, session, seconds, 2.0 * i / PAGES)) for i in range(pages)]
     done = await _load_http(port, token, seconds)
     return done, sum(await asyncio.gather(*polls))
 
 
-async def polling(port: int, token: str, seconds: float, delay: float) -> int:
+def signed_in(port: int, token: str) -> str:
+    """The session of somebody at a browser."""
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    headers = {"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "same-origin"}
+    connection.request("POST", "/login", f"token={token}", headers)
+    cookie = connection.getresponse().headers["set-cookie"]
+    connection.close()
+    return cookie.removeprefix("prudent=").partition(";")[0]
+
+
+async def polling(port: int, session: str, seconds: float, delay: float) -> int:
     """A page that polls as its script does."""
     until, tag, wait, polls = time.perf_counter() + seconds, "", 2.0, 0
     await asyncio.sleep(delay)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     while time.perf_counter() < until:
-        head = f"GET /e/shop/live HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: prudent={token}\r\n"
+        head = f"GET /e/shop/live HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: prudent={session}\r\n"
         writer.write((head + (f"If-None-Match: {tag}\r\n" if tag else "") + "\r\n").encode())
         answer = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
         status = int(answer.split()[1])

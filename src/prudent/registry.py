@@ -31,6 +31,25 @@ LONGEST = 100_000
 
 KEY = re.compile(r"\[([A-Z][A-Za-z]+\d\d)\]")
 
+_may_open = True  # until this process serves others
+
+
+def close_files() -> None:
+    """From now on no spec that this process reads opens a file. It cannot be taken back.
+
+    A spec may name a file, as `empirical("shop.csv", "revenue")` does. On the command line and in Python that file is
+    opened with the rights of whoever wrote the spec. A process that reads what others send calls this before it reads
+    anything, so that the text of a stranger never chooses a file here.
+    """
+    global _may_open  # noqa: PLW0603 - the one switch
+    _may_open = False
+
+
+def check_may_open(owner: str, fix: str) -> None:
+    """Refuse to open the file that a spec names, if this process reads specs of strangers."""
+    if not _may_open:
+        raise PrudentError(f"{owner}: a spec that comes over the network opens no file; {fix}")
+
 
 class Entry(NamedTuple):
     """What is registered under a name. The docstring names its papers in brackets, as [Sani12], and says what it

@@ -13,8 +13,7 @@ import pytest
 
 from helpers.browser import CHROMIUM, Browser, has_axe
 from prudent.client import Client
-from prudent.service import server
-from prudent.service.planning import planner
+from prudent.service import computing, server
 from prudent.service.service import Service
 from prudent.service.store import open_store
 
@@ -40,7 +39,7 @@ def browser():
 @pytest.fixture
 def served(tmp_path, monkeypatch):
     """A service with an address and a token, in this process."""
-    monkeypatch.setattr(planner, "NICE", 0)
+    monkeypatch.setattr(computing, "NICE", 0)
     settings = server.Settings(database=str(tmp_path / "prudent.db"), relaxed=True)
     service = Service(open_store(settings.database, relaxed=True)).start()
     listener = server._listener("127.0.0.1", 0)

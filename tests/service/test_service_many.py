@@ -12,10 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from test_http_server import EXPERIMENT, Server
 
 from helpers.service.asgi_calls import call
 from helpers.service.postgres_server import PostgresServer
+from helpers.service.running_server import EXPERIMENT, RunningServer
 from prudent.service import messages as m
 from prudent.service.api import ROUTES
 from prudent.service.http import App
@@ -33,23 +33,29 @@ MANY = 300
 class Many:
     """A service with pages and many experiments."""
 
-    def __init__(self, database):
+    def __init__(self, database, count=MANY):
         self.service = Service(open_store(database, relaxed=True), patience=3600.0).start()
         self.site = Site(self.service, pause=0.0)
-        self.app = App(self.service, ROUTES, site=self.site)
+        self.app = App(self.service, ROUTES).show(self.site)
         self.token = self.service.tokens.create(["admin"])[0]
         self.loop = asyncio.new_event_loop()
-        for i in range(MANY):
+        for i in range(count):
             self.service.create(decoded({**SPEC, "name": f"shop-{i:04}"}))
 
+    def session(self, token):
+        """The cookie of somebody who has signed in with a token."""
+        known = self.service.tokens.find(token)
+        return ("cookie", f"prudent={self.loop.run_until_complete(self.service.sessions.create(known))}")
+
     def __call__(self, path, token=None):
-        cookie = [("cookie", f"prudent={token or self.token}")]
-        return self.loop.run_until_complete(call(self.app, "GET", path, token=token or self.token, headers=cookie))
+        token = token or self.token
+        cookie = [self.session(token)]
+        return self.loop.run_until_complete(call(self.app, "GET", path, token=token, headers=cookie))
 
     def close(self):
         self.loop.run_until_complete(self.loop.shutdown_default_executor())
         self.loop.close()
-        self.service.close()
+        self.app.close()
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +101,7 @@ def test_a_search_finds_by_a_part_of_the_name(many):
 
 
 @pytest.mark.parametrize(
-    "query", ["page=0", "page=-1", "page=x", "page=9999999999999", "page=²", "search=" + "x" * 9999]
+    "query", ["page=0", "page=-1", "page=x", "page=9999999999999", "page=%C2%B2", "search=" + "x" * 9999]
 )
 def test_a_page_that_is_not_there_is_the_nearest(many, query):
     assert many(f"/?{query}").status == 200
@@ -148,16 +154,13 @@ def test_numbers_are_computed_again_only_for_what_has_changed(many, monkeypatch)
 
 def test_a_large_page_is_made_beside_the_event_loop(tmp_path):
     """While it is, others are answered."""
-    many = Many.__new__(Many)
-    many.service = Service(open_store(str(tmp_path / "prudent.db"), relaxed=True), patience=3600.0).start()
-    many.site = Site(many.service, pause=0.0)
-    many.app, many.token = App(many.service, ROUTES, site=many.site), many.service.tokens.create(["admin"])[0]
-    many.loop = asyncio.new_event_loop()
+    many = Many(str(tmp_path / "prudent.db"), count=0)
     arms = [f"arm {i}" for i in range(1500)]
     many.service.create(decoded({**SPEC, "name": "wide", "arms": arms, "horizon": 10**6}))
 
+    cookie = [many.session(many.token)]
+
     async def both():
-        cookie = [("cookie", f"prudent={many.token}")]
         page = asyncio.ensure_future(call(many.app, "GET", "/e/wide", headers=cookie))
         answered = 0
         while not page.done():
@@ -180,7 +183,7 @@ def test_a_large_page_is_made_beside_the_event_loop(tmp_path):
 
 @pytest.fixture
 def two(postgres):
-    server = Server(postgres.new_database(f"many{time.monotonic_ns()}"), workers=2)
+    server = RunningServer(postgres.new_database(f"many{time.monotonic_ns()}"), workers=2)
     server.read_token()
     assert server.ask("POST", "/v1/experiments", EXPERIMENT)[0] == 201
     yield server
@@ -307,7 +310,7 @@ def test_errors_of_different_places_are_different(journal):
 @pytest.mark.slow
 def test_a_database_that_is_away_is_a_few_lines_of_the_log(postgres):
     server = PostgresServer()
-    served = Server(server.new_database("away"))
+    served = RunningServer(server.new_database("away"))
     try:
         served.read_token()
         assert served.ask("POST", "/v1/experiments", EXPERIMENT)[0] == 201

@@ -1,14 +1,15 @@
 """The pages: who may see them, what they say, and that what people wrote is only text."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
-from helpers.service.html_pages import HOSTILE, Tags, get, post
+from helpers.service.html_pages import HERE, HOSTILE, Tags, get, post
 from helpers.service.served_experiments import EXPERIMENT, InProcessService
 from prudent.service import messages as m
-from prudent.service.site.app import POLICY, Visit, inner
-from prudent.service.site.app import Site as Pages
+from prudent.service.routes import Call
+from prudent.service.site.app import POLICY, inner
 from prudent.service.site.parts import controls
 from prudent.service.spec import decoded
 from prudent.service.tokens import Token
@@ -18,7 +19,7 @@ from prudent.service.tokens import Token
 def site(tmp_path_factory):
     """The application with its pages."""
     site = InProcessService(str(tmp_path_factory.mktemp("site") / "a.db"))
-    site.app.site = Pages(site.service, pause=0.0)
+    site.pages(pause=0.0)
     site.service.forecasts.of = lambda number, fold, patience=0.0: None  # they have tests of their own, and compile
     yield site
     site.close()
@@ -37,10 +38,10 @@ def site(tmp_path_factory):
     ],
 )
 def test_a_visitor_may_what_the_token_allows_where_it_holds(scopes, experiments, scope, experiment, may):
-    visit = Visit("GET", "/", {}, {}, {})
-    assert not visit.may(scope, experiment)
-    visit.token = Token(1, "a", b"", frozenset([scopes]), experiments and frozenset(experiments), 0, None, None, "")
-    assert visit.may(scope, experiment) is may
+    call = Call(SimpleNamespace(service=None), None, {}, {}, {"path": "/"}, None)
+    assert not call.may(scope, experiment)
+    call.token = Token(1, "a", b"", frozenset([scopes]), experiments and frozenset(experiments), 0, None, None, "")
+    assert call.may(scope, experiment) is may
 
 
 def test_without_a_token_pages_lead_to_the_form_for_one(site):
@@ -55,8 +56,11 @@ def test_a_token_signs_in_and_out(site):
     assert post(site, "/login", {"token": "pru_x_y", "then": "/"}, None).status == 401
     answer = post(site, "/login", {"token": site.tokens["read"], "then": "/e/one"}, None)
     assert (answer.status, answer.headers["location"]) == (303, "/e/one")
-    assert "HttpOnly; SameSite=Strict" in answer.headers["set-cookie"]
-    assert "Max-Age=0" in post(site, "/logout", {}).headers["set-cookie"]
+    assert re.fullmatch("prudent=[\\w-]{43}; Path=/; HttpOnly; SameSite=Strict", answer.headers["set-cookie"])
+    cookie = ("cookie", answer.headers["set-cookie"].partition(";")[0])
+    assert get(site, "/e/one", None, headers=[cookie]).status == 200
+    assert "Max-Age=0" in post(site, "/logout", {}, None, headers=(HERE, cookie)).headers["set-cookie"]
+    assert get(site, "/e/one", None, headers=[cookie]).status == 303
 
 
 @pytest.mark.parametrize("path", ["//evil.example", "https://evil.example", "/\\evil", "javascript:alert(1)", "/a?b=c"])
@@ -253,18 +257,3 @@ def test_every_verb_of_a_control_is_one_that_the_page_takes():
         arms, state = (), "frozen"
 
     assert all(control["verb"] in ("resume", "pause", "freeze", "retire", "add", "stop") for control in controls(Known))
-
-
-def test_exploring_answers_the_question_of_the_address(site):
-    site.app.site.exploring = True
-    try:
-        page = get(site, "/explore?arms=gaussian(1,0.2);gaussian(0.5,0.3)&rho=1&policy=exp-exp&horizon=1000", None)
-        words = Tags(page.body.decode()).words
-        assert page.status == 200
-        assert "Regret per round at the end" in words
-        assert get(site, "/explore?policy=nonsense", None).status == 422
-        assert get(site, "/explore?horizon=1e12", None).status == 422
-        assert get(site, "/explore?arms=<script>", None).body.count(b"<script") == page.body.count(b"<script")
-    finally:
-        site.app.site.exploring = False
-    assert get(site, "/explore", None).status == 303

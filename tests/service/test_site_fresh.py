@@ -7,20 +7,19 @@ import pytest
 
 from helpers.service.served_experiments import InProcessService
 from prudent.service.problems import RequestError
-from prudent.service.site.app import Site as Pages
 from prudent.service.site.fresh import Fresh
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     site = InProcessService(str(tmp_path_factory.mktemp("site") / "a.db"))
-    site.app.site = Pages(site.service, pause=60.0)
+    site.pages(pause=60.0)
     yield site
     site.close()
 
 
 def get(site, path, tag=None):
-    headers = [("cookie", f"prudent={site.tokens['admin']}"), *([("if-none-match", tag)] if tag else [])]
+    headers = [("cookie", f"prudent={site.session()}"), *([("if-none-match", tag)] if tag else [])]
     return site("GET", path, token=None, headers=headers)
 
 
@@ -73,7 +72,7 @@ def test_who_acts_sees_it_at_once(site):
     assert b"running" in before.body
     form = urlencode({"reason": "lunch"}).encode()
     headers = [("content-type", "application/x-www-form-urlencoded"), ("sec-fetch-site", "same-origin")]
-    site("POST", "/e/two/pause", form, token=None, headers=[*headers, ("cookie", f"prudent={site.tokens['admin']}")])
+    site("POST", "/e/two/pause", form, token=None, headers=[*headers, ("cookie", f"prudent={site.session()}")])
     assert b"Paused: lunch" in get(site, "/e/two").body
 
 

@@ -5,6 +5,7 @@ import contextlib
 import os
 import stat
 import time
+from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urlencode
 
@@ -16,15 +17,15 @@ from helpers.service.html_pages import FORM, HERE, HOSTILE, Tags
 from helpers.service.served_experiments import InProcessService
 from prudent import PrudentError
 from prudent.cli import main
+from prudent.service import computing as processes
 from prudent.service.planning import computing, planner
 from prudent.service.planning import drafts as drafts_module
 from prudent.service.planning.computing import FOUND
 from prudent.service.planning.drafts import LATE, Drafts
 from prudent.service.planning.questions import asked, look, rows_of
 from prudent.service.problems import RequestError
+from prudent.service.reading import read_form, safe_name
 from prudent.service.site.app import POLICY
-from prudent.service.site.app import Site as Pages
-from prudent.service.site.forms import read_form, safe_name
 
 CSV = "variant,revenue\n" + "".join(
     f"{name},{value}\n" for name, start in (("old", 40), ("<b>new", 55)) for value in range(start, start + 24, 3)
@@ -51,7 +52,7 @@ class Person:
 
     def __init__(self, site, scope="admin"):
         self.site = site
-        self.cookie = ("cookie", f"prudent={site.tokens.get(scope, scope)}")
+        self.cookie = ("cookie", f"prudent={site.session(scope)}")
 
     def get(self, path, *headers):
         return self.site("GET", path, token=None, headers=[self.cookie, *headers])
@@ -69,7 +70,7 @@ class Person:
 def site(tmp_path_factory):
     """The application with its pages; plans are computed only where a test lets them be."""
     site = InProcessService(str(tmp_path_factory.mktemp("plans") / "a.db"))
-    site.app.site = Pages(site.service)
+    site.pages()
     yield site
     site.app.site.planning.close()
     site.close()
@@ -86,7 +87,7 @@ def planning(site, nice=0, **settings):
     page = site.app.site.planning
     page.planner, old = planner.Planner(page.drafts, alone=True, **settings), page.planner
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(planner, "NICE", nice)
+        patch.setattr(processes, "NICE", nice)
         page.planner.start()
         try:
             yield page.planner
@@ -312,15 +313,33 @@ def test_what_cannot_be_understood_is_named_as_the_form_does(fields, words):
         (b"a,b\n1,2\n3,4\n5,7\n", {"policies": "mv-lbc"}, "did you mean mv-lcb"),
     ],
 )
-def test_a_file_is_read_as_the_command_line_reads_it(data, fields, words):
-    seen = look(fields, "shop.csv", data)
+def test_a_file_is_read_as_the_command_line_reads_it(data, fields, words, tmp_path, monkeypatch):
+    seen = looked(fields, data, tmp_path, monkeypatch)
     assert words in seen.wrong
     assert "/" not in seen.wrong.replace("n/a", "")
     assert "--" not in seen.wrong
 
 
-def test_remarks_on_a_file_and_its_columns_are_shown():
-    seen = look({"group": "variant"}, "shop.csv", b"variant,x\na,1\na,\na,2\na,4\nb,1\nb,2\nb,5\n")
+def looked(fields, data, folder, monkeypatch):
+    """What the child process understands, in its folder."""
+    monkeypatch.chdir(folder)
+    Path("shop.csv").write_bytes(data)
+    return look(fields, Path("shop.csv"))
+
+
+def test_a_file_has_a_thousand_columns_at_most(person):
+    """More would take the square of their number, and make a page that nobody can choose from."""
+    rows = [",".join(f"{kind}{i}" for i in range(1001)) for kind in ("a", "1", "2", "4")]
+    address = person.new()
+    assert person.post(address, {"do": "check"}, "\n".join(rows)).status == 303
+    page = person.get(address).body.decode()
+    assert "must have at most 1,000 columns, got 1,001; leave out those that are not needed" in page
+    assert len(page) < 20_000
+
+
+def test_remarks_on_a_file_and_its_columns_are_shown(tmp_path, monkeypatch):
+    data = b"variant,x\na,1\na,\na,2\na,4\nb,1\nb,2\nb,5\n"
+    seen = looked({"group": "variant"}, data, tmp_path, monkeypatch)
     assert (seen.wrong, seen.columns, seen.notes) == ("", ["variant", "x"], ["shop.csv: x: 1 of 7 missing"])
 
 
@@ -402,13 +421,13 @@ def test_a_copy_has_what_was_typed_and_the_file(service, clock, monkeypatch):
 
 @pytest.fixture
 def program(tmp_path, monkeypatch):
-    """Lets a shell script stand for the process that computes; its folder is $3."""
+    """Lets a shell script stand for the process that computes in $folder."""
 
     def put(text):
         path = tmp_path / "program"
-        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.write_text(f"#!/bin/sh\nread job folder\n{text}\n")
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
-        monkeypatch.setattr(planner, "sys", SimpleNamespace(executable=str(path)))
+        monkeypatch.setattr(processes, "sys", SimpleNamespace(executable=str(path)))
         monkeypatch.setattr(planner, "SAY", 0.0)
 
     return put
@@ -428,7 +447,7 @@ needs_shell = pytest.mark.skipif(os.name != "posix", reason="needs a shell")
 
 @needs_shell
 def test_progress_is_shown_and_cancelling_ends_the_process(site, person, waiting, program, tmp_path):
-    program(f'echo $$ > {tmp_path}/pid; echo "30 120" > "$3/progress.txt"; exec sleep 600')
+    program(f'echo $$ > {tmp_path}/pid; echo "30 120" > "$folder/progress.txt"; exec sleep 600')
     with planning(site):
         until(lambda: "25 % of the simulations are done" in person.get(waiting).body.decode())
         live = person.get(f"{waiting}/live")
@@ -453,7 +472,7 @@ def is_alive(pid):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('echo "too few <b>" > "$3/wrong.txt"; exit 1', "too few &lt;b&gt;"),
+        ('echo "too few <b>" > "$folder/.refusal"; echo 1; sleep 600', "too few &lt;b&gt;"),
         ("echo broken >&2; exit 7", "An error of the service, which its log describes."),
         ("exec sleep 600", "took more than 0.01 minutes"),
     ],
@@ -461,7 +480,7 @@ def is_alive(pid):
 )
 def test_a_plan_that_fails_says_why_and_can_be_changed(site, person, waiting, program, text, words):
     program(text)
-    with planning(site, longest=0.6 if "sleep" in text else 600.0):
+    with planning(site, longest=0.6 if "exec sleep" in text else 600.0):
         until(lambda: state_of(site, waiting) == "editing")
     page = person.get(waiting).body.decode()
     assert words in page
@@ -470,7 +489,7 @@ def test_a_plan_that_fails_says_why_and_can_be_changed(site, person, waiting, pr
 
 @needs_shell
 def test_a_database_that_does_not_answer_for_a_moment_ends_no_plan(site, waiting, program, monkeypatch):
-    program('sleep 1; echo "after all" > "$3/wrong.txt"; exit 1')
+    program('sleep 1; echo "after all" > "$folder/.refusal"; echo 1')
     refused = []
 
     def busy(*given):
@@ -484,15 +503,12 @@ def test_a_database_that_does_not_answer_for_a_moment_ends_no_plan(site, waiting
     assert site.app.site.planning.drafts.find(waiting.rpartition("/")[2]).words == "after all\n"
 
 
-def test_whoever_computes_says_how_far_it_is_and_ends_with_its_parent(tmp_path, monkeypatch):
+def test_whoever_computes_says_how_far_it_is(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     told = computing._Told(10)
     told(4)
     told(5)
     assert (tmp_path / "progress.txt").read_text() == "9 10"
-    told.parent = -1
-    with pytest.raises(SystemExit):
-        told(1)
 
 
 @needs_shell
@@ -503,6 +519,6 @@ def test_a_service_that_stops_computes_the_plan_at_its_next_start(site, waiting,
     assert state_of(site, waiting) == "waiting"
     drafts = site.app.site.planning.drafts
     assert drafts.take() is not None  # and is killed
-    program('echo done > "$3/wrong.txt"; exit 1')
+    program('echo done > "$folder/.refusal"; echo 1')
     with planning(site):
         until(lambda: state_of(site, waiting) == "editing")

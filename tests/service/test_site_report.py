@@ -8,7 +8,6 @@ from helpers.service.html_pages import HOSTILE, Tags, get
 from helpers.service.served_experiments import InProcessService
 from prudent.service import messages as m
 from prudent.service.events import Event
-from prudent.service.site.app import Site as Pages
 from prudent.service.site.facts import Units
 from prudent.service.site.parts import over_time
 from prudent.service.site.report import ahead, limit, span, spent
@@ -35,7 +34,7 @@ SPEC = {
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     site = InProcessService(str(tmp_path_factory.mktemp("site") / "a.db"))
-    site.app.site = Pages(site.service, pause=0.0)
+    site.pages(pause=0.0)
     service = site.service
     service.create(decoded(SPEC))
     for i in range(6):

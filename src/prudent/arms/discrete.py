@@ -15,6 +15,7 @@ from prudent.arms.base import Law, arms, reached
 from prudent.arrays import Array, as_array
 from prudent.errors import PrudentError, check_finite, check_number, shown
 from prudent.files import read_columns
+from prudent.registry import check_may_open
 
 
 @arms.add("bernoulli", example="bernoulli(0.3)")
@@ -170,4 +171,7 @@ class Empirical(Law):
 @arms.add("empirical", example="empirical([0, 1, 1, 4])")
 def _empirical(values: list[float] | str, column: str = "") -> Empirical:
     """One of the observed values, each equally likely, or of a column: `empirical("file.csv", "column")`."""
-    return Empirical.from_csv(values, column) if isinstance(values, str) else Empirical(values)
+    if not isinstance(values, str):
+        return Empirical(values)
+    check_may_open("empirical", "write its values, as in empirical([0, 1, 1, 4]), or upload a file to a plan")
+    return Empirical.from_csv(values, column)

@@ -68,6 +68,8 @@ def until(token: dict[str, Any]) -> str:
 
 def sentences(found: dict[str, Any]) -> Iterator[str]:
     """What the estimates of an experiment say, and what needs attention."""
+    if found.get("past_horizon"):
+        yield found["past_horizon"]
     if found["leader"] is not None:
         yield found["leader"]["sentence"]
     elif found["why"]:

@@ -14,6 +14,7 @@ from prudent.service.address import is_postgresql
 
 PROXY = "A proxy in front speaks TLS; only then other addresses than those of this machine are served."
 HOST = "A name under which callers reach it, besides its address; several are possible."
+EXPLORE = "Let everybody who reaches the service use the page to explore, without a token."
 RELAXED = "Do not wait for the disk: faster, but a power failure may lose what was answered."
 
 
@@ -28,6 +29,7 @@ RELAXED = "Do not wait for the disk: faster, but a power failure may lose what w
 @click.option("--queue-limit", type=int, default=2000, show_default=True, help="Requests that may wait; more get 503.")
 @click.option("--relaxed", is_flag=True, help=RELAXED)
 @click.option("--access-log", is_flag=True, help="Log every request, without what it says.")
+@click.option("--open-explore", is_flag=True, help=EXPLORE)
 @click.option("--demo", is_flag=True, help="Three simulated experiments to look around in; nothing is kept.")
 @click.pass_context
 def serve(ctx: click.Context, /, **settings: Any) -> None:

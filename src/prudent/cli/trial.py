@@ -16,6 +16,7 @@ from prudent.errors import PrudentError, check_number
 from prudent.text import count, counted, minus, number
 
 REASON = "Why, in a sentence; it is kept in the log."
+FALLBACK = "The arm that becomes the fallback arm; needed if ARM is it."
 FORMATS = ("csv", "parquet", "ndjson")
 SCOPES = ("decide", "reward", "read", "admin")
 DAY = 86_400_000
@@ -281,10 +282,18 @@ def show_tokens(found: list[dict[str, Any]], as_json: bool) -> None:
 def change(verb: str, meaning: str, *, names_arm: bool = False) -> None:
     """Add a command that changes an experiment, with a reason."""
 
-    def command(experiment: str, reason: str, as_json: bool, arm: str | None = None, **settings: Any) -> None:
+    def command(
+        experiment: str,
+        reason: str,
+        as_json: bool,
+        arm: str | None = None,
+        fallback: str | None = None,
+        **settings: Any,
+    ) -> None:
         with opened(**where(settings), experiment=experiment) as client:
             act: Callable[..., dict[str, Any]] = getattr(client, "add_arm" if verb == "add" else verb)
-            found = act(reason) if arm is None else act(arm, reason)
+            named = {} if fallback is None else {"fallback": fallback}
+            found = act(reason) if arm is None else act(arm, reason, **named)
         if as_json:
             answer(True, found, "", [])
         else:
@@ -293,6 +302,7 @@ def change(verb: str, meaning: str, *, names_arm: bool = False) -> None:
     command.__doc__ = meaning
     wrapped = where_options(click.option("--reason", required=True, help=REASON)(command))
     wrapped = click.argument("arm")(wrapped) if names_arm else wrapped
+    wrapped = click.option("--fallback", metavar="ARM", help=FALLBACK)(wrapped) if verb == "retire" else wrapped
     trial.command(verb)(click.argument("experiment")(wrapped))
 
 

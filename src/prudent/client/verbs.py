@@ -277,9 +277,9 @@ class Client:
         """A new arm."""
         return self._manage("arms", reason, arm)
 
-    def retire(self, arm: str, reason: str) -> dict[str, Any]:
-        """Never choose this arm again."""
-        return self._manage("retire", reason, arm)
+    def retire(self, arm: str, reason: str, fallback: str | None = None) -> dict[str, Any]:
+        """Never choose this arm again. If it is the fallback arm, name another one."""
+        return self._manage("retire", reason, arm, fallback)
 
     def forget(self, reason: str) -> dict[str, Any]:
         """Forget who the units were."""
@@ -327,8 +327,9 @@ class Client:
             return cast("Decision", decision)
         return _decision(self._change("POST", f"/v1/decisions/{_quoted(id)}/{verb}", {}, new_key(), DECISION))
 
-    def _manage(self, verb: str, reason: str, arm: str | None = None) -> dict[str, Any]:
-        body = {"reason": reason} | ({} if arm is None else {"arm": arm})
+    def _manage(self, verb: str, reason: str, arm: str | None = None, fallback: str | None = None) -> dict[str, Any]:
+        given = {"reason": reason, "arm": arm, "fallback": fallback}
+        body = {name: text for name, text in given.items() if text is not None}
         return self._change("POST", self._path(f"/{verb}"), body, key=new_key(), shape=STATUS)
 
     def _read(self, what: str, shape: Shape) -> dict[str, Any]:

@@ -162,11 +162,11 @@ def spaced(first: int, last: int, count: int) -> list[int]:
 
 
 def _decision(
-    policy: PortfolioPolicy, stretches: Play, shown: Observation | None, low: Array, high: Array
+    policy: PortfolioPolicy, stretches: Play, seen: Observation | None, low: Array, high: Array
 ) -> tuple[Array, int, bool]:
     """The policy's next mix, for how many rounds, and whether only to explore; checked, since policies are open."""
     try:
-        decision = next(stretches) if shown is None else stretches.send(shown)
+        decision = next(stretches) if seen is None else stretches.send(seen)
     except StopIteration:
         raise PrudentError(f"{policy}: play must yield without end, got no more mixes; end it with a loop") from None
     mix, rounds = np.asarray(decision[0], dtype=float), decision[1]

@@ -4,6 +4,7 @@ import asyncio
 import csv
 import io
 import math
+import re
 from collections.abc import AsyncIterator
 from dataclasses import asdict
 from typing import Any
@@ -17,14 +18,17 @@ from prudent.service.messages import Answer, Decision, Status
 from prudent.service.routes import NDJSON
 from prudent.service.spec import Spec
 from prudent.service.work import seq_of
+from prudent.text import count
 
 PAGE = 10_000
 """Decisions that are read at a time."""
 
 MEDIA = {"csv": "text/csv; charset=utf-8", "ndjson": NDJSON, "parquet": "application/vnd.apache.parquet"}
 COLUMNS = ("decision", "arm", "state", "at", "due", "reward")
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What spreadsheets take a cell for that begins so."""
+BLANKS = r"[\s\0-\x20\x7f-\xa0\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*"
+FORMULA = re.compile(rf"{BLANKS}[=+\-@＝＋－＠−']")
+"""What spreadsheets may take for a formula: a sign of one, also of full width, after blanks of all kinds. What begins
+with an apostrophe is like them, so that the one that is put before them can be told from one that was there."""
 
 Ends = tuple[float | None, float | None]
 
@@ -39,6 +43,10 @@ class Shown(Status, kw_only=True):
     """Requests that came again and were answered as before."""
     late: int
     """Rewards that were refused, because their window had closed."""
+    fallback: str | None = None
+    """The arm to use while the experiment is paused or stopped; another one than in the spec if that was retired."""
+    past_horizon: str | None = None
+    """What that means, if more decisions were made than were planned."""
 
 
 class KnownArm(Answer):
@@ -133,6 +141,8 @@ class Estimates(Answer):
     changed: list[ChangedArm]
     why: str | None
     """Why there are no intervals and no leader, if so."""
+    past_horizon: str | None = None
+    """What that means, if more decisions were made than were planned."""
 
 
 class Checked(Answer):
@@ -151,6 +161,7 @@ def shown(view: Any) -> Shown:
     fold, row = view.fold, view.experiment
     parts = msgspec.structs.asdict(view.status)
     beside = {"fell_back": fold.fell_back, "repeated": row.again, "late": row.late}
+    beside |= {"fallback": fold.fallback, "past_horizon": past_horizon(fold) or None}
     return Shown(**parts, spec=fold.spec, chain=fold.chain.hex(), **beside)
 
 
@@ -177,6 +188,18 @@ def estimates(view: Any, level: float) -> Estimates:
         rails=[Fired(rail, fold.labels[arm]) for rail, arm in sorted(fold.fired)],
         changed=changed_arms(fold),
         why=why,
+        past_horizon=past_horizon(fold) or None,
+    )
+
+
+def past_horizon(fold: Any) -> str:
+    """What it means that more decisions were made than were planned; empty if there were not."""
+    if not fold.past_horizon:
+        return ""
+    made = sum(tally.asked for tally in fold.tally)
+    return (
+        f"{count(made)} decisions were made, and {count(fold.spec.horizon)} were planned. The policy goes on, but it"
+        " was chosen for the plan: stop the experiment, or plan a longer one."
     )
 
 
@@ -297,7 +320,7 @@ def _csv(rows: list[list[Any]]) -> bytes:
 
 
 def _guarded(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+    return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
 
 
 def _frame(decisions: list[Decision], metrics: list[str]) -> Any:

@@ -5,7 +5,6 @@ that nobody else waits for it.
 """
 
 import asyncio
-import contextlib
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ from msgspec import Meta, Struct
 import prudent
 from prudent.service import answers
 from prudent.service import messages as m
+from prudent.service.computing import in_own_thread
 from prudent.service.http import encode, unknown
 from prudent.service.metrics import MEDIA
 from prudent.service.problems import ADVICE, KINDS, RequestError
@@ -87,6 +87,12 @@ async def verb(call: Call) -> Any:
     )
 
 
+async def tell_many(call: Call) -> Reply:
+    """Many rewards. The status is 207 if any of them was refused."""
+    found = await verb(call)
+    return Reply(207 if found.refused else 200, encode(found))
+
+
 async def create(call: Call) -> Reply:
     """Create an experiment. The same again is no error."""
     spec = call.body
@@ -154,7 +160,8 @@ async def report(call: Call) -> Reply:
     from prudent.service.site.report import reply
 
     view = await call.service.look(call.experiment)
-    return await asyncio.to_thread(reply, call.service, view)  # it may wait for a forecast
+    made: Reply = await in_own_thread(lambda: reply(call.service, view))  # it may wait for a forecast
+    return made
 
 
 async def state(call: Call) -> Reply:
@@ -168,21 +175,14 @@ async def verify(call: Call) -> answers.Checked:
     """Replay the whole log, and compare. This takes its time, so that only one is verified at a time."""
     if not VERIFYING.acquire(blocking=False):
         raise RequestError("busy", "a log is being verified already; try again in a moment")
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Any] = loop.create_future()
 
-    def act() -> None:
+    def act() -> Any:
         try:
-            found, settle = call.service.verify(call.experiment), done.set_result
-        except Exception as error:
-            found, settle = error, done.set_exception
+            return call.service.verify(call.experiment)
         finally:
             VERIFYING.release()
-        with contextlib.suppress(RuntimeError):  # the server has stopped meanwhile
-            loop.call_soon_threadsafe(lambda: done.done() or settle(found))
 
-    threading.Thread(target=act, daemon=True).start()  # which does not keep the process from ending
-    return answers.Checked(**(await done)._asdict())
+    return answers.Checked(**(await in_own_thread(act))._asdict())
 
 
 async def create_token(call: Call) -> MadeToken:
@@ -308,7 +308,7 @@ ROUTES = (
     Route(
         "POST", f"{DECISION}/withdraw", "reward", verb, m.Withdraw, m.Decision, problems=("conflict", "window-closed")
     ),
-    Route("POST", f"{ONE}/rewards", "reward", verb, m.TellMany, m.Results),
+    Route("POST", f"{ONE}/rewards", "reward", tell_many, m.TellMany, m.Results, (200, 207)),
     Route("POST", f"{ONE}/batches", "decide", verb, m.Split, m.Batch, (201, 200), IN_THE_WAY, headers=KEYED),
     Route("PUT", "/v1/batches/{batch}", "reward", verb, m.Merge, m.Merged, (201, 200), ("conflict", "other-reward")),
     Route("POST", f"{ONE}/fallbacks", "decide", verb, m.Fallbacks, m.Status, problems=IN_THE_WAY, headers=KEYED),

@@ -50,6 +50,7 @@ class Fold:
         self.retired: set[int] = set()
         self.status = "running"
         self.frozen_to: int | None = None
+        self.fallback = spec.fallback
         self.seq, self.at, self.chain = 0, 0, START
         self.tally = [Tally() for _ in self.labels]
         self.metrics = [{name: ArmState() for name in spec.metrics} for _ in self.labels]
@@ -144,6 +145,7 @@ class Fold:
     def _arm_retired(self, event: Any) -> None:
         self.agent.retire(self.labels[event.arm])
         self.retired.add(event.arm)
+        self.fallback = event.details.get("fallback", self.fallback)
 
     def _changed(self, event: Any) -> None:
         self.changed[event.arm] = event.details
@@ -174,6 +176,7 @@ class Fold:
             "chain": self.chain.hex(),
             "status": self.status,
             "frozen_to": self.frozen_to,
+            "fallback": self.fallback,
             "labels": self.labels,
             "retired": sorted(self.retired),
             "tally": [asdict(tally) for tally in self.tally],
@@ -193,6 +196,7 @@ class Fold:
         fold = cls(spec)
         fold.seq, fold.at, fold.chain = parts["seq"], parts["at"], bytes.fromhex(parts["chain"])
         fold.status, fold.frozen_to, fold.labels = parts["status"], parts["frozen_to"], parts["labels"]
+        fold.fallback = parts["fallback"]
         fold.numbers = {label: i for i, label in enumerate(fold.labels)}
         fold.retired, fold.fell_back = set(parts["retired"]), parts["fell_back"]
         fold.tally = [Tally(**tally) for tally in parts["tally"]]
@@ -202,6 +206,11 @@ class Fold:
         fold.fired = {(rail, arm) for rail, arm in parts["fired"]}
         fold.agent = Agent.from_json(parts["agent"])
         return fold
+
+    @property
+    def past_horizon(self) -> bool:
+        """Whether more decisions were made than the policy was planned for."""
+        return self.spec.horizon is not None and sum(tally.asked for tally in self.tally) > self.spec.horizon
 
     def copy(self) -> "Fold":
         """For reading, while this one goes on."""

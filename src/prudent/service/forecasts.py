@@ -1,18 +1,20 @@
 """Forecasts of experiments, made beside everything else: whoever asks gets the last one, and the next is made.
 
-One thread makes one forecast at a time, from a copy of the state that a page has taken anyway, in compiled code that
-lets the writer run. After each it rests, so that it takes a small share of one core however many pages are open.
+One forecast is made at a time, in a process of its own, from a copy of the state that a page has taken anyway. After
+each there is a rest, so that forecasts take a small share of one core however many pages are open.
 """
 
 import logging
 import threading
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
+import msgspec
 
-from prudent.engine.threads import halted_by
+from prudent.live.agent import Agent
 from prudent.live.forecast import Forecast
+from prudent.service.computing import BrokenError, Computer, EndedError
 from prudent.service.fold import Fold
 
 log = logging.getLogger("prudent.service")
@@ -21,7 +23,10 @@ GROWTH, LEAST = 0.05, 50
 """A new forecast is made when the log has grown by this share, and by so many events."""
 
 REST, LONGEST = 50.0, 60.0
-"""The thread rests so many times as long as it worked, and at most so many seconds."""
+"""After a forecast no other is made for so many times as long as it took, and at most so many seconds."""
+
+SECONDS = 300.0
+"""How long a forecast may take. Its policy is compiled for it once on a machine."""
 
 PACE = 0.25
 """Seconds after which the thread sees that the service closes."""
@@ -36,14 +41,15 @@ class Kept(NamedTuple):
 
 
 class Forecasts:
-    """The forecast of each experiment, by its number. Thread-safe."""
+    """The forecast of each experiment, by its number. Thread-safe. `make` makes one, by default in a child process."""
 
-    def __init__(self) -> None:
+    def __init__(self, make: Callable[[Agent], Forecast] | None = None) -> None:
+        self._computer = Computer()
+        self._make = self._computed if make is None else make
         self._kept: dict[int, Kept] = {}
         self._wanted: dict[int, Fold] = {}
         self._busy: int | None = None
         self._changed = threading.Condition()
-        self._halt = np.zeros(1, np.bool_)
 
     def of(self, number: int, fold: Fold, patience: float = 0.0) -> Kept | None:
         """The last forecast of an experiment that is in this state, if there is one for its arms. If it is old, a new
@@ -77,26 +83,39 @@ class Forecasts:
                     continue
                 number = next(iter(self._wanted))
                 fold, self._busy = self._wanted.pop(number), number
-            began = time.thread_time()
+            began = time.monotonic()
             kept = Kept(fold.seq, tuple(fold.agent.arms), self._made(fold))
             with self._changed:
                 self._kept[number], self._busy = kept, None
                 self._changed.notify_all()
-            closing.wait(min(LONGEST, REST * (time.thread_time() - began)))
+            closing.wait(min(LONGEST, REST * (time.monotonic() - began)))
 
     def _made(self, fold: Fold) -> Forecast:
         """What goes wrong is told, and does not end the thread."""
         try:
-            with halted_by(self._halt):
-                return fold.agent.forecast()
+            return self._make(fold.agent)
+        except EndedError as error:
+            why = f"it took more than {SECONDS / 60.0:g} minutes" if error.late else "the service is stopping"
+            return Forecast(why)
+        except BrokenError as error:
+            log.error("a forecast broke: %s", error)
         except Exception as error:
-            if not self._halt[0]:
-                log.exception("unexpected error in a forecast")
-            return Forecast(f"it could not be computed ({type(error).__name__})")
+            log.error("a forecast broke: %s", type(error).__name__)
+        return Forecast("it could not be computed; the log of the service says more")
+
+    def _computed(self, agent: Agent) -> Forecast:
+        """A forecast from a child process."""
+        made = self._computer.compute("forecast", agent.to_json().encode(), seconds=SECONDS)
+        return msgspec.msgpack.decode(made, type=Forecast)
 
     def stop(self) -> None:
         """End the forecast that is being made."""
-        self._halt[0] = True
+        self._computer.close()
+
+
+def answer(question: bytes) -> bytes:
+    """The job of the child process."""
+    return msgspec.msgpack.encode(Agent.from_json(question).forecast())
 
 
 def _obstacle(fold: Fold) -> str:

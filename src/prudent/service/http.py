@@ -1,37 +1,60 @@
 """The service over HTTP: from the bytes of a request to the verb, and back. An ASGI application without a framework.
 
-The order is: host, path and method, token, rate, experiment, query, body, verb. Whatever is wrong becomes a problem of
-RFC 9457, never a stack trace. Nothing of what people sent is written to the log.
+The order is the same for programs and for people: headers, host, path and method, token, origin of a form, rate,
+experiment, query, size and kind of the body, the body, the verb. Whatever is wrong becomes a problem of RFC 9457, or a
+page for people, never a stack trace. Nothing of what people sent is written to the log.
 """
 
 import asyncio
+import contextlib
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+import traceback
+from collections import Counter
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
 from prudent.errors import PrudentError
+from prudent.service.computing import in_own_thread
+from prudent.service.messages import NAME
 from prudent.service.metrics import Metrics
 from prudent.service.problems import RequestError
-from prudent.service.reading import GoneError, Message, Receive, decoded, read_body, read_query
-from prudent.service.routes import FORM, FORMS, MULTIPART, PROBES, PROBLEM, Call, Reply, Route
+from prudent.service.reading import GoneError, Message, Receive, decoded, read_body, read_fields, read_form, read_query
+from prudent.service.routes import FORM, JSON, MULTIPART, PROBES, PROBLEM, Call, Reply, Route
+from prudent.service.sessions import COOKIE
 from prudent.service.store import StoreError
 from prudent.service.tokens import Token
 
 Send = Callable[[Message], Awaitable[None]]
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-ONCE = (b"host", b"authorization", b"content-length", b"content-type", b"idempotency-key", b"if-match")
+ONCE = (
+    *(b"host", b"authorization", b"content-length", b"content-type", b"cookie", b"idempotency-key", b"if-match"),
+    *(b"origin", b"sec-fetch-site", b"transfer-encoding"),
+)
 """Headers that must not come twice, since programs on the way may take the one and we the other."""
 
+LONGEST_HEADER = {b"cookie": 8192, b"content-type": 300, b"content-length": 40}
+OTHERS = 1024
+"""Bytes of the headers that are read, at most; the others are not looked at."""
+
+UNFINISHED = 32
+"""Bodies of one caller that may be on their way at the same time."""
+
 NAMED = {
-    "experiment": re.compile(r"[a-z0-9][a-z0-9-]{0,62}"),
+    "experiment": re.compile(NAME),
     "decision": re.compile(r"[A-Za-z0-9_-]{1,80}"),
     "batch": re.compile(r"[A-Za-z0-9_-]{1,80}"),
+    "plan": re.compile(r"[0-9a-f]{16}"),
+    "file": re.compile(r"[a-z]{1,40}\.[a-z]{1,4}"),
 }
+MOST_BUCKETS = 10_000
+"""Callers whose requests are counted, before those are left out that have made none for a while."""
+
 LONGEST_DETAIL = 1000
 """Characters of a sentence that says what is wrong."""
 
@@ -58,8 +81,10 @@ class App:
         Requests a second that a token may make in the long run; twice as many at once.
     access_log
         Whether every request is logged.
-    site
-        Answers for the pages, if there are any.
+    behind_proxy
+        Whether a proxy in front speaks TLS, and says in X-Forwarded-For who calls.
+    started
+        Called when the server begins to answer.
     """
 
     def __init__(
@@ -72,21 +97,35 @@ class App:
         body_seconds: float = 30.0,
         rate: float = 5000.0,
         access_log: bool = False,
-        site: Any = None,
+        behind_proxy: bool = False,
+        started: Callable[[], None] = lambda: None,
     ) -> None:
-        self.site = site
-        self.service, self.access_log = service, access_log
+        self.service, self.access_log, self.behind_proxy = service, access_log, behind_proxy
         self.header_seconds, self.body_seconds = header_seconds, body_seconds
         self.metrics = Metrics(service)
         self.hosts = {host.lower().encode() for host in hosts}
         self.rates = Rates(rate)
         self.recent: dict[tuple[str, float], tuple[int, bytes]] = {}  # estimates, with their event
-        self.paths: dict[str | None, Any] = {}  # a tree: the parts of a path, None for a name, then "" for its methods
+        self.site: Any = None
+        self.routes: list[Route] = []
+        self._started = started
+        self._unfinished: Counter[Hashable] = Counter()
+        self._paths: dict[str | None, Any] = {}  # a tree: the parts of a path, None for a name, then "" for its methods
+        self._add(routes)
+
+    def _add(self, routes: Iterable[Route]) -> None:
         for route in routes:
-            node = self.paths
-            for part in route.path.split("/")[1:]:
+            self.routes.append(route)
+            node = self._paths
+            for part in filter(None, route.path.split("/")):
                 node = node.setdefault(None if part.startswith("{") else part, {})
             node.setdefault("", {})[route.method] = route
+
+    def show(self, site: Any) -> "App":
+        """Answer for these pages too."""
+        self.site = site
+        self._add(site.routes)
+        return self
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """What ASGI calls."""
@@ -94,70 +133,76 @@ class App:
             return await self._live(receive, send)
         if scope["type"] != "http":
             return None
-        began, route, who = time.perf_counter(), None, None
+        began, route, call = time.perf_counter(), None, None
         try:
-            headers = self._headers(scope)
-            if not scope["path"].startswith("/v1/") and self.site is not None and self.site.takes(scope["path"]):
+            headers = _headers(scope)
+            if scope["path"] not in PROBES:
                 self._check_host(headers)
-                try:
-                    body = (
-                        await read_body(receive, headers, FORMS, FORM, MULTIPART) if scope["method"] == "POST" else b""
-                    )
-                    reply = await self.site.answer(scope, headers, body)
-                except RequestError as error:
-                    reply = self.site.refused(scope, headers, error)
-                return await _send(send, reply, scope["method"])
-            route, name = self._route(scope)
-            if route.path not in PROBES:
-                self._check_host(headers)
-            token = who = await self._token(route, headers) if route.scope else None
-            call = self._call(route, name, headers, token)
-            if route.query is not None or scope["query_string"]:
-                call.query = read_query(route, scope["query_string"])
-            if route.body is not None:
-                call.body = decoded(route, await read_body(receive, headers, route.limit))
-            reply = _reply(route, await route.does(call))
+            route, names = self._route(scope)
+            call = Call(self, route, headers, names, scope, receive)
+            reply = await self._answer(route, call, scope, receive)
         except GoneError:
             return None
-        except Exception as error:
-            reply = _problem(error, scope)
+        except (Exception, asyncio.CancelledError) as error:
+            problem = _problem(error)
+            page = route is not None and route.page
+            reply = self.site.trouble(call, problem) if page else _as_json(problem, scope)
         await _send(send, reply, scope["method"])
         seconds = time.perf_counter() - began
         self.metrics.observe(route, reply.status, seconds)
         if self.access_log:  # of what was asked, only what the table of routes knows
             where = "-" if route is None else f"{route.method} {route.path}"
-            log.info("%s %s %d %.1f ms", "-" if who is None else who.id, where, reply.status, 1e3 * seconds)
+            who = "-" if call is None or call.token is None else call.token.id
+            log.info("%s %s %d %.1f ms", who, where, reply.status, 1e3 * seconds)
         return None
+
+    async def _answer(self, route: Route, call: Call, scope: Any, receive: Receive) -> Reply:
+        """The reply to a request for a route, if everything that is checked before it is right."""
+        call.caller = self._caller(scope, call.headers)
+        call.token = await self._token(route, call.headers)
+        if route.page and scope["method"] == "POST":
+            check_from_here(call.headers)
+        self._check_names(route, call)
+        if route.page:
+            call.query = read_fields(scope["query_string"])
+        elif route.query is not None or scope["query_string"]:
+            call.query = read_query(route, scope["query_string"])
+        if route.page and scope["method"] == "POST":
+            with self._unfinished_of(call):
+                raw = await read_body(receive, call.headers, route.limit, FORM, MULTIPART)
+            call.form, call.files = await in_own_thread(lambda: read_form(call.headers, raw))
+        elif route.body is not None:
+            with self._unfinished_of(call):
+                raw = await read_body(receive, call.headers, route.limit, JSON)
+            call.body = decoded(route, raw)
+        return _reply(route, await route.does(call))
 
     async def _live(self, receive: Receive, send: Send) -> None:
         """The server starts and stops; with it the service stops, after the last answer."""
         while True:
             message = await receive()
             if message["type"] == "lifespan.shutdown":
-                if self.site is not None:
-                    await asyncio.to_thread(self.site.planning.close)
-                await asyncio.to_thread(self.service.close)
+                await in_own_thread(self.close)
                 return await send({"type": "lifespan.shutdown.complete"})
+            self._started()
             await send({"type": "lifespan.startup.complete"})
 
-    def _headers(self, scope: Any) -> dict[bytes, bytes]:
-        given = scope["headers"]
-        headers = dict(given)
-        if len(headers) < len(given):
-            names = [name for name, _ in given]
-            for name in ONCE:
-                if names.count(name) > 1:
-                    raise RequestError("bad-request", f"{name.decode().title()}: must be given once")
-        return headers
+    def close(self) -> None:
+        """End what is computed for pages, and the service."""
+        if self.site is not None:
+            self.site.close()
+        self.service.close()
 
-    def _route(self, scope: Any) -> tuple[Route, str]:
-        """The route of a path, and the name in it."""
-        node, name = self.paths, ""
-        for part in scope["path"].split("/")[1:]:
+    def _route(self, scope: Any) -> tuple[Route, dict[str, str]]:
+        """The route of a path, and the names in it."""
+        first, *parts = scope["path"].removesuffix("/" if scope["path"] == "/" else "").split("/")
+        node, names = {} if first or scope["path"] == "" else self._paths, []
+        for part in parts:
             if part and part in node:
                 node = node[part]
             else:
-                node, name = node.get(None, {}) if part else {}, part
+                node = node.get(None, {}) if part else {}
+                names.append(part)
         methods: dict[str, Route] | None = node.get("")
         if methods is None:
             raise RequestError("not-found", "there is nothing at this address; /openapi.json lists what there is")
@@ -165,26 +210,39 @@ class App:
         if found is None:
             allow = sorted({*methods, *({"HEAD"} if "GET" in methods else ())})
             raise RequestError("no-such-method", f"this address takes {', '.join(allow)}", allow=allow)
-        return found, name
+        return found, dict(zip(found.parameters, names, strict=True))
 
     def _check_host(self, headers: Mapping[bytes, bytes]) -> None:
         """Refuse a page of some other host whose name was made to lead here (DNS rebinding)."""
         host = headers.get(b"host", b"").lower()
-        if host not in self.hosts and re.sub(rb":\d*$", b"", host) not in self.hosts:
+        if host not in self.hosts and re.sub(rb":[0-9]*\Z", b"", host) not in self.hosts:
             fix = "if it is, start the service with --allowed-host"
             raise RequestError("foreign-host", f"the host name of this request is not one of this service; {fix}")
 
-    async def _token(self, route: Route, headers: Mapping[bytes, bytes]) -> Token:
-        """The token of a request, if it may use this route now."""
+    def _caller(self, scope: Any, headers: Mapping[bytes, bytes]) -> str:
+        """The address of who calls: that of the connection, or the one that the proxy in front has written down."""
+        client = scope.get("client")
+        near: str = client[0] if client else ""
+        if not self.behind_proxy:
+            return near
+        return headers.get(b"x-forwarded-for", b"").rpartition(b",")[2].strip().decode("latin-1") or near
+
+    async def _token(self, route: Route, headers: Mapping[bytes, bytes]) -> Token | None:
+        """The token of a request, if it may use this route now; on a page that of its session."""
         tokens = self.service.tokens
+        if not (route.scope or route.page):
+            return None
         await tokens.current()
-        scheme, _, text = headers.get(b"authorization", b"").partition(b" ")
-        token: Token | None = tokens.find(
-            text.strip().decode("ascii", "replace") if scheme.lower() == b"bearer" else ""
-        )
+        token: Token | None
+        if route.page:
+            token = await self.service.sessions.find(session_of(headers))
+        else:
+            token = tokens.find(_bearer(headers))
         if token is None:
+            if not route.scope:
+                return None
             raise RequestError("no-token", "pass a valid token as a header: Authorization: Bearer pru_…")
-        if not token.allows(route.scope):
+        if route.scope and not token.allows(route.scope):
             got = ", ".join(sorted(token.scopes))
             raise RequestError("not-allowed", f"this needs the scope {route.scope}; the token has {got}")
         if route.whole and token.experiments is not None:
@@ -194,40 +252,57 @@ class App:
             raise RequestError("too-many", f"more than {self.rates.rate:g} requests a second; wait", retry_after=wait)
         return token
 
-    def _call(self, route: Route, name: str, headers: Mapping[bytes, bytes], token: Token | None) -> Call:
-        """The request with the experiment that it is about, if the token is for that."""
-        call = Call(self, headers, token)
-        kind = route.parameter
-        if kind in NAMED and not NAMED[kind].fullmatch(name):
-            raise unknown(kind)
-        if kind == "experiment":
-            call.experiment = name
-            if token is not None and not token.covers(name):
-                raise RequestError("not-allowed", "the token is for other experiments")
-        else:
-            call.id = name
-        if kind in ("decision", "batch"):
-            try:
-                call.experiment = self.service.experiment_of(name)
-            except RequestError:
-                raise unknown(kind) from None
-            if token is not None and not token.covers(call.experiment):
-                raise unknown(kind)  # as if there were none: ids tell how many decisions others have made
-        return call
+    def _check_names(self, route: Route, call: Call) -> None:
+        """Refuse names that cannot be, and experiments that the token is not for."""
+        for kind, name in call.names.items():
+            if kind in NAMED and not NAMED[kind].fullmatch(name):
+                raise unknown(kind)
+        if call.experiment and route.scope and call.token is not None and not call.token.covers(call.experiment):
+            raise RequestError("not-allowed", "the token is for other experiments")
+        for kind in ("decision", "batch"):
+            if kind in call.names:
+                try:
+                    call.experiment = self.service.experiment_of(call.id)
+                except RequestError:
+                    raise unknown(kind) from None
+                if call.token is not None and not call.token.covers(call.experiment):
+                    raise unknown(kind)  # as if there were none: ids tell how many decisions others have made
+
+    @contextlib.contextmanager
+    def _unfinished_of(self, call: Call) -> Iterator[None]:
+        """While a body is on its way, it is one of those that its caller may send at the same time."""
+        who: Hashable = call.caller if call.token is None else call.token.number
+        if self._unfinished[who] >= UNFINISHED:
+            raise RequestError("too-many", f"{UNFINISHED} bodies of yours are on their way already; finish them first")
+        self._unfinished[who] += 1
+        try:
+            yield
+        finally:
+            self._unfinished[who] -= 1
+            if not self._unfinished[who]:
+                del self._unfinished[who]
 
 
 class Rates:
-    """Token buckets: a full one has room for two seconds of requests, and fills at `rate` a second."""
+    """Token buckets: a full one has room for two seconds of requests, or so many, and fills at `rate` a second."""
 
-    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic, *, room: float | None = None) -> None:
         self.rate, self._clock = rate, clock
-        self._levels: dict[int, tuple[float, float]] = {}
+        self._room = 2.0 * rate if room is None else room
+        self._levels: dict[Hashable, tuple[float, float]] = {}
 
-    def wait(self, who: int) -> float:
+    def left(self, who: Hashable) -> float:
+        """The seconds until the bucket is not empty; nothing is taken out."""
+        level, then = self._levels.get(who, (self._room, self._clock()))
+        return max(0.0, (1.0 - level) / self.rate - (self._clock() - then))
+
+    def wait(self, who: Hashable) -> float:
         """Take one request out of the bucket; if it is empty, the seconds until it is not."""
         now = self._clock()
-        level, then = self._levels.get(who, (2.0 * self.rate, now))
-        level = min(level + self.rate * (now - then), 2.0 * self.rate)
+        if len(self._levels) > MOST_BUCKETS:  # a full one need not be kept
+            self._levels = {who: kept for who, kept in self._levels.items() if now - kept[1] < self._room / self.rate}
+        level, then = self._levels.get(who, (self._room, now))
+        level = min(level + self.rate * (now - then), self._room)
         if level < 1.0:
             return (1.0 - level) / self.rate
         self._levels[who] = level - 1.0, now
@@ -246,31 +321,93 @@ def _reply(route: Route, answer: Any) -> Reply:
     return Reply(200 if again else route.statuses[0], encode(answer))
 
 
-def _problem(error: Exception, scope: Any) -> Reply:
+def _headers(scope: Any) -> dict[bytes, bytes]:
+    """The headers by their names in small letters, if they are clear and of a sane size."""
+    given = scope["headers"]
+    headers = dict(given)
+    if len(headers) < len(given):
+        names = [name for name, _ in given]
+        for name in ONCE:
+            if names.count(name) > 1:
+                raise _bad_header(name, "must be given once")
+    for name in ONCE:
+        if name in headers and len(headers[name]) > LONGEST_HEADER.get(name, OTHERS):
+            raise _bad_header(name, f"must have at most {LONGEST_HEADER.get(name, OTHERS):,} bytes")
+    if headers.get(b"transfer-encoding", b"chunked").lower() != b"chunked":
+        raise _bad_header(b"transfer-encoding", "must be chunked, and nothing else")
+    return headers
+
+
+def _bad_header(name: bytes, words: str) -> RequestError:
+    return RequestError("bad-request", f"{name.decode().title()}: {words}", hang_up=True)
+
+
+def _bearer(headers: Mapping[bytes, bytes]) -> str:
+    """The token in the header for it."""
+    scheme, _, text = headers.get(b"authorization", b"").partition(b" ")
+    return text.strip().decode("ascii", "replace") if scheme.lower() == b"bearer" else ""
+
+
+def session_of(headers: Mapping[bytes, bytes]) -> str:
+    """The session in the cookie for it."""
+    for pair in headers.get(b"cookie", b"").split(b";"):
+        name, _, value = pair.strip().partition(b"=")
+        if name == COOKIE.encode():
+            return value.decode("ascii", "replace")
+    return ""
+
+
+def check_from_here(headers: Mapping[bytes, bytes]) -> None:
+    """Refuse a form that another site made."""
+    site = headers.get(b"sec-fetch-site")
+    if site is not None:
+        here = site == b"same-origin"
+    else:  # a browser from before 2023
+        try:
+            here = urlsplit(headers.get(b"origin", b"")).netloc == headers.get(b"host", b"-")
+        except ValueError:
+            here = False
+    if not here:
+        raise RequestError("not-allowed", "this form does not come from a page of this service")
+
+
+def _problem(error: BaseException) -> RequestError:
     """What went wrong, as the caller may know it."""
-    if isinstance(error, msgspec.ValidationError):
-        error = RequestError("invalid", str(error))
-    elif isinstance(error, msgspec.DecodeError):
-        error = RequestError("not-json", str(error))
-    elif isinstance(error, StoreError):
+    if isinstance(error, RequestError):
+        return error
+    if isinstance(error, asyncio.CancelledError):
+        return RequestError("unavailable", "the service is stopping; try again in a moment")
+    if isinstance(error, msgspec.DecodeError):
+        return RequestError("invalid" if isinstance(error, msgspec.ValidationError) else "not-json", str(error))
+    if isinstance(error, StoreError):
         log.error("the database does not answer: %s", error)
-        error = RequestError("unavailable", "the database does not answer; try again")
-    elif isinstance(error, PrudentError) and not isinstance(error, RequestError):
-        error = RequestError("invalid", str(error))
-    elif not isinstance(error, RequestError):
-        log.error("unexpected error", exc_info=error)
-        error = RequestError("internal", "an error of the service, which its log describes")
-    members = error.as_dict(scope["path"][:200])
-    members["detail"] = members["detail"][:LONGEST_DETAIL]
+        return RequestError("unavailable", "the database does not answer; try again")
+    if isinstance(error, PrudentError):
+        return RequestError("invalid", str(error))
+    # Where it broke, but not what the error says: that may hold what the caller wrote.
+    where = "".join(traceback.format_tb(error.__traceback__))
+    log.error("unexpected error: %s\n%s", type(error).__name__, where)
+    return RequestError("internal", "an error of the service, which its log describes")
+
+
+def headers_of(error: RequestError) -> list[tuple[str, str]]:
+    """The headers of an answer that says what went wrong, for programs and for people."""
     headers = []
-    if error.kind == "no-token":
-        headers.append(("www-authenticate", "Bearer"))
     if error.kind == "no-such-method":
         headers.append(("allow", ", ".join(error.extra["allow"])))
     if error.status in (429, 503):
         headers.append(("retry-after", str(max(1, round(error.extra.get("retry_after", 1))))))
-    if error.kind in ("too-large", "too-slow"):  # what is still to come would only be thrown away
+    if error.kind in ("too-large", "too-slow") or error.hang_up:  # what is still to come would only be thrown away
         headers.append(("connection", "close"))
+    return headers
+
+
+def _as_json(error: RequestError, scope: Any) -> Reply:
+    members = error.as_dict(scope["path"][:200])
+    members["detail"] = members["detail"][:LONGEST_DETAIL]
+    headers = headers_of(error)
+    if error.kind == "no-token":
+        headers.append(("www-authenticate", "Bearer"))
     return Reply(error.status, encode(members), PROBLEM, headers)
 
 

@@ -18,6 +18,7 @@ def begin() -> None:
     form = "%(asctime)s %(levelname)s %(message)s"
     logging.basicConfig(level=logging.WARNING, format=form, handlers=[handler])
     logging.getLogger("prudent.service").setLevel(logging.INFO)
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # it quotes what people send
 
 
 class Counted(logging.Filter):

@@ -8,7 +8,11 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-Name = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+NAME = "[a-z0-9][a-z0-9-]{0,62}"
+"""Names of experiments, as a pattern that must match the whole."""
+
+# Python's $ matches before a last line end too; that of JSON Schema does not, and it has no other mark.
+Name = Annotated[str, Meta(pattern=rf"^{NAME}\Z", extra_json_schema={"pattern": f"^{NAME}$"})]
 Label = Annotated[str, Meta(min_length=1, max_length=200)]
 Reason = Annotated[str, Meta(min_length=1, max_length=1000)]
 Unit = Annotated[str, Meta(min_length=1, max_length=500)]
@@ -122,10 +126,11 @@ class AddArm(Request):
 
 
 class Retire(Request):
-    """Never choose this arm again; late rewards are still recorded."""
+    """Never choose this arm again; late rewards are still recorded. If it is the fallback arm, name another one."""
 
     arm: Label
     reason: Reason
+    fallback: Label | None = None
 
 
 class Forget(Request):
@@ -177,9 +182,10 @@ class Result(Answer):
 
 
 class Results(Answer):
-    """One for each reward, in their order."""
+    """One for each reward, in their order, and how many of them were refused."""
 
     results: list[Result]
+    refused: int = 0
 
 
 class Batch(Answer):

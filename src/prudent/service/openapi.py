@@ -94,7 +94,9 @@ def _responses(route: Route, known: dict[str, Any]) -> dict[str, Any]:
     """Every status, with what the body then is."""
     found: dict[str, Any] = {}
     for status in route.statuses:
-        found[str(status)] = {"description": "The same as before" if status == 200 != route.statuses[0] else "Done"}
+        again = status == 200 != route.statuses[0]
+        said = "The same as before" if again else "Some or all were refused" if status == 207 else "Done"
+        found[str(status)] = {"description": said}
         if status == 304:
             found["304"] = {"description": "Nothing has changed"}
         elif _is_type(route.answer):

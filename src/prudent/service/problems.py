@@ -28,7 +28,7 @@ KINDS = {
     "window-closed": Kind(410, "The reward came after its window had closed"),
     "state-changed": Kind(412, "The experiment has changed since you looked"),
     "too-large": Kind(413, "The body is too large"),
-    "not-json-type": Kind(415, "The body must be JSON"),
+    "not-json-type": Kind(415, "The body is of another type than it must be"),
     "invalid": Kind(422, "A value is not allowed"),
     "key-reused": Kind(422, "The key was used for another request"),
     "too-many": Kind(429, "Too many requests"),
@@ -53,7 +53,7 @@ ADVICE = {
     "window-closed": "The default was counted, or the decision was taken back. A longer window needs a new experiment.",
     "state-changed": "Get the experiment again, look at what has changed, and repeat with its new ETag.",
     "too-large": "Send less at once: up to 1,000 rewards a request.",
-    "not-json-type": "Pass the header Content-Type: application/json.",
+    "not-json-type": "Pass the header Content-Type that the detail names: application/json for the API.",
     "invalid": "The detail says which value is not allowed, and what is.",
     "key-reused": "Make a new Idempotency-Key for each request, and keep it for every try of that request.",
     "too-many": "Wait for as many seconds as Retry-After says. Many rewards fit into one request.",
@@ -65,11 +65,12 @@ ADVICE = {
 
 
 class RequestError(PrudentError):
-    """A request that is refused, with the reason. `extra` are further members of the answer."""
+    """A request that is refused, with the reason. `extra` are further members of the answer; after one that cannot be
+    trusted to end where it seems to, the service should `hang_up`."""
 
-    def __init__(self, kind: str, detail: str, **extra: Any) -> None:
+    def __init__(self, kind: str, detail: str, *, hang_up: bool = False, **extra: Any) -> None:
         super().__init__(detail)
-        self.kind, self.detail, self.extra = kind, detail, extra
+        self.kind, self.detail, self.hang_up, self.extra = kind, detail, hang_up, extra
 
     @property
     def status(self) -> int:

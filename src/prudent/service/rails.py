@@ -7,6 +7,7 @@ nothing takes it back but a person.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -81,11 +82,24 @@ def _act(work: Work, number: int, rail: Rail, arm: int) -> None:
     if rail.then == "stop":
         work.record("stopped", 0, details)
     elif rail.then == "retire" and arm != fold.frozen_to and _can(fold, lambda agent: agent.retire(fold.labels[arm])):
-        work.record("arm-retired", 0, details, arm=arm)
+        work.record("arm-retired", 0, {**details, **_new_fallback(fold, arm)}, arm=arm)
     elif to is not None and to not in fold.retired and _can(fold, lambda agent: agent.ask([rail.to])):
         work.record("frozen", 0, details, arm=to)
     else:  # also if what it should do cannot be done: the last arm is not retired
         work.record("paused", 0, details)
+
+
+def _new_fallback(fold: Fold, arm: int) -> dict[str, str]:
+    """If a guardrail retires the fallback arm, the arm with the smallest estimated cost takes its place: a pause must
+    not give everybody the arm that was found to be bad, nor nothing."""
+    if fold.fallback != fold.labels[arm]:
+        return {}
+    others = [
+        (math.inf if known.cost is None else known.cost, i)
+        for i, known in enumerate(fold.agent.estimates())
+        if i != arm and i not in fold.retired
+    ]
+    return {"fallback": fold.labels[min(others)[1]]}
 
 
 def _can(fold: Fold, act: Callable[[Agent], Any]) -> bool:

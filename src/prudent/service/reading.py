@@ -1,16 +1,23 @@
-"""The query and the body of a request, as the types of its route; everything that is no such thing is refused."""
+"""The query and the body of a request, as the types of its route, or as the fields and files of a form; everything
+that is no such thing is refused."""
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from functools import cache
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote_plus
 
 import msgspec
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import Field, FormParser, parse_options_header
 
 from prudent.errors import near
 from prudent.service.problems import RequestError
-from prudent.service.routes import JSON, Route
+from prudent.service.routes import FORM, MULTIPART, Route
+
+MOST_FIELDS = 300
+"""Fields of one form, or of an address of a page."""
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -37,13 +44,17 @@ def read_query(route: Route, text: bytes) -> Any:
 
 
 async def read_body(receive: Receive, headers: Mapping[bytes, bytes], limit: int, *kinds: str) -> bytes:
-    """The whole body, if it is of one of these kinds (JSON if none is named) and not too long. That it comes in time is
-    the server's business."""
+    """The whole body, if it is of one of these kinds and not too long. That it comes in time is the server's
+    business."""
     length = headers.get(b"content-length", b"0")
-    if not length.isdigit():
+    if not re.fullmatch(rb"[0-9]+", length):
         raise RequestError("bad-request", "Content-Length: must be a whole number")
+    expected = int(length) if b"transfer-encoding" not in headers else 0
+    media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
+    if (expected or b"transfer-encoding" in headers) and media not in kinds:
+        raise RequestError("not-json-type", f"pass the header Content-Type: {kinds[0]}", hang_up=True)
     body, more = bytearray(), True
-    while more and len(length) <= 12 and max(int(length), len(body)) <= limit:
+    while more and max(expected, len(body)) <= limit:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise GoneError
@@ -51,11 +62,58 @@ async def read_body(receive: Receive, headers: Mapping[bytes, bytes], limit: int
         more = message.get("more_body", False)
     if more or len(body) > limit:
         raise RequestError("too-large", f"the body must have at most {limit:,} bytes; send it in parts")
-    media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-    wanted = kinds or (JSON,)
-    if body and media.decode("latin-1") not in wanted:
-        raise RequestError("not-json-type", f"pass the header Content-Type: {wanted[0]}")
     return bytes(body)
+
+
+def read_fields(text: bytes) -> dict[str, str]:
+    """The fields of the address of a page."""
+    try:
+        return dict(parse_qsl(text.decode("ascii"), keep_blank_values=True, max_num_fields=MOST_FIELDS))
+    except ValueError:
+        raise RequestError("bad-request", "the query of the address cannot be understood") from None
+
+
+def read_form(headers: Mapping[bytes, bytes], body: bytes) -> tuple[dict[str, str], dict[str, tuple[str, bytes]]]:
+    """The fields of a form, and its files by their fields: the name that each was called, and what it holds."""
+    media, options = parse_options_header(headers.get(b"content-type", FORM.encode()))
+    fields: dict[str, str] = {}
+    files: dict[str, tuple[str, bytes]] = {}
+    text = bytes.decode if media == MULTIPART.encode() else _unquoted
+
+    def take(part: Any) -> None:
+        if len(fields) + len(files) >= MOST_FIELDS:
+            raise FormParserError("too many fields")
+        name = text(part.field_name or b"")
+        if isinstance(part, Field):
+            fields[name] = text(part.value or b"")
+        elif part.file_name:  # a field for a file that was left empty has no name
+            part.file_object.seek(0)
+            files[name] = safe_name(part.file_name.decode()), part.file_object.read()
+
+    ended: list[bool] = []
+    limits = {"MAX_FIELDS": MOST_FIELDS, "MAX_MEMORY_FILE_SIZE": len(body) + 1, "UPLOAD_ERROR_ON_BAD_CTE": True}
+    try:
+        boundary = options.get(b"boundary") if media == MULTIPART.encode() else None
+        parser = FormParser(
+            media.decode("latin-1"), take, take, on_end=lambda: ended.append(True), boundary=boundary, config=limits
+        )
+        parser.write(body)
+        parser.finalize()
+    except (FormParserError, ValueError):
+        raise RequestError("bad-request", "the form cannot be read; was it cut short?") from None
+    if not ended:
+        raise RequestError("bad-request", "the form cannot be read; was it cut short?")
+    return fields, files
+
+
+def _unquoted(text: bytes) -> str:
+    return unquote_plus(text.decode("ascii"), errors="strict")
+
+
+def safe_name(given: str) -> str:
+    """The name of a file as it may stand in a folder and in a sentence; it ends with .csv."""
+    plain = re.sub(r"[^\w. -]+", "_", re.split(r"[/\\]", given)[-1]).strip(" .")[:80]
+    return plain if plain.lower().endswith(".csv") and len(plain) > 4 else f"{plain or 'pilot'}.csv"
 
 
 def decoded(route: Route, raw: bytes) -> Any:

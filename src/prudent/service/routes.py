@@ -1,5 +1,12 @@
-"""What the API is made of: a route, a request that has come in, a reply. `api` has the table of routes."""
+"""What the service is made of over HTTP: a route, a request that has come in, a reply.
 
+`api` has the table of the API, and `site` those of the pages; all of them go through the same checks, in `http`.
+"""
+
+import asyncio
+import contextlib
+import re
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +18,7 @@ from prudent.service.problems import RequestError
 from prudent.service.tokens import Token
 
 JSON = "application/json"
+HTML = "text/html; charset=utf-8"
 FORM = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
 NDJSON = "application/x-ndjson"
@@ -18,11 +26,15 @@ PROBLEM = "application/problem+json"
 BODY = 2**20
 """Bytes of a body at most, unless a route says less."""
 
-FORMS = 2 * BODY
-"""Bytes of a form with a file."""
+FORMS = 2**16
+"""Bytes of a form without a file."""
 
 PROBES = ("/healthz", "/readyz")
 """Whoever watches the service may call these by any name of its host."""
+
+
+IDS = ("decision", "batch", "token", "problem", "plan")
+"""What is named in a path besides an experiment."""
 
 
 class Reply(NamedTuple):
@@ -35,15 +47,54 @@ class Reply(NamedTuple):
 
 
 class Call:
-    """A request that may be answered: whose it is, of which experiment, and what it says."""
+    """A request that may be answered: whose it is, of which experiment, and what it says.
 
-    __slots__ = ("app", "body", "experiment", "headers", "id", "query", "service", "token")
+    `names` are those in the path. `query` and `body` are of the types of the route; of a page `query` and `form` are
+    fields and `files` what was uploaded, by their fields: how each was called, and what it holds.
+    """
 
-    def __init__(self, app: Any, headers: Mapping[bytes, bytes], token: Token | None) -> None:
-        self.app, self.service, self.headers, self.token = app, app.service, headers, token
-        self.experiment, self.id = "", ""
+    def __init__(
+        self,
+        app: Any,
+        route: "Route",
+        headers: Mapping[bytes, bytes],
+        names: Mapping[str, str],
+        scope: Mapping[str, Any],
+        receive: Callable[[], Awaitable[Any]],
+    ) -> None:
+        self.app, self.service, self.route, self.headers = app, app.service, route, headers
+        self.token: Token | None = None
+        self.names, self.experiment = names, names.get("experiment", "")
+        self.id = next((names[kind] for kind in IDS if kind in names), "")
+        self.path, self.caller, self._receive = scope["path"], "", receive
         self.query: Any = None
         self.body: Any = None
+        self.form: dict[str, str] = {}
+        self.files: dict[str, tuple[str, bytes]] = {}
+
+    def may(self, scope: str, experiment: str | None = None) -> bool:
+        """Whether this caller may do it."""
+        token = self.token
+        return token is not None and token.allows(scope) and (experiment is None or token.covers(experiment))
+
+    @contextlib.asynccontextmanager
+    async def watched(self) -> AsyncIterator[threading.Event]:
+        """What is set when the caller hangs up. The request must have been read."""
+        gone = threading.Event()
+
+        async def wait() -> None:
+            while (await self._receive())["type"] != "http.disconnect":
+                pass
+            gone.set()
+
+        waiting = asyncio.ensure_future(wait())
+        try:
+            yield gone
+        finally:
+            gone.set()  # also if the request was cut off
+            waiting.cancel()
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                await waiting
 
     @property
     def by(self) -> int:
@@ -54,7 +105,7 @@ class Call:
     def key(self) -> str | None:
         """The Idempotency-Key, if there is one: it makes a second try of the same request harmless."""
         given = self.headers.get(b"idempotency-key")
-        if given is None:
+        if given is None or "Idempotency-Key" not in self.route.headers:
             return None
         if not 1 <= len(given) <= 200 or not all(32 <= byte < 127 for byte in given):
             raise RequestError("bad-request", "Idempotency-Key: must be from 1 to 200 printable ASCII characters")
@@ -64,10 +115,10 @@ class Call:
     def if_match(self) -> int | None:
         """The number of the event that the experiment must have come to, if the request says so."""
         given = self.headers.get(b"if-match", b"*").strip()
-        if given == b"*":
+        if given == b"*" or "If-Match" not in self.route.headers:
             return None
         seq = given.strip(b'"')
-        if not seq.isdigit() or len(seq) > 18 or given != b'"%s"' % seq:
+        if not re.fullmatch(rb"[0-9]+", seq) or len(seq) > 18 or given != b'"%s"' % seq:
             fix = 'pass the ETag of GET /v1/experiments/{experiment}, for instance "17" with its quotation marks'
             raise RequestError("bad-request", f"If-Match: cannot be understood; {fix}")
         return int(seq)
@@ -87,6 +138,8 @@ class Route:
     `scope` is what the token must allow: one of `tokens.SCOPES`, or "" if no token is needed.
     `does` answers with a struct, or with a `Reply`. `answer` is the struct's type, or the media types of a reply. The
     first of `statuses` is usual; an answer with `again` has 200. `problems` are kinds beyond those that `kinds` finds.
+    A `page` is for people: the token comes from a session, errors are pages, and a POST is a form of at most `limit`
+    bytes from a page of this service.
     """
 
     method: str
@@ -102,11 +155,17 @@ class Route:
     limit: int = BODY
     whole: bool = False
     """Whether a token for some experiments only is refused."""
+    page: bool = False
 
     @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """What is named in the path, in its order."""
+        return tuple(part[1:-1] for part in self.path.split("/") if part.startswith("{"))
+
+    @property
     def parameter(self) -> str:
-        """What is named in the path: an experiment, a decision, a batch, a token, a problem, or nothing."""
-        return self.path.partition("{")[2].partition("}")[0]
+        """The one thing that is named in a path of the API, or nothing."""
+        return next(iter(self.parameters), "")
 
     @property
     def kinds(self) -> set[str]:

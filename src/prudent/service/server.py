@@ -1,6 +1,5 @@
-"""Serving: the address, the first token, deadlines for headers, workers, and an orderly end."""
+"""Serving: the address, the first token, workers, and an orderly end, which comes in time whatever is being done."""
 
-import asyncio
 import contextlib
 import ipaddress
 import logging
@@ -8,7 +7,6 @@ import os
 import signal
 import socket
 import tempfile
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,18 +14,16 @@ import click
 import msgspec
 import uvicorn
 from msgspec import Struct
-from prometheus_client.multiprocess import mark_process_dead
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
-from uvicorn.supervisors import Multiprocess
 
 from prudent.errors import PrudentError
+from prudent.registry import close_files
 from prudent.service import journal
 from prudent.service.address import shown
 from prudent.service.api import ROUTES
-from prudent.service.http import ALWAYS, LOOPBACK, App, encode
+from prudent.service.deadlines import Protocol, check_deadlines
+from prudent.service.http import LOOPBACK, App, encode
 from prudent.service.metrics import SHARED
-from prudent.service.problems import RequestError
-from prudent.service.routes import PROBLEM
+from prudent.service.processes import Workers, end_in_time
 from prudent.service.service import Service
 from prudent.service.site.app import Site
 from prudent.service.store import open_store
@@ -37,15 +33,8 @@ log = logging.getLogger("prudent.service")
 HANDED_ON = "PRUDENT_SERVE"
 """The environment variable in which workers find the settings."""
 
-LONGEST_HEAD = 2**16
-"""Bytes of the first line and the headers together."""
-
-STOPPING = 4
+STOPPING = 2
 """Seconds that requests have to be answered after the order to stop."""
-
-
-STARTING = 60.0
-"""Seconds that a worker has to start, on a machine that does other things too."""
 
 KEEP_ALIVE = 75
 """Seconds that a connection may be idle; proxies drop theirs after 60, and should do so first."""
@@ -71,93 +60,8 @@ class Settings(Struct, frozen=True):
     queue_limit: int = 2000
     relaxed: bool = False
     access_log: bool = False
+    open_explore: bool = False
     demo: bool = False
-
-
-class Protocol(HttpToolsProtocol):
-    """uvicorn's HTTP, with deadlines: for headers, for bodies, and for callers who do not read their answers."""
-
-    def __init__(self, *arguments: Any, **settings: Any) -> None:
-        super().__init__(*arguments, **settings)
-        app: Any = self.config.loaded_app
-        self.header_seconds, self.body_seconds = app.header_seconds, app.body_seconds
-        self._late: asyncio.TimerHandle | None = None
-        self._stalled: asyncio.TimerHandle | None = None
-        self._unread = 0  # bytes since the last headers that were no body
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        self._late = self.loop.call_later(self.header_seconds, self.transport.abort)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._in_time()
-        self.resume_writing()
-        super().connection_lost(exc)
-
-    def _in_time(self) -> None:
-        """What was waited for has come."""
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
-
-    def data_received(self, data: bytes) -> None:
-        if self._late is None and (self.cycle is None or self.cycle.response_complete):
-            self._late = self.loop.call_later(self.header_seconds, self.transport.abort)
-        self._unread += len(data)
-        super().data_received(data)
-        self._unread = max(self._unread, 0)
-        if self.transport.is_closing():
-            return
-        if self._unread > LONGEST_HEAD:
-            self._refuse("bad-request", f"headers must have at most {LONGEST_HEAD:,} bytes")
-        elif self._late is None and self.cycle.more_body and not self.cycle.response_complete:
-            detail = f"the body must arrive within {self.body_seconds:g} seconds"
-            self._late = self.loop.call_later(self.body_seconds, self._refuse, "too-slow", detail)
-
-    def on_headers_complete(self) -> None:
-        self._in_time()
-        self._unread = 0
-        super().on_headers_complete()
-
-    def on_body(self, body: bytes) -> None:
-        self._unread -= len(body)
-        super().on_body(body)
-
-    def on_message_complete(self) -> None:
-        self._in_time()
-        super().on_message_complete()
-
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        self._stalled = self.loop.call_later(self.body_seconds, self.transport.abort)
-
-    def resume_writing(self) -> None:
-        super().resume_writing()
-        if self._stalled is not None:
-            self._stalled.cancel()
-            self._stalled = None
-
-    def send_400_response(self, msg: str) -> None:
-        """What is no HTTP is a problem like others."""
-        self._refuse("bad-request", msg)
-
-    def _refuse(self, kind: str, detail: str) -> None:
-        """Answer for the application, and hang up."""
-        error = RequestError(kind, detail)
-        body = encode(error.as_dict())
-        headers = [*ALWAYS, (b"content-type", PROBLEM.encode()), (b"content-length", b"%d" % len(body))]
-        lines = [
-            STATUS_LINE[error.status][:-2],
-            *(b"%s: %s" % pair for pair in headers),
-            b"connection: close",
-            b"",
-            body,
-        ]
-        self.transport.write(b"\r\n".join(lines))
-        self.transport.close()
-
-    def _unsupported_upgrade_warning(self) -> None:
-        """The request is answered as if nobody had asked for another protocol."""
 
 
 class Server(uvicorn.Server):
@@ -173,32 +77,11 @@ class Server(uvicorn.Server):
             self._say()
 
 
-class Workers(Multiprocess):
-    """uvicorn's processes; the log says when one took the place of another. One that starts is given time to."""
-
-    def init_processes(self) -> None:
-        super().init_processes()
-        self._begun = time.monotonic()
-
-    def keep_subprocess_alive(self) -> None:
-        starting = time.monotonic() < self._begun + STARTING
-        if starting and all(worker.process.is_alive() for worker in self.processes):
-            return  # a worker that does not answer yet is not one that hangs
-        before = list(self.processes)
-        super().keep_subprocess_alive()
-        if before != self.processes:
-            self._begun = time.monotonic()
-        for old, new in zip(before, self.processes, strict=False):
-            if new is not old:
-                mark_process_dead(old.pid)  # type: ignore[no-untyped-call]
-                code = old.exitcode or 0
-                how = f"was ended by signal {-code}" if code < 0 else f"ended with status {code}"
-                log.warning("worker %s %s; worker %s takes its place", old.pid, how, new.pid)
-
-
 def serve(settings: Settings, say: Callable[[str], None] = click.echo) -> None:
     """Serve until the process is told to stop (SIGTERM, SIGINT). What was accepted is answered before."""
     journal.begin()
+    close_files()
+    check_deadlines()
     _check_address(settings)
     listener = _listener(settings.host, settings.port)
     try:
@@ -257,15 +140,16 @@ def _service(settings: Settings) -> Service:
 def worker() -> App:
     """The application of one of several processes, which takes its settings from the first."""
     journal.begin()
+    close_files()
     settings = msgspec.json.decode(os.environ[HANDED_ON], type=Settings)
     return app_of(settings, _service(settings))
 
 
 def app_of(settings: Settings, service: Service) -> App:
     """The application with these settings."""
-    site = Site(service, exploring=_is_loopback(settings.host))
+    site = Site(service, open_explore=settings.open_explore, secure=settings.behind_proxy)
     site.planning.start()
-    return App(
+    app = App(
         service,
         ROUTES,
         hosts=(*LOOPBACK, settings.host, *settings.allowed_hosts),
@@ -273,8 +157,10 @@ def app_of(settings: Settings, service: Service) -> App:
         body_seconds=settings.body_seconds,
         rate=settings.rate,
         access_log=settings.access_log,
-        site=site,
+        behind_proxy=settings.behind_proxy,
+        started=end_in_time,
     )
+    return app.show(site)
 
 
 def _config(settings: Settings, app: Any) -> uvicorn.Config:

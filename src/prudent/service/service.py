@@ -5,6 +5,7 @@ import contextlib
 import logging
 import threading
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -21,6 +22,7 @@ from prudent.service.fold import Fold
 from prudent.service.follower import Follower
 from prudent.service.forecasts import Forecasts
 from prudent.service.problems import RequestError
+from prudent.service.sessions import Sessions
 from prudent.service.spec import Spec
 from prudent.service.store import Experiment, Store, StoreError
 from prudent.service.tokens import Tokens
@@ -89,12 +91,14 @@ class Service:
         )
         self.forecasts = Forecasts()
         self.commits = self.carried_out = 0
+        self._told: str | None = None  # the trouble that the log of the service has
         self._queue: deque[tuple[Any, Any]] = deque()
         self._arrived = threading.Condition()
         self._threads: list[threading.Thread] = []
         self._closing = threading.Event()
         self._names: dict[int, str] = {}
         self.tokens = Tokens(store, self.write, self.now)
+        self.sessions = Sessions(store, self.write, self.now, self.tokens)
 
     def start(self) -> "Service":
         """Begin to work; before that, requests wait."""
@@ -226,6 +230,9 @@ class Service:
 
     def _carried_out(self, commands: list[Command]) -> list[Any]:
         results: Any = self._tried(lambda: self.writer.carry_out(commands))
+        if self.writer.trouble not in (None, self._told):  # answers do not carry the database's own words, the log does
+            log.error("the log cannot be written or read: %s", self.writer.trouble)
+        self._told = self.writer.trouble
         self.commits += 1
         self.carried_out += len(commands)
         return results if isinstance(results, list) else [results] * len(commands)
@@ -240,11 +247,13 @@ class Service:
             return RequestError("invalid", str(error))
         except StoreError as error:
             self.writer.trouble = str(error)
-            return RequestError("unavailable", f"the database does not answer: {error}; try again later")
+            return RequestError("unavailable", "the database does not answer; try again later")
         except Exception as error:  # a fault of ours: nothing was answered, so nothing is promised
             self.writer.forget()
-            self.writer.trouble = f"{type(error).__name__}: {error}"
-            log.exception("unexpected error")
+            self.writer.trouble = type(error).__name__
+            # Where it broke, but not what it says: that may hold what the caller wrote.
+            where = "".join(traceback.format_tb(error.__traceback__))
+            log.error("unexpected error: %s\n%s", type(error).__name__, where)
             return RequestError("unavailable", "something went wrong inside; nothing was recorded, try again later")
 
     def _sweep(self) -> None:
@@ -328,11 +337,11 @@ class Service:
     def ready(self) -> list[str]:
         """Why it cannot serve now; nothing if it can."""
         trouble = self.writer.trouble
-        reasons = [] if trouble is None else [f"the last attempt to write failed: {trouble}"]
+        reasons = [] if trouble is None else ["the last attempt to write failed; the log of the service says why"]
         try:
             self.tokens.refresh()  # without them no request can be answered
-        except StoreError as error:
-            reasons.append(f"the tokens cannot be read: {error}")
+        except StoreError:
+            reasons.append("the tokens cannot be read, because the database does not answer")
         return [*reasons, *self.follower.alarms]
 
     @property

@@ -50,6 +50,10 @@ MIGRATIONS = [
         " PRIMARY KEY (draft, name))",
     ],
     ["ALTER TABLE experiment ADD COLUMN ahead INTEGER NOT NULL DEFAULT 0"],
+    [
+        "CREATE TABLE session (hash BLOB PRIMARY KEY, token INTEGER NOT NULL, ends INTEGER NOT NULL)",
+        "DELETE FROM snapshot",  # older ones do not say which arm is the fallback
+    ],
 ]
 
 SCHEMA = len(MIGRATIONS)

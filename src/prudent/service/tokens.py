@@ -143,9 +143,16 @@ class Tokens:
         prefix, name, secret = parts if len(parts) == 3 else ("", "", "")
         known = self._known.get(name, _NOBODY)
         same = hmac.compare_digest(_hash(secret), known.hash)
-        if not same or prefix != "pru" or known.revoked is not None:
-            return None
-        return known if known.expires is None or self._clock() < known.expires else None
+        return self._valid(known) if same and prefix == "pru" else None
+
+    def of(self, number: int) -> Token | None:
+        """The valid token of this number."""
+        return next((self._valid(token) for token in self._known.values() if token.number == number), None)
+
+    def _valid(self, token: Token) -> Token | None:
+        """The token, unless it is revoked or has expired."""
+        live = token.revoked is None and (token.expires is None or self._clock() < token.expires)
+        return token if live else None
 
     def all(self) -> list[Token]:
         """Every token, revoked and expired ones too."""

@@ -132,7 +132,7 @@ def among_of(work: Work, labels: list[str] | None) -> list[int] | None:
 
 def _fallback(work: Work, count: int, among: list[int] | None) -> m.Decisions:
     """The fallback arm, which is no decision and is not counted."""
-    arm, status = work.fold.spec.fallback, work.fold.status
+    arm, status = work.fold.fallback, work.fold.status
     number = None if arm is None else work.fold.numbers[arm]
     if arm is None or number in work.fold.retired or (among is not None and number not in among):
         why = (
@@ -218,7 +218,8 @@ def _check_open(work: Work, row: Row) -> None:
 def tell_many(work: Work, command: Command) -> m.Results:
     """Many rewards, each with a result of its own."""
     assert isinstance(command.request, m.TellMany)
-    return m.Results([_one_of_many(work, told, command.by) for told in command.request.rewards])
+    results = [_one_of_many(work, told, command.by) for told in command.request.rewards]
+    return m.Results(results, sum(result.problem is not None for result in results))
 
 
 def _one_of_many(work: Work, told: m.Told, by: int) -> m.Result:
@@ -328,6 +329,7 @@ def change(work: Work, command: Command) -> m.Status:
             conflict(f"arm {request.arm!r} is retired")
         if isinstance(request, m.Retire):
             _check_retire(work, arm)
+            details |= _new_fallback(work, arm, request.fallback)
         else:
             try_first(work, lambda agent: agent.ask([request.arm]))
     work.record(kind, command.by, details, arm=arm, key=key_of(work, command))
@@ -352,12 +354,32 @@ def _check_retire(work: Work, arm: int) -> None:
     try_first(work, lambda agent: agent.retire(work.fold.labels[arm]))
 
 
+def _new_fallback(work: Work, arm: int, label: str | None) -> dict[str, Any]:
+    """The arm that is the fallback from now on, if the one that is retired was it."""
+    old = work.fold.fallback
+    if old != work.fold.labels[arm]:
+        if label is not None:
+            conflict(f"fallback names another fallback arm only when the fallback arm is retired, which is {old!r}")
+        return {}
+    if label is None:
+        conflict(f"arm {old!r} is the fallback arm; name another one, as in fallback={_others(work, arm)[0]!r}")
+    if label not in _others(work, arm):
+        refuse(
+            f"fallback must be another arm in play, one of {', '.join(map(repr, _others(work, arm)))}, got {label!r}"
+        )
+    return {"fallback": label}
+
+
+def _others(work: Work, arm: int) -> list[str]:
+    return [label for i, label in enumerate(work.fold.labels) if i != arm and i not in work.fold.retired]
+
+
 def fell_back(work: Work, command: Command) -> m.Status:
     """A client answered by itself."""
     assert isinstance(command.request, m.Fallbacks)
     if again(work, command):
         return status_of(work, again=True)
-    if work.fold.spec.fallback is None:
+    if work.fold.fallback is None:
         conflict("this experiment has no fallback arm")
     work.record("fell-back", command.by, {"count": command.request.count}, key=key_of(work, command))
     return status_of(work)

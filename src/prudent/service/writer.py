@@ -58,7 +58,7 @@ class Writer:
             return [RequestError("invalid", str(error))]
         except (StoreError, LogError) as error:
             self.trouble = str(error)
-            problem = RequestError("unavailable", f"the log cannot be written or read: {error}; try again later")
+            problem = RequestError("unavailable", "the log cannot be written or read; try again later")
             return [problem] * len(commands)
 
     def _together(self, commands: Sequence[Command]) -> list[Any]:

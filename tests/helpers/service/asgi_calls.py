@@ -1,5 +1,6 @@
 """Calls an ASGI application without a socket."""
 
+import asyncio
 import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -42,7 +43,9 @@ async def call(  # noqa: PLR0913
     sent: list[Any] = []
 
     async def receive() -> Any:
-        part = next(waiting)
+        part = next(waiting, None)
+        if part is None:  # the caller waits for the answer
+            await asyncio.Event().wait()
         return {"type": "http.request", "body": part, "more_body": parts is not None and bool(part)}
 
     async def send(message: Any) -> None:

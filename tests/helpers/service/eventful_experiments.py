@@ -52,7 +52,7 @@ def plain(service, clock):
     run(m.Ask(among=["B", "C"], unit="ann"), key="other")
     run(m.TellMany([m.Told(0.5, arm="C", key="old"), m.Told(0.1, decision=run(m.Ask()).decisions[0].decision)]))
     run(m.AddArm("D", "new"), key="add")
-    run(m.Retire("A", "slow"))
+    run(m.Retire("A", "slow", "B"))
     run(m.Freeze("D", "look"))
     run(m.Ask(count=2))
     run(m.Resume("seen"))

@@ -116,7 +116,7 @@ class Model:
                     choice.state = "expired"
                     self.happened(choice.arm, "expired")
 
-    def change(self, verb, arm):
+    def change(self, verb, arm):  # noqa: PLR0911 - one for each refusal
         """Pause, resume, freeze, stop, add or retire an arm, or forget units."""
         allowed = {"Pause": ("running", "frozen"), "Resume": ("paused", "frozen"), "Forget": (self.status,)}
         if self.status not in allowed.get(verb, ("running", "paused", "frozen")):
@@ -131,6 +131,8 @@ class Model:
         if verb == "Retire":
             if set(self.arms) - self.retired == {arm}:
                 return "invalid"
+            if arm == self.fallback:
+                return "conflict"  # no other one is named
             self.retired.add(arm)
         elif verb == "AddArm":
             self.arms.append(arm)

@@ -11,13 +11,13 @@ HERE = ("sec-fetch-site", "same-origin")
 
 def get(site, path, scope="admin", **about):
     """A page, as somebody with a cookie sees it."""
-    cookie = [("cookie", f"prudent={site.tokens[scope]}")] if scope else []
+    cookie = [("cookie", f"prudent={site.session(scope)}")] if scope else []
     return site("GET", path, token=None, headers=[*cookie, *about.pop("headers", [])], **about)
 
 
 def post(site, path, form, scope="admin", headers=(HERE,)):
     """What a form sends."""
-    cookie = [("cookie", f"prudent={site.tokens[scope]}")] if scope else []
+    cookie = [("cookie", f"prudent={site.session(scope)}")] if scope else []
     return site("POST", path, urlencode(form).encode(), token=None, headers=[FORM, *headers, *cookie])
 
 

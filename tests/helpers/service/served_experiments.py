@@ -6,6 +6,7 @@ from helpers.service.asgi_calls import Answered, call
 from prudent.service.api import ROUTES
 from prudent.service.http import App
 from prudent.service.service import Service
+from prudent.service.site.app import Site as Pages
 from prudent.service.store import open_store
 from prudent.service.tokens import SCOPES
 
@@ -27,6 +28,7 @@ class InProcessService:
         self.service = Service(open_store(where, relaxed=True), clock, patience=3600.0).start()
         self.app = App(self.service, ROUTES, **settings)
         self.loop = asyncio.new_event_loop()
+        self.sessions = {}
         self.tokens = {scope: self.service.tokens.create([scope])[0] for scope in SCOPES}
         for name in ("one", "two"):
             assert self("POST", "/v1/experiments", {"name": name, **EXPERIMENT}).status == 201
@@ -34,6 +36,18 @@ class InProcessService:
     def __call__(self, method, path, body=None, token="admin", **about) -> Answered:
         token = self.tokens.get(token, token)
         return self.loop.run_until_complete(call(self.app, method, path, body, token=token, **about))
+
+    def pages(self, **settings):
+        """The pages, which the application answers from now on."""
+        self.app.show(Pages(self.service, **settings))
+        return self.app.site
+
+    def session(self, token="admin") -> str:
+        """The session of somebody who has signed in with a token."""
+        if token not in self.sessions:
+            known = self.service.tokens.find(self.tokens.get(token, token))
+            self.sessions[token] = self.loop.run_until_complete(self.service.sessions.create(known))
+        return self.sessions[token]
 
     def decision(self, experiment="one"):
         """The id of a new decision."""
@@ -43,4 +57,4 @@ class InProcessService:
     def close(self):
         self.loop.run_until_complete(self.loop.shutdown_default_executor())
         self.loop.close()
-        self.service.close()
+        self.app.close()

@@ -1,36 +1,27 @@
-"""Computes one plan in a process of its own: `python -m prudent.service.planning.computing FOLDER NICE`.
+"""Computes one plan: a job of a child process of the service, in a folder of its own.
 
-The folder holds the question, and the file if there is one. The process steps back behind all others, ends when its
-parent does, and leaves how far it has come, and then what it found.
+The folder holds the file if there is one. Beside the answer the job leaves how far it has come.
 """
 
-import os
-import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from prudent.errors import PrudentError
-from prudent.service.planning.questions import Question, asked, in_words, options_of
+from prudent.service.planning.questions import Question, asked, options_of
 
-QUESTION, PROGRESS, FOUND, WRONG = "question.json", "progress.txt", "found.json", "wrong.txt"
+PROGRESS, FOUND, PAGE = "progress.txt", "found.json", "plan.html"
+"""The file that says how far it is; what was found, and the plan as a file to keep, both in the answer."""
 
 
-def main(folder: str, nice: str) -> int:
-    """0 if there is a plan; 1 if there is none, and the words why."""
-    with suppress(AttributeError, OSError):
-        os.nice(int(nice))
-    os.chdir(folder)  # so that messages and pages name files without it
-    fields, file = msgspec.json.decode(Path(QUESTION).read_bytes(), type=tuple[dict[str, str], str])
-    try:
-        found = compute(asked(fields), Path(file) if file else None, Path(_name(fields)))
-    except PrudentError as error:
-        Path(WRONG).write_text(in_words(str(error), folder), "utf-8")
-        return 1
-    Path(FOUND).write_bytes(msgspec.json.encode(found))
-    return 0
+def answer(question: bytes) -> bytes:
+    """The job of the child process: from the fields and the name of the file to the files that a plan leaves."""
+    fields, file = msgspec.json.decode(question, type=tuple[dict[str, str], str])
+    out = Path(_name(fields))
+    found = compute(asked(fields), Path(file) if file else None, out)
+    pictures = {path.name: path.read_bytes() for path in sorted((out / "figures").glob("*.svg"))}
+    files = {FOUND: msgspec.json.encode(found), PAGE: (out / PAGE).read_bytes(), **pictures}
+    return msgspec.msgpack.encode(files)
 
 
 def _name(fields: dict[str, str]) -> str:
@@ -41,7 +32,7 @@ def _name(fields: dict[str, str]) -> str:
 
 def compute(question: Question, file: Path | None, out: Path) -> dict[str, Any]:
     """The plan as the command line makes it, and all that its page says."""
-    from prudent import MeanVariance
+    from prudent import MeanVariance, PrudentError
     from prudent.engine.threads import usable_cores
     from prudent.plan import advise, experiment_of, suitable
     from prudent.plan.advise import cells_of
@@ -68,14 +59,12 @@ def compute(question: Question, file: Path | None, out: Path) -> dict[str, Any]:
 
 
 class _Told:
-    """Writes down how far it has come, and ends the process if nobody waits for it."""
+    """Writes down how far it has come."""
 
     def __init__(self, total: int) -> None:
-        self.done, self.total, self.parent = 0, total, os.getppid()
+        self.done, self.total = 0, total
 
     def __call__(self, cells: int) -> None:
-        if os.getppid() != self.parent:
-            sys.exit(3)
         self.done += cells
         beside = Path(f"{PROGRESS}.new")
         beside.write_text(f"{min(self.done, self.total)} {self.total}")
@@ -98,7 +87,3 @@ def _plain(part: Any) -> dict[str, Any]:
         "code": part.code,
         "folded": [_plain(each) for each in part.folded],
     }
-
-
-if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))

@@ -2,31 +2,28 @@
 
 import contextlib
 import logging
-import subprocess
-import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
 
 import msgspec
 
-from prudent.service.planning.computing import FOUND, PROGRESS, QUESTION, WRONG
+from prudent.errors import PrudentError
+from prudent.service.computing import BrokenError, Computer, EndedError
+from prudent.service.planning.computing import PROGRESS
 from prudent.service.planning.drafts import PILOT, Draft, Drafts
+from prudent.service.planning.questions import in_words
 from prudent.service.problems import RequestError
 from prudent.service.store import StoreError
 
 LONGEST = 1800.0
 """Seconds that a plan may take."""
 
-LOOK, SAY = 0.3, 1.0
-"""Seconds between two looks at the process, and between two words to the database."""
+SAY = 1.0
+"""Seconds between two words to the database on how far it is."""
 
 IDLE = 2.0
 """Seconds between two looks at what waits, which another process of the service may have accepted."""
-
-NICE = 10
-"""How far the process steps back; 0 takes as much as others."""
 
 log = logging.getLogger("prudent.service")
 
@@ -38,6 +35,7 @@ class Planner:
         self.drafts, self._alone, self._longest = drafts, alone, longest
         self._closing, self._wanted = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
+        self._computer = Computer()
 
     def start(self) -> None:
         """Begin to work."""
@@ -53,8 +51,9 @@ class Planner:
         """Stop. What is being computed waits for the next start."""
         self._closing.set()
         self._wanted.set()
+        self._computer.close()
         if self._thread is not None:
-            self._thread.join(timeout=10.0)
+            self._thread.join(timeout=1.0)
 
     def _run(self) -> None:
         begun = not self._alone
@@ -74,72 +73,58 @@ class Planner:
             except (RequestError, StoreError) as error:
                 log.error("a plan could not be kept: %s", error)
                 self._closing.wait(IDLE)
-            except Exception:
-                log.exception("a plan could not be computed")
+            except Exception as error:
+                log.error("a plan could not be computed: %s: %s", type(error).__name__, _broken(error))
                 with contextlib.suppress(RequestError, StoreError):
                     self.drafts.end(draft, "editing", "An error of the service, which its log describes.")
 
     def _compute(self, draft: Draft) -> None:
         """One plan, from the question to the files that it leaves."""
-        with tempfile.TemporaryDirectory(prefix="prudent-plan-", ignore_cleanup_errors=True) as name:
-            folder = Path(name)
-            (folder / QUESTION).write_bytes(msgspec.json.encode((draft.form, draft.file)))
-            if draft.file:
-                (folder / draft.file).write_bytes(self.drafts.file(draft.id, PILOT) or b"")
-            with (folder / "trouble.txt").open("wb") as trouble:
-                child = subprocess.Popen(
-                    [sys.executable, "-m", "prudent.service.planning.computing", name, str(NICE)],
-                    stdin=subprocess.DEVNULL,
-                    stdout=trouble,
-                    stderr=trouble,
-                )
-                try:
-                    words = self._watch(draft, child, folder)
-                finally:
-                    child.kill()
-                    child.wait()
-            if self._closing.is_set() and words is not None:
+        question = msgspec.json.encode((draft.form, draft.file))
+        files = {draft.file: self.drafts.file(draft.id, PILOT) or b""} if draft.file else {}
+        watch = _Watch(self.drafts, draft)
+        try:
+            made = self._computer.compute("plan", question, seconds=self._longest, wanted=watch, files=files)
+        except EndedError as error:
+            if error.late:
+                self.drafts.end(draft, "editing", _too_long(self._longest))
+            elif self._closing.is_set():
                 self.drafts.end(draft, "waiting")
-            elif words is not None:
-                self.drafts.end(draft, "editing", words)
-            elif self.drafts.is_wanted(draft):
-                self._keep(draft, child.returncode, folder)
+        except RequestError:
+            self.drafts.end(draft, "waiting")  # the service is stopping
+        except PrudentError as error:
+            self.drafts.end(draft, "editing", in_words(str(error)))
+        else:
+            self.drafts.end(draft, "done", files=msgspec.msgpack.decode(made, type=dict[str, bytes]))
 
-    def _watch(self, draft: Draft, child: "subprocess.Popen[bytes]", folder: Path) -> str | None:
-        """Wait for the process; None when it has ended or is no longer wanted, else why it must end."""
-        begun = said = time.monotonic()
-        while child.poll() is None:
-            if self._closing.wait(LOOK):
-                return "The service is stopping."
-            now = time.monotonic()
-            if now - begun > self._longest:
-                return (
-                    f"The computation took more than {self._longest / 60.0:g} minutes, so it was ended. Ask for fewer"
-                    " people, fewer lengths or fewer options, or run `prudent plan` on a machine of your own."
-                )
-            with contextlib.suppress(RequestError, StoreError):  # a database that does not answer now may do so later
-                if not self.drafts.is_wanted(draft):
-                    return None
-                if now - said >= SAY:
-                    said = now
-                    draft = _as_far_as(draft, folder)
-                    self.drafts.going_on(draft, draft.done, draft.total)
-        return None
 
-    def _keep(self, draft: Draft, status: int, folder: Path) -> None:
-        """What the process left."""
-        if status == 1 and (folder / WRONG).exists():
-            return self.drafts.end(draft, "editing", (folder / WRONG).read_text("utf-8"))
-        if status != 0 or not (folder / FOUND).exists():
-            trouble = (folder / "trouble.txt").read_text("utf-8", "replace")[-2000:]
-            log.error("a plan could not be computed (status %s): %s", status, trouble)
-            return self.drafts.end(draft, "editing", "An error of the service, which its log describes.")
-        found = (folder / FOUND).read_bytes()
-        out = folder / msgspec.json.decode(found)["folder"]
-        pictures = {path.name: path.read_bytes() for path in sorted((out / "figures").glob("*.svg"))}
-        return self.drafts.end(
-            draft, "done", files={FOUND: found, "plan.html": (out / "plan.html").read_bytes(), **pictures}
-        )
+class _Watch:
+    """Whether a draft is still wanted, asked while it is computed; tells the database how far it is."""
+
+    def __init__(self, drafts: Drafts, draft: Draft) -> None:
+        self._drafts, self._draft, self._said = drafts, draft, time.monotonic()
+
+    def __call__(self, folder: Path) -> bool:
+        with contextlib.suppress(RequestError, StoreError):  # a database that does not answer now may do so later
+            if not self._drafts.is_wanted(self._draft):
+                return False
+            if time.monotonic() - self._said >= SAY:
+                self._said = time.monotonic()
+                self._draft = _as_far_as(self._draft, folder)
+                self._drafts.going_on(self._draft, self._draft.done, self._draft.total)
+        return True
+
+
+def _broken(error: Exception) -> str:
+    """What the log says of a fault: where it is, but not what the person wrote."""
+    return str(error) if isinstance(error, BrokenError) else ""
+
+
+def _too_long(seconds: float) -> str:
+    return (
+        f"The computation took more than {seconds / 60.0:g} minutes, so it was ended. Ask for fewer people, fewer"
+        " lengths or fewer options, or run `prudent plan` on a machine of your own."
+    )
 
 
 def _as_far_as(draft: Draft, folder: Path) -> Draft:

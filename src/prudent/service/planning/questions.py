@@ -6,11 +6,11 @@ functions as on the command line.
 
 import math
 import re
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 from msgspec import Struct
 
 from prudent.errors import PrudentError, shown
@@ -22,6 +22,7 @@ ROWS = 4
 """Rows for options that an empty form has."""
 
 MOST_OPTIONS, MOST_ROUNDS, MOST_LENGTHS, MOST_TRIALS = 50, 1_000_000, 10, 20_000
+MOST_COLUMNS = 1000
 """Limits on what the service computes; the command line has none of them."""
 
 PARTS = ("name", "low", "high", "least", "most")
@@ -177,8 +178,11 @@ def options_of(question: Question, file: Path | None, notes: list[str]) -> list[
 
     if file is None and question.group:
         raise PrudentError("column that names the option: this is a column of a file, but there is no file")
+    if len(question.texts) > MOST_OPTIONS:
+        raise PrudentError(f"options: give from 2 to {MOST_OPTIONS}, got {len(question.texts)} lines")
     found = guesses(question.texts)
     if file is not None:
+        columns_of(file)
         found = [*found, *pilot(file, group=question.group, outcome=question.outcome, remark=notes.append)]
     if not 2 <= len(found) <= MOST_OPTIONS:
         said = "".join(f"; {note}" for note in notes)
@@ -188,35 +192,47 @@ def options_of(question: Question, file: Path | None, notes: list[str]) -> list[
     return found
 
 
-def look(fields: Mapping[str, str], file: str, data: bytes | None) -> Seen:
+def answer(question: bytes) -> bytes:
+    """The job of the child process: what the fields mean so far, and the file that lies in its folder."""
+    fields, file = msgspec.json.decode(question, type=tuple[dict[str, str], str])
+    return msgspec.json.encode(look(fields, Path(file) if file else None))
+
+
+def look(fields: Mapping[str, str], path: Path | None) -> Seen:
     """What the fields mean so far. What is wrong is said, as the reader of the command line says it."""
     from prudent.plan import tradeoff
     from prudent.plan.trial import Trial
     from prudent.risk.mean_variance import MeanVariance
 
     seen = Seen()
-    with tempfile.TemporaryDirectory(prefix="prudent-") as folder:
-        path = None if data is None else Path(folder) / file
-        try:
-            if path is not None and data is not None:
-                path.write_bytes(data)
-                seen.columns = read_header(path)
-            question = asked(fields)
-            options = options_of(question, path, seen.notes)
-            risk = MeanVariance(0.0 if question.rho is None else question.rho)
-            trial = Trial.checked(options, risk, question.horizon, **question.facts)
-            seen.rho = question.rho
-            found = tradeoff.winners(trial.options, larger_is_better=trial.outcome.larger_is_better)
-            seen.winners, seen.words = tradeoff.rows(found, trial.outcome), tradeoff.in_words(found, trial.outcome)
-            if question.rho is not None:
-                deviation = max(option.moments[1] for option in trial.options) ** 0.5
-                seen.rho_words = tradeoff.rho_in_words(question.rho, deviation, trial.outcome)
-            for text in question.policies:
-                _check_policy(text)
-        except PrudentError as error:
-            seen.wrong = in_words(str(error), folder)
-        seen.notes = [in_words(note, folder) for note in seen.notes]
+    try:
+        if path is not None:
+            seen.columns = columns_of(path)
+        question = asked(fields)
+        options = options_of(question, path, seen.notes)
+        risk = MeanVariance(0.0 if question.rho is None else question.rho)
+        trial = Trial.checked(options, risk, question.horizon, **question.facts)
+        seen.rho = question.rho
+        found = tradeoff.winners(trial.options, larger_is_better=trial.outcome.larger_is_better)
+        seen.winners, seen.words = tradeoff.rows(found, trial.outcome), tradeoff.in_words(found, trial.outcome)
+        if question.rho is not None:
+            deviation = max(option.moments[1] for option in trial.options) ** 0.5
+            seen.rho_words = tradeoff.rho_in_words(question.rho, deviation, trial.outcome)
+        for text in question.policies:
+            _check_policy(text)
+    except PrudentError as error:
+        seen.wrong = in_words(str(error))
+    seen.notes = [in_words(note) for note in seen.notes]
     return seen
+
+
+def columns_of(path: Path) -> list[str]:
+    """The names of the columns of a file, if there are not too many to choose from, and to show."""
+    found = read_header(path)
+    if len(found) > MOST_COLUMNS:
+        fix = "leave out those that are not needed, or use `prudent plan` on the command line"
+        raise PrudentError(f"{path}: must have at most {MOST_COLUMNS:,} columns, got {len(found):,}; {fix}")
+    return found
 
 
 def _check_policy(text: str) -> None:
@@ -225,9 +241,9 @@ def _check_policy(text: str) -> None:
     policies.parse(text)
 
 
-def in_words(text: str, folder: str) -> str:
-    """A message in the words of the form: fields instead of options, and the file as it was called."""
-    text = text.replace(f"{folder}/", "").removeprefix("plan: ")
+def in_words(text: str) -> str:
+    """A message in the words of the form: fields instead of options."""
+    text = text.removeprefix("plan: ")
     for flag, field in FLAGS.items():
         text = text.replace(flag, field)
     return text

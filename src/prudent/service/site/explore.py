@@ -1,24 +1,25 @@
 """Explore: move arms, ρ, policy and horizon, and see regret, its parts, the pulls and the bounds of the theorems.
 
-The address holds the whole question, so that a picture can be shared. The work of a question is bounded, and what was
-computed is kept.
+The address holds the whole question, so that a picture can be shared. It is answered in a process of its own, its work
+is bounded, and what was computed is kept.
 """
 
 import math
-import threading
+import re
 from collections.abc import Mapping
-from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from prudent.bandit import Bandit
-from prudent.engine.simulation import simulate
-from prudent.errors import PrudentError, check_integer
+import msgspec
+
+from prudent.errors import PrudentError, check_integer, shown
 from prudent.policies.base import policies
-from prudent.policies.units import without_warning
 from prudent.risk.mean_variance import MeanVariance
+from prudent.service.computing import Computer, EndedError, in_own_thread
+from prudent.service.problems import RequestError
+from prudent.service.routes import Call
 from prudent.service.site import charts
 from prudent.text import number, with_error
-from prudent.theory import bounds
 
 ARMS = "gaussian(1, 0.22); gaussian(0.5, 0.32)"
 LONGEST = 10**7
@@ -27,10 +28,21 @@ LONGEST = 10**7
 STEPS = 4 * 10**6
 """Rounds of all runs together that are stepped one by one, a fraction of a second."""
 
+LOOKS = 10**9
+"""Rewards that policies look at in all runs together, if a score looks at all rewards of its arm: in each run half the
+square of the rounds. That takes a few seconds."""
+
 RUNS, FEWEST = 500, 20
 POINTS = 40
 
-_one_at_a_time = threading.Lock()
+SECONDS = 60.0
+"""How long an answer may take. A policy is compiled when it is first used, which takes some seconds of it."""
+
+MOST_KEPT = 200
+"""Answers that are kept."""
+
+GROUPED = re.compile(r"[0-9]{1,3}(,[0-9]{3}){2,}|[0-9]{2,3},000")
+"""Numbers whose commas can only separate thousands."""
 
 
 class Question(NamedTuple):
@@ -42,7 +54,7 @@ class Question(NamedTuple):
     horizon: str = "10000"
 
 
-class Seen(NamedTuple):
+class Answer(NamedTuple):
     """What is shown."""
 
     curves: list[tuple[str, list[tuple[float, float]]]]
@@ -52,21 +64,62 @@ class Seen(NamedTuple):
     said: list[tuple[str, str, str]]
 
 
+class Explorer:
+    """Answers questions in a child process, one at a time, each once."""
+
+    def __init__(self) -> None:
+        self._computer, self._kept = Computer(), dict[Question, bytes]()
+        self.close = self._computer.close
+
+    async def answer(self, call: Call, question: Question) -> Answer:
+        """The answer, or `PrudentError` with the reason why there is none. If the caller hangs up, it ends."""
+        if question not in self._kept:
+            raw = msgspec.json.encode(question)
+            async with call.watched() as gone:
+
+                def wanted(folder: Path) -> bool:
+                    return not gone.is_set()
+
+                made = await in_own_thread(
+                    lambda: self._computer.compute("explore", raw, seconds=SECONDS, wanted=wanted)
+                )
+            while len(self._kept) >= MOST_KEPT:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[question] = made
+        return msgspec.msgpack.decode(self._kept[question], type=Answer)
+
+
+def refused(error: EndedError) -> RequestError:
+    """What is said of an answer that took too long, or that nobody waits for."""
+    if error.late:
+        fix = "ask for fewer rounds, or a policy that needs less work"
+        return RequestError("unavailable", f"the answer took more than {SECONDS:g} seconds, so it was ended; {fix}")
+    return RequestError("unavailable", "the computation was ended, because nobody waited for it")
+
+
 def question_of(query: Mapping[str, str]) -> Question:
     """The question of an address; what it leaves out is as on the first page."""
     known = {name: query[name].strip()[:1000] for name in Question._fields if query.get(name, "").strip()}
     return Question(**known)
 
 
-@lru_cache(maxsize=200)
-def seen(question: Question) -> Seen:
-    """The answer to a question, computed once."""
+def answer(question: bytes) -> bytes:
+    """The job of the child process."""
+    return msgspec.msgpack.encode(answered(msgspec.json.decode(question, type=Question)))
+
+
+def answered(question: Question) -> Answer:
+    """The answer to a question."""
+    from prudent.bandit import Bandit
+    from prudent.policies.units import without_warning
+    from prudent.theory import bounds
+
     bandit = Bandit([text for part in question.arms.split(";") if (text := part.strip())])
-    risk = MeanVariance(float(question.rho) if question.rho != "∞" else math.inf)
+    risk = MeanVariance(_number("rho", question.rho))
     horizon = check_integer("explore", "horizon", _number("horizon", question.horizon), low=1, high=LONGEST)
     policy = policies.make("explore", question.policy)
     grid = sorted({round(horizon ** (i / (POINTS - 1))) for i in range(POINTS)})
-    with _one_at_a_time, without_warning():
+    with without_warning():
         runs = _played(bandit, policy, risk, horizon, grid)
     rows = [(n, runs.at(n)) for n in grid]
     regret = [(float(n), float(at.regret().mean())) for n, at in rows]
@@ -86,36 +139,43 @@ def seen(question: Question) -> Seen:
         for bound in bounds(bandit, risk, horizon)
     ]
     gap = [(n, value - part) for (n, value), (_, part) in zip(regret, moving, strict=True)]
-    return Seen([("regret", regret)], [("from worse arms", gap), ("from moving", moving)], pulls, facts, said)
+    return Answer([("regret", regret)], [("from worse arms", gap), ("from moving", moving)], pulls, facts, said)
 
 
-def _played(bandit: Bandit, policy: Any, risk: MeanVariance, horizon: int, grid: list[int]) -> Any:
+def _played(bandit: Any, policy: Any, risk: MeanVariance, horizon: int, grid: list[int]) -> Any:
     """Leaping if it can, for as many runs as the work allows."""
+    from prudent.engine.simulation import simulate
+    from prudent.policies.scoring import reads_rewards
+
     settings: dict[str, Any] = {"risk": risk, "horizon": horizon, "seed": 0, "snapshots": grid[:-1], "scale": "auto"}
     try:
         return simulate(bandit, policy, runs=RUNS, engine="leaping", **settings)
     except PrudentError:
-        runs = min(RUNS, STEPS // horizon)
-        if runs < FEWEST:
+        looks = hasattr(policy, "score") and reads_rewards(type(policy))
+        most = STEPS // FEWEST if not looks else math.isqrt(2 * LOOKS // FEWEST)
+        if horizon > most:
+            kind = "looks at all rewards in every round" if looks else "is simulated round by round"
             raise PrudentError(
-                f"explore: horizon must be at most {STEPS // FEWEST:,} for a policy that is simulated round by round,"
-                f" got {horizon:,}"
+                f"explore: horizon must be at most {most:,} for a policy that {kind}, got {horizon:,}"
             ) from None
-        return simulate(bandit, policy, runs=runs, engine="stepping", **settings)
+        runs = min(RUNS, STEPS // horizon, 2 * LOOKS // horizon**2 if looks else RUNS)
+        return simulate(bandit, policy, runs=runs, engine="stepping", workers=1, **settings)
 
 
 def _number(name: str, text: str) -> float:
+    """A number; thousands may be separated by commas, but a comma alone may mean a point, and is refused."""
+    plain = text.replace("−", "-").replace("∞", "inf")
     try:
-        return float(text.replace(",", ""))
+        return float(plain.replace(",", "") if GROUPED.fullmatch(plain) else plain)
     except ValueError:
-        raise PrudentError(f"explore: {name} must be a number, got {text!r}") from None
+        raise PrudentError(f"explore: {name} must be a number, written as 1234.5, got {shown(text)}") from None
 
 
-def pictures(shown: Seen) -> list[tuple[str, Any]]:
+def pictures(answer: Answer) -> list[tuple[str, Any]]:
     """The pictures with their titles."""
     return [
-        ("Regret per round", charts.lines(shown.curves, "Regret per round over the number of rounds")),
-        ("Where it comes from", charts.lines(shown.parts, "Parts of the regret over the number of rounds")),
+        ("Regret per round", charts.lines(answer.curves, "Regret per round over the number of rounds")),
+        ("Where it comes from", charts.lines(answer.parts, "Parts of the regret over the number of rounds")),
     ]
 
 

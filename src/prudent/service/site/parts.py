@@ -8,7 +8,7 @@ import msgspec
 
 from prudent.live.changes import FAILURE
 from prudent.live.rails import Rail
-from prudent.service.answers import answers_of, changed_arms
+from prudent.service.answers import answers_of, changed_arms, past_horizon
 from prudent.service.clocks import alarm_of
 from prudent.service.fold import Fold
 from prudent.service.service import View
@@ -41,7 +41,8 @@ def alarms(view: View) -> list[str]:
         for each in changed_arms(fold)
     ]
     wrong = [] if late is None else [late[0].upper() + late[1:]]
-    return [*wrong, *fired, *changed, *([str(answers)] if answers.differ else []), *warned]
+    past = [past_horizon(fold)] if fold.past_horizon else []
+    return [*wrong, *past, *fired, *changed, *([str(answers)] if answers.differ else []), *warned]
 
 
 def beyond(rail: Rail) -> str:
@@ -133,7 +134,8 @@ def controls(known: Facts) -> list[dict[str, Any]]:
         found.append({"verb": "pause", "title": "Pause", "text": "Answer with the fallback arm, or not at all."})
     found.append({"verb": "freeze", "title": "Freeze", "text": "Give everybody one arm.", "arms": playing})
     if len(playing) > 1:
-        found.append({"verb": "retire", "title": "Retire an arm", "text": "Never choose it again.", "arms": playing})
+        text = "Never choose it again. If it is the fallback arm, say which one takes its place."
+        found.append({"verb": "retire", "title": "Retire an arm", "text": text, "arms": playing, "others": playing})
     found.append({"verb": "add", "title": "Add an arm", "text": "It is tried at once.", "new_arm": True})
     found.append({"verb": "stop", "title": "Stop", "text": "End the experiment for good."})
-    return [{"arms": None, "new_arm": False, **control} for control in found]
+    return [{"arms": None, "others": None, "new_arm": False, **control} for control in found]

@@ -4,33 +4,43 @@ Whatever is typed is kept in the database, so that nothing is lost if the tab cl
 """
 
 import asyncio
+import logging
 import re
 from typing import Any
 
 import msgspec
 
 from prudent.errors import PrudentError, shown
+from prudent.service.computing import BrokenError, Computer, EndedError, in_own_thread
+from prudent.service.messages import NAME
 from prudent.service.planning.computing import FOUND
 from prudent.service.planning.drafts import PILOT, Draft, Drafts
 from prudent.service.planning.experiment import spec_of_plan
 from prudent.service.planning.planner import Planner
-from prudent.service.planning.questions import Seen, look, number_of, rows_of
+from prudent.service.planning.questions import Seen, number_of, rows_of
 from prudent.service.problems import RequestError
-from prudent.service.routes import Reply
+from prudent.service.routes import BODY, HTML, Call, Reply, Route
 from prudent.service.service import Service
 from prudent.service.site import words
-from prudent.service.site.app import HTML, Handler, Visit, check_from_here, page
+from prudent.service.site.app import page
 from prudent.service.spec import Spec, check_text
 
 LARGEST = 2**20
 """Bytes of an uploaded file."""
 
+UPLOAD = 2 * BODY
+"""Bytes of the form with its file."""
+
+SECONDS = 30.0
+"""How long it may take to understand what was typed."""
+
 LONGEST = 20_000
 """Characters of all fields together."""
 
-ID = "([0-9a-f]{16})"
 PICTURE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 """The policy of pictures, and of the page as a file: matplotlib styles its shapes one by one. They cannot act."""
+
+log = logging.getLogger("prudent.service")
 
 THEN = {"retire": "take the option out", "pause": "pause the experiment", "stop": "stop the experiment"}
 
@@ -42,58 +52,54 @@ class Planning:
         self.service = service
         self.drafts = Drafts(service.store, service.write, service.now)
         self.planner = Planner(self.drafts, alone=not service.store.database.several_workers)
-        self.start, self.close = self.planner.start, self.planner.close
-        self.routes: list[tuple[str, re.Pattern[str], Handler]] = [
-            ("GET", re.compile("/plan"), self.all),
-            ("POST", re.compile("/plan"), self.new),
-            ("GET", re.compile(f"/plan/{ID}"), self.draft),
-            ("POST", re.compile(f"/plan/{ID}"), self.change),
-            ("GET", re.compile(f"/plan/{ID}/live"), self.live),
-            ("POST", re.compile(f"/plan/{ID}/start"), self.begin),
-            ("GET", re.compile(f"/plan/{ID}/([a-z]+[.](?:svg|html))"), self.file),
+        self.start, self._reader = self.planner.start, Computer()
+        one = "/plan/{plan}"
+        self.routes = [
+            _page("GET", "/plan", self.all),
+            _page("POST", "/plan", self.new),
+            _page("GET", one, self.draft),
+            _page("POST", one, self.change),
+            _page("GET", f"{one}/live", self.live),
+            _page("POST", f"{one}/start", self.begin),
+            _page("GET", f"{one}/{{file}}", self.file),
         ]
 
-    def _who(self, visit: Visit) -> int:
-        """The token of somebody who may plan."""
-        if visit.token is None:
-            raise RequestError("no-token", "sign in first")
-        if not visit.may("admin"):
-            raise RequestError("not-allowed", "to plan an experiment you need a token of scope admin, as to create one")
-        if visit.method == "POST":
-            check_from_here(visit.headers)
-        return visit.token.number
+    def close(self) -> None:
+        """End what is being computed."""
+        self._reader.close()
+        self.planner.close()
 
-    async def _found(self, visit: Visit, name: str) -> Draft:
-        return await asyncio.to_thread(self.drafts.find, name, self._who(visit))
+    async def _found(self, call: Call) -> Draft:
+        return await asyncio.to_thread(self.drafts.find, call.id, call.by)
 
-    async def all(self, visit: Visit) -> Reply:
+    async def all(self, call: Call) -> Reply:
         """All plans of this token."""
-        drafts = await asyncio.to_thread(self.drafts.mine, self._who(visit))
+        drafts = await asyncio.to_thread(self.drafts.mine, call.by)
         rows = [(each, title_of(each), state_of(each), words.moment(each.changed)) for each in drafts]
-        return page("plans.html.j2", 200, visit, rows=rows)
+        return await page("plans.html.j2", 200, call, rows=rows)
 
-    async def new(self, visit: Visit) -> Reply:
+    async def new(self, call: Call) -> Reply:
         """A new plan, with an address of its own from the beginning."""
-        return _to(await asyncio.to_thread(self.drafts.create, self._who(visit)))
+        return _to(await asyncio.to_thread(self.drafts.create, call.by))
 
-    async def draft(self, visit: Visit, name: str) -> Reply:
+    async def draft(self, call: Call) -> Reply:
         """The form, how far the computation is, or the plan."""
-        return await self._shown(visit, await self._found(visit, name))
+        return await self._shown(call, await self._found(call))
 
-    async def live(self, visit: Visit, name: str) -> Reply:
+    async def live(self, call: Call) -> Reply:
         """What changes while it is computed; nothing if nothing has."""
-        draft = await self._found(visit, name)
+        draft = await self._found(call)
         headers = [("etag", draft.tag), ("cache-control", "no-cache")]
-        if visit.headers.get(b"if-none-match", b"").decode("latin-1") == draft.tag:
+        if call.headers.get(b"if-none-match", b"").decode("latin-1") == draft.tag:
             return Reply(304, headers=headers)
         known = await asyncio.to_thread(self._known, draft)
         template = "draft-form.html.j2" if draft.state == "editing" else "draft-live.html.j2"
-        reply = page(template, 200, visit, **known)
+        reply = await page(template, 200, call, **known)
         return reply._replace(headers=[*reply.headers, *headers])
 
-    async def _shown(self, visit: Visit, draft: Draft, status: int = 200, wrong: str = "", **more: Any) -> Reply:
+    async def _shown(self, call: Call, draft: Draft, status: int = 200, wrong: str = "", **more: Any) -> Reply:
         known = await asyncio.to_thread(self._known, draft)
-        return page("draft.html.j2", status, visit, **{**known, "wrong": wrong or known["wrong"], **more})
+        return await page("draft.html.j2", status, call, **{**known, "wrong": wrong or known["wrong"], **more})
 
     def _known(self, draft: Draft) -> dict[str, Any]:
         """All that the page of a plan says."""
@@ -110,9 +116,9 @@ class Planning:
             "rows": rows_of(draft.form), "given": {}, "then": THEN, "started": draft.started,
         }  # fmt: skip
 
-    async def change(self, visit: Visit, name: str) -> Reply:
+    async def change(self, call: Call) -> Reply:
         """Save, check, compute, cancel, copy or delete, as the button says."""
-        draft, what = await self._found(visit, name), visit.form.pop("do", "check")
+        name, draft, what = call.id, await self._found(call), call.form.pop("do", "check")
         if what == "cancel":
             await asyncio.to_thread(self.drafts.cancel, name)
         elif what == "copy":
@@ -121,7 +127,7 @@ class Planning:
             await asyncio.to_thread(self.drafts.delete, name)
             return Reply(303, headers=[("location", "/plan")])
         else:
-            await self._save(visit, name, more=what == "more")
+            await self._save(call, name, more=what == "more")
             if what == "keep":
                 return Reply(204)
             seen = await self._look(name)
@@ -130,51 +136,61 @@ class Planning:
                 self.planner.wake()
             elif what == "compute" and not seen.wrong:
                 ask = "How much risk do you tolerate? Answer the question under “How much risk”, or give ρ."
-                return await self._shown(visit, await self._found(visit, name), 422, ask)
+                return await self._shown(call, await self._found(call), 422, ask)
             elif what == "compute":
-                return await self._shown(visit, await self._found(visit, name), 422)
+                return await self._shown(call, await self._found(call), 422)
         return _to(name)
 
-    async def _save(self, visit: Visit, name: str, more: bool) -> None:
-        names = [name for name in visit.form if name not in ("pilot", "drop", "rows")]
-        fields = {name: visit.form[name].replace("\r\n", "\n") for name in names}
+    async def _save(self, call: Call, name: str, more: bool) -> None:
+        names = [name for name in call.form if name not in ("pilot", "drop", "rows")]
+        fields = {name: call.form[name].replace("\r\n", "\n") for name in names}
         if sum(map(len, (*fields, *fields.values()))) > LONGEST:
             raise RequestError("too-large", f"the fields must have at most {LONGEST:,} characters together")
         try:
             check_text("form", "its fields", "".join((*fields, *fields.values())), lines=True)
         except PrudentError as error:
             raise RequestError("invalid", str(error)) from None
-        upload = visit.files.get("pilot")
+        upload = call.files.get("pilot")
         if upload is not None and len(upload[1]) > LARGEST:
             fix = "take a sample of its rows, or use `prudent plan` on the command line"
             raise RequestError("too-large", f"{upload[0]}: must have at most {LARGEST:,} bytes; {fix}")
         rows = {"rows": "more"} if more else {}
-        drop = visit.form.get("drop") == "yes"
+        drop = call.form.get("drop") == "yes"
         await asyncio.to_thread(self.drafts.save, name, {**fields, **rows}, upload, drop)
 
     async def _look(self, name: str) -> Seen:
-        """Understand what was typed, and keep that, so that the page need not."""
+        """Understand what was typed, in a process of its own, and keep that, so that the page need not."""
 
         def act() -> Seen:
             draft = self.drafts.find(name)
-            seen = look(draft.form, draft.file, self.drafts.file(name, PILOT) if draft.file else None)
-            self.drafts.keep_seen(name, msgspec.json.encode(seen).decode())
-            return seen
+            files = {draft.file: self.drafts.file(name, PILOT) or b""} if draft.file else {}
+            question = msgspec.json.encode((draft.form, draft.file))
+            try:
+                raw = self._reader.compute("look", question, seconds=SECONDS, files=files)
+            except EndedError:
+                fix = "take a smaller file, or use `prudent plan` on the command line"
+                raw = msgspec.json.encode(Seen(f"This took more than {SECONDS:g} seconds, so it was ended; {fix}."))
+            except BrokenError as error:
+                log.error("what was typed in a plan broke the computation: %s", error)
+                raw = msgspec.json.encode(Seen("An error of the service, which its log describes."))
+            self.drafts.keep_seen(name, raw.decode())
+            return msgspec.json.decode(raw, type=Seen)
 
-        return await asyncio.to_thread(act)
+        found: Seen = await in_own_thread(act)
+        return found
 
-    async def begin(self, visit: Visit, name: str) -> Reply:
+    async def begin(self, call: Call) -> Reply:
         """Start the experiment. Pressed twice, it is started once."""
-        draft = await self._found(visit, name)
+        name, draft = call.id, await self._found(call)
         given = await asyncio.to_thread(self.drafts.file, name, FOUND)
         if draft.state != "done" or given is None:
             raise RequestError("conflict", "the plan is not computed yet")
         try:
             if draft.spec is None:
-                made = started_with(msgspec.json.decode(given)["experiment"], visit.form)
+                made = started_with(msgspec.json.decode(given)["experiment"], call.form)
                 spec = spec_of_plan(made)
                 spec.settled()
-                if visit.token is not None and not visit.token.covers(spec.name):
+                if call.token is not None and not call.token.covers(spec.name):
                     raise RequestError("not-allowed", f"this token may not create an experiment called {spec.name}")
                 text = await asyncio.to_thread(self.drafts.start, name, msgspec.json.encode(spec).decode())
             else:
@@ -183,7 +199,7 @@ class Planning:
             await asyncio.to_thread(self._create, name, spec, draft.token)
         except PrudentError as error:
             status = error.status if isinstance(error, RequestError) else 422
-            return await self._shown(visit, await self._found(visit, name), status, str(error), given=visit.form)
+            return await self._shown(call, await self._found(call), status, str(error), given=call.form)
         return Reply(303, headers=[("location", f"/e/{spec.name}")])
 
     def _create(self, name: str, spec: Spec, by: int) -> None:
@@ -194,9 +210,11 @@ class Planning:
                 self.drafts.start_failed(name)
             raise
 
-    async def file(self, visit: Visit, name: str, file: str) -> Reply:
+    async def file(self, call: Call) -> Reply:
         """A picture of the plan, or all of it as a file to keep."""
-        draft = await self._found(visit, name)
+        file, draft = call.names["file"], await self._found(call)
+        if not file.endswith((".svg", ".html")):
+            raise RequestError("not-found", "there is nothing at this address")
         data = await asyncio.to_thread(self.drafts.file, draft.id, file)
         if data is None:
             raise RequestError("not-found", "there is nothing at this address")
@@ -206,10 +224,14 @@ class Planning:
         return Reply(200, data, HTML, [*headers, ("content-disposition", 'attachment; filename="plan.html"')])
 
 
+def _page(method: str, path: str, does: Any) -> Route:
+    return Route(method, path, "admin", does, answer=(HTML,), limit=UPLOAD, page=True)
+
+
 def started_with(experiment: dict[str, Any], form: dict[str, str]) -> dict[str, Any]:
     """The experiment of a plan with what is said when it is started: its name, and how it is run."""
     name = form.get("name", "").strip()
-    if not re.fullmatch("[a-z0-9][a-z0-9-]{0,62}", name):
+    if not re.fullmatch(NAME, name):
         raise PrudentError(f"name: must be up to 63 small letters, digits and hyphens, got {shown(name)}")
     made = {**experiment, "name": name}
     if fallback := form.get("fallback", ""):

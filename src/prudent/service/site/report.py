@@ -14,10 +14,10 @@ from prudent.risk.mean_variance import MeanVariance
 from prudent.service.answers import answers_of
 from prudent.service.events import Event
 from prudent.service.fold import Fold
-from prudent.service.routes import Reply
+from prudent.service.routes import HTML, Reply
 from prudent.service.service import Service, View
 from prudent.service.site import charts, words
-from prudent.service.site.app import HTML, static_file, templates
+from prudent.service.site.app import static_file, templates
 from prudent.service.site.facts import facts, progress, units
 from prudent.service.site.forecasting import forecast_section
 from prudent.service.site.parts import alarms, beyond, watched

@@ -19,6 +19,7 @@ def told(event: Event, labels: list[str]) -> str:
     value = "" if event.value is None else minus(number(event.value))
     details: dict[str, Any] = event.details
     because = f": {details['reason'].removeprefix('guardrail: ')}" if details.get("reason") else ""
+    fallback = f" ({details['fallback']} is the fallback arm from now on)" if "fallback" in details else ""
     said = {
         "created": "The experiment was created.",
         "asked": f"{arm} was chosen.",
@@ -33,7 +34,7 @@ def told(event: Event, labels: list[str]) -> str:
         "merged": "The rewards of a batch came.",
         "fell-back": f"A client used the fallback arm by itself, {count(details.get('count', 0))} times.",
         "arm-added": f"{details.get('arm', '')} was added{because}",
-        "arm-retired": f"{arm} was retired{because}",
+        "arm-retired": f"{arm} was retired{because}{fallback}",
         "changed": change_in_words(arm, details) if event.kind == "changed" else "",
         "guardrail": f"A guardrail acted on {arm}{because}",
         "paused": f"Paused{because}",
