@@ -419,3 +419,33 @@ def test_a_class_is_found_only_when_its_module_is_whole(tmp_path: Path, monkeypa
     threading.Timer(0.2, half_home.go_on.set).start()
     assert half_home.things.get("slow").factory() == "the rest of the module"
     first.join()
+
+
+CLOSED = """
+import sys
+from prudent import Bandit, Empirical, PrudentError
+from prudent.registry import close_files
+from prudent.registry import Registry
+
+spec = f'empirical("{sys.argv[1]}", "x")'
+print(Bandit([spec, "bernoulli(0.5)"]).arms[0].mean)
+close_files()
+print(Empirical.from_csv(sys.argv[1], "x").mean)
+for text in (spec, f"mixture([{spec}, bernoulli(0.5)], [0.5, 0.5])"):
+    try:
+        Bandit([text, "bernoulli(0.5)"])
+    except PrudentError as error:
+        print(error)
+"""
+
+
+def test_a_process_that_reads_specs_of_strangers_opens_no_file_for_them(tmp_path):
+    """In Python and on the command line a spec may name a file; after `close_files` none does, wherever it stands."""
+    (tmp_path / "a.csv").write_text("x\n1\n2\n")
+    done = subprocess.run(
+        [sys.executable, "-c", CLOSED, str(tmp_path / "a.csv")], capture_output=True, text=True, check=True
+    )
+    means, refusals = done.stdout.splitlines()[:2], done.stdout.splitlines()[2:]
+    assert means == ["1.5", "1.5"]
+    assert len(refusals) == 2
+    assert all("a spec that comes over the network opens no file" in refusal for refusal in refusals)
