@@ -31,6 +31,8 @@ LONGEST = 100_000
 
 KEY = re.compile(r"\[([A-Z][A-Za-z]+\d\d)\]")
 
+_PARSING = threading.Lock()
+
 _may_open = True  # until this process serves others
 
 
@@ -210,9 +212,7 @@ class Registry(Generic[T]):
         # Inside names a dash is part of the name, so it must not parse as a minus; quoted text stays as it is.
         source = re.sub(r"""('[^']*'|"[^"]*")|(?<=\w)-(?=[A-Za-z])""", lambda m: m[1] or "_", text.strip())
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")  # Python only warns of 1and, which it reads as 1 and
-                tree = ast.parse(source, mode="eval").body
+            tree = _tree(source)
         except (SyntaxError, ValueError, MemoryError, RecursionError):  # the last two if it is nested too deeply
             raise self._unreadable(text) from None
         made: T = self._build(tree if isinstance(tree, ast.Call) else ast.Call(tree, [], []), text)
@@ -278,6 +278,14 @@ class Registry(Generic[T]):
                 except Exception as error:
                     # One broken package must not take the others' names away.
                     warnings.warn(f"{self.kind} {point.name!r} from {point.value} is left out: {error}", stacklevel=4)
+
+
+def _tree(source: str) -> ast.expr:
+    """The expression of a spec. Threads parse one after the other: until 3.11.7 two that parse at the same time may end
+    in a SystemError, and filters of warnings belong to all threads."""
+    with _PARSING, warnings.catch_warnings():
+        warnings.simplefilter("error")  # Python only warns of 1and, which it reads as 1 and
+        return ast.parse(source, mode="eval").body
 
 
 def _key(name: str) -> str:

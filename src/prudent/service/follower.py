@@ -2,6 +2,7 @@
 what pictures over time show, at ever longer distances."""
 
 import contextlib
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +14,8 @@ from prudent.service.problems import RequestError
 from prudent.service.store import Experiment, Store, StoreError
 from prudent.service.verifying import check_next
 from prudent.service.writer import newest
+
+log = logging.getLogger("prudent.service")
 
 EVERY = 20_000
 """Events between two snapshots; reading so many takes a fraction of a second at the next start."""
@@ -74,6 +77,7 @@ class Follower:
         except Exception as error:
             self._wrong.add(experiment.id)
             self.alarms.append(f"the log of {experiment.name}: {error}")
+            log.error("%s", self.alarms[-1])
 
     def follow(self, experiment: Experiment) -> None:
         """Read on, and keep a snapshot if it is time."""

@@ -105,7 +105,8 @@ class Service:
         try:
             self._look_at_clocks()
         except StoreError as error:  # another worker may hold what this one wants to change
-            self.clock_alarms = [f"The clock could not be compared with the logs: {error}"]
+            log.error("the clock could not be compared with the logs: %s", error)
+            self.clock_alarms = ["The clock could not be compared with the logs, because the database did not answer."]
         for work in (self._write, self._sweep, partial(self.follower.run, self._closing)):
             thread = threading.Thread(target=work, daemon=True)
             thread.start()
@@ -335,14 +336,16 @@ class Service:
         return verify(self.store, self._row(experiment))
 
     def ready(self) -> list[str]:
-        """Why it cannot serve now; nothing if it can."""
+        """Why it cannot serve now, for anybody to read: no name and no word of others. Nothing if it can."""
         trouble = self.writer.trouble
         reasons = [] if trouble is None else ["the last attempt to write failed; the log of the service says why"]
         try:
             self.tokens.refresh()  # without them no request can be answered
         except StoreError:
             reasons.append("the tokens cannot be read, because the database does not answer")
-        return [*reasons, *self.follower.alarms]
+        if self.follower.alarms:
+            reasons.append("the log of an experiment is not whole; its page and the log of the service say which")
+        return reasons
 
     @property
     def alarms(self) -> list[str]:

@@ -117,10 +117,8 @@ class Site:
         if (wait := self._wrong.left(call.caller)) > 0.0:
             raise RequestError("too-many", "too many wrong tokens came from your address; wait", retry_after=wait)
         then = inner(call.form.get("then", "/"))
-        tokens = self.service.tokens
-        if tokens.stale:
-            await in_own_thread(tokens.refresh)
-        token = tokens.find(call.form.get("token", "").strip())
+        await self.service.tokens.current()
+        token = self.service.tokens.find(call.form.get("token", "").strip())
         if token is None:
             self._wrong.wait(call.caller)
             return await page("login.html.j2", 401, call, wrong=True, then=then)
