@@ -79,7 +79,7 @@ def band_by(cost: Callable[[Any, Any], float], sample: Any, failure: float) -> E
 
 
 def mean_variance_by(rho: float) -> Callable[[Any, float], Ends]:
-    """Half of the failure for V − ρμ̂, which a reward moves by (b² + ρb)/n at most; a quarter each for mean and variance."""
+    """Half of the failure for V − ρμ̂, which a reward moves by (b² + ρb)/n at most; a quarter each for the rest."""
 
     def bounds(sample: Any, failure: float) -> Ends:
         n = len(sample)
