@@ -100,7 +100,7 @@ def search(tail: Tail, support: tuple[float, float], x: Array) -> tuple[Array, A
         least, most = np.where(nearer, middle, least), np.where(nearer, most, middle)
     level = np.exp(0.5 * (least + most))
     below, above = np.where(upper, 1.0 - level, level), np.where(upper, level, 1.0 - level)
-    first, last = x < support[0], x >= support[1]
+    first, last = (x < support[0]) | (x == -math.inf), x >= support[1]
     return np.where(first, 0.0, np.where(last, 1.0, below)), np.where(first, 1.0, np.where(last, 0.0, above))
 
 
