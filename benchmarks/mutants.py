@@ -72,7 +72,7 @@ ALSO = {
     "registry": "catalogue study",
     "regret": "identities runs theory",
     "report": "plan paper",
-    "risk": "axioms bandit identities testing_values identification confidence_once",
+    "risk": "axioms bandit identities testing_values identification confidence_once confidence_widths",
     "runs": "regret identities engine cli",
     "sequence": "periods figure_pins periods_figure",
     "service": "http_* site* cli_trial",
@@ -199,14 +199,35 @@ def all_mutants(module: str = "") -> list[Mutant]:
     return [mutant for path in chosen for mutant in mutants_of(path)]
 
 
+@cache
+def imports_of(path: Path) -> frozenset[tuple[str, str]]:
+    """What a file imports from this package: (module, name)."""
+    nodes = ast.walk(ast.parse(path.read_bytes()))
+    found = [node for node in nodes if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("prudent")]
+    return frozenset((str(node.module), alias.name) for node in found for alias in node.names)
+
+
+def imports_from(test: Path, path: Path) -> bool:
+    """Whether a test file imports something from a file of the source, be it by way of the package."""
+    module = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts)
+    body = ast.parse(path.read_bytes()).body
+    defined = {node.name for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    return any(
+        module in (where, f"{where}.{name}") or (name in defined and module.startswith(where))
+        for where, name in imports_of(test)
+    )
+
+
 def tests_of(path: Path) -> list[str]:
-    """The test files of a file, from the root: first those with its name; then those in the folder of its room, those
-    named after the room, and what the table adds; last those that compare laws, since they take long."""
+    """The test files of a file, from the root: first those with its name and those that import from it; then those in
+    the folder of its room, those named after the room, and what the table adds; last those that compare laws, since
+    they take long."""
     room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-    found = sorted(TESTS.glob(f"unit/{room}/test_*.py"))
+    by_name = {test for test in TESTS.rglob("test_*.py") if "gpu" not in test.parts and imports_from(test, path)}
+    found = [*sorted(by_name), *sorted(TESTS.glob(f"unit/{room}/test_*.py"))]
     for name in (path.stem, room, f"{room}_*", *ALSO.get(room, "").split(), "refusals", "package"):
         found += sorted(TESTS.glob(f"*/**/test_{name}.py"))
-    found.sort(key=lambda test: (path.stem not in test.stem, "statistical" in test.parts))
+    found.sort(key=lambda test: (path.stem not in test.stem and test not in by_name, "statistical" in test.parts))
     return [test.relative_to(ROOT).as_posix() for test in dict.fromkeys(found)]
 
 

@@ -50,6 +50,17 @@ def test_tests_are_found_by_the_name_of_a_file_then_by_its_room_and_comparisons_
     assert "tests/statistical/test_leaping.py" in tests[tests.index("tests/unit/test_refusals.py") :]
 
 
+def test_tests_that_import_from_a_file_come_first():
+    for file, wanted in (
+        ("arms/own.py", "arms/test_own_laws"),
+        ("engine/resuming.py", "live/test_agent_forecast"),
+        ("live/choosing.py", "live/test_agent"),
+        ("confidence/once.py", "properties/test_confidence_widths"),
+    ):
+        first = MUTANTS["tests_of"](ROOT / "src/prudent" / file)[:4]
+        assert any(wanted in test for test in first), file
+
+
 def test_every_folder_of_unit_tests_is_one_of_the_source_and_what_the_table_names_is_there():
     folders = {path.parent.name for path in (ROOT / "tests/unit").glob("*/test_*.py")}
     assert folders <= {path.parent.name for path in (ROOT / "src/prudent").glob("*/__init__.py")}

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from prudent import FromDraw, FromQuantile, FromScipy
-from prudent.errors import PrudentError
+from prudent import FromDraw, FromQuantile, FromScipy, PrudentError
 
 SMALL = np.array([1e-300, 1e-17, 1e-6, 0.2, 0.5])
 EXPONENTIAL, NORMAL, ARCSINE = stats.expon(), stats.norm(1.0, 2.0), stats.arcsine()

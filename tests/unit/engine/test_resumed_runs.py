@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from agents import ALL, HORIZON, N_ARMS, risk_of
+from helpers.agents import ALL, HORIZON, N_ARMS, risk_of
 from prudent import Agent
 from prudent.engine.blocks import Sources
 from prudent.engine.record import FINE, Statistics

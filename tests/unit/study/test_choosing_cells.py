@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from prudent.errors import PrudentError
+from prudent import PrudentError
 from prudent.study.select import select
 
 

@@ -13,16 +13,22 @@ import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
-from prudent import MeanVariance
+from prudent import (
+    CPT,
+    CVaR,
+    Distortion,
+    EVaR,
+    ExpectedUtility,
+    MeanCVaR,
+    MeanVariance,
+    Mixed,
+    RiskMeasure,
+    Shortfall,
+    VaR,
+)
 from prudent.confidence import always, betting, once
 from prudent.identification.quantiles import quantile_ranks as ranks_of_qlucb
-from prudent.risk.base import RiskMeasure, risks
-from prudent.risk.distortion import Distortion
-from prudent.risk.evar import EVaR
-from prudent.risk.prospect import CPT
-from prudent.risk.shortfall import Shortfall
-from prudent.risk.tails import CVaR, MeanCVaR, Mixed, VaR
-from prudent.risk.utility import ExpectedUtility
+from prudent.risk.base import risks
 
 LOW, HIGH = -1.0, 3.0
 REACH = HIGH - LOW
