@@ -71,7 +71,7 @@ class Rounds(Results):
     """Runs of `horizon` rounds, and their `history`: the same runs at every snapshot, the last one these."""
 
     horizon: int
-    history: list[Self] = field(default_factory=list, repr=False)
+    history: list[Self] = field(default_factory=list)
 
     @classmethod
     def at_snapshots(cls, rounds: Sequence[int], record: Mapping[str, NDArray[Any]], **facts: Any) -> Self:
