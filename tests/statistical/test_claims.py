@@ -64,6 +64,7 @@ PINNED = Path(__file__).with_name("claims.json")
 AS_IT_IS = "as it is"
 RUNS = 100
 EVERY = [*CLAIMS, *REMARKS]
+HORIZON = r"(?:\d+·10[⁰¹²³⁴⁵⁶⁷⁸⁹]+|10[⁰¹²³⁴⁵⁶⁷⁸⁹]+|\d[\d,]*\d)"
 NUMBER = r"[-−]?\d[\d,]*\.?\d*(?:e-?\d+)?"
 DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 POWER = re.compile(r"(?<=\d) × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
@@ -218,6 +219,10 @@ def test_how_it_was_checked_names_every_horizon_and_tolerance(claim):
     assert how
     found = set(re.findall(r"\d[\d,]*\d(?:·10)?[⁰¹²³⁴⁵⁶⁷⁸⁹]*|\d·10[⁰¹²³⁴⁵⁶⁷⁸⁹]+", how))
     assert all(written(horizon) & found for horizon in {each.cell.horizon for each in claim.check.cells})
+    listed_after_n = re.findall(rf"(?<!… n, )n = ({HORIZON}(?:(?:, | and | to | or ){HORIZON})*)", how)
+    words = {word for each in listed_after_n for word in re.findall(HORIZON, each)}
+    known = set().union(*(written(each.cell.horizon) for each in claim.check.cells))
+    assert words <= known or not known, "a horizon without a cell"
     rhos = {each.cell.risk.rho for each in claim.check.cells} - {0.0}
     assert len(rhos) > 2 or all(f"ρ = {rho:g}".replace("inf", "∞") in how for rho in rhos), "0 needs no mention"
 
