@@ -29,7 +29,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, starmap
 from pathlib import Path
 from typing import NamedTuple
 
@@ -200,22 +200,26 @@ def all_mutants(module: str = "") -> list[Mutant]:
 
 
 @cache
-def imports_of(path: Path) -> frozenset[tuple[str, str]]:
-    """What a file imports from this package: (module, name)."""
-    nodes = ast.walk(ast.parse(path.read_bytes()))
-    found = [node for node in nodes if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("prudent")]
-    return frozenset((str(node.module), alias.name) for node in found for alias in node.names)
+def imports() -> dict[Path, set[tuple[str, str]]]:
+    """What each file of tests imports from this package: (module, name)."""
+    found = {}
+    for test in TESTS.rglob("test_*.py"):
+        nodes = [node for node in ast.walk(ast.parse(test.read_bytes())) if isinstance(node, ast.ImportFrom)]
+        ours = [(node.module, node.names) for node in nodes if node.module and node.module.startswith("prudent")]
+        found[test] = {(module, alias.name) for module, aliases in ours for alias in aliases}
+    return found
 
 
-def imports_from(test: Path, path: Path) -> bool:
-    """Whether a test file imports something from a file of the source, be it by way of the package."""
+def tests_that_import(path: Path) -> list[Path]:
+    """The test files that import something from a file of the source, be it by way of the package."""
     module = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts)
     body = ast.parse(path.read_bytes()).body
     defined = {node.name for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
-    return any(
-        module in (where, f"{where}.{name}") or (name in defined and module.startswith(where))
-        for where, name in imports_of(test)
-    )
+
+    def ours(where: str, name: str) -> bool:
+        return module in (where, f"{where}.{name}") or (name in defined and module.startswith(where))
+
+    return sorted(test for test, names in imports().items() if "gpu" not in test.parts and any(starmap(ours, names)))
 
 
 def tests_of(path: Path) -> list[str]:
@@ -223,11 +227,11 @@ def tests_of(path: Path) -> list[str]:
     the folder of its room, those named after the room, and what the table adds; last those that compare laws, since
     they take long."""
     room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-    by_name = {test for test in TESTS.rglob("test_*.py") if "gpu" not in test.parts and imports_from(test, path)}
-    found = [*sorted(by_name), *sorted(TESTS.glob(f"unit/{room}/test_*.py"))]
+    importers = tests_that_import(path)
+    found = [*importers, *sorted(TESTS.glob(f"unit/{room}/test_*.py"))]
     for name in (path.stem, room, f"{room}_*", *ALSO.get(room, "").split(), "refusals", "package"):
         found += sorted(TESTS.glob(f"*/**/test_{name}.py"))
-    found.sort(key=lambda test: (path.stem not in test.stem and test not in by_name, "statistical" in test.parts))
+    found.sort(key=lambda test: (path.stem not in test.stem and test not in importers, "statistical" in test.parts))
     return [test.relative_to(ROOT).as_posix() for test in dict.fromkeys(found)]
 
 
