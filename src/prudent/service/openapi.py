@@ -1,6 +1,7 @@
 """The table of routes as an OpenAPI 3.1 document, which docs/reference/openapi.json keeps and a test compares."""
 
 from collections.abc import Iterable
+from inspect import cleandoc
 from typing import Any
 
 import msgspec
@@ -43,6 +44,9 @@ def document(routes: Iterable[Route]) -> bytes:
     routes = list(routes)
     kinds = [kind for route in routes for kind in (*types_of(route.body), route.answer, route.query) if _is_type(kind)]
     schemas, components = msgspec.json.schema_components(kinds, ref_template=WHERE)
+    for component in components.values():
+        if "description" in component:  # a docstring, whose indentation Python keeps before 3.13
+            component["description"] = cleandoc(component["description"])
     known = dict(zip(map(_name, kinds), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
@@ -68,9 +72,9 @@ def document(routes: Iterable[Route]) -> bytes:
 
 
 def _operation(route: Route, known: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
-    text = (route.does.__doc__ or "").strip()
+    text = cleandoc(route.does.__doc__ or "")
     if len(types_of(route.body)) == 1:  # many routes share one function, and differ by what is asked
-        text = (types_of(route.body)[0].__doc__ or text).strip()
+        text = cleandoc(types_of(route.body)[0].__doc__ or text)
     found: dict[str, Any] = {
         "operationId": _id(route),
         "summary": text.partition("\n\n")[0].replace("\n", " "),
