@@ -10,16 +10,21 @@ DATA := lifelines linearmodels obp skfolio
 # It carries axe-core, which looks at the pages in a browser. Only that file is used, so Playwright is not needed.
 AXE := axe-playwright-python
 
-.PHONY: paper test types tests deep gpu quick docs links package bench mutants fuzz clean
+# What looks at workflows and at versions; nothing of the package needs it.
+TOOLS := check-jsonschema uv zizmor
+
+.PHONY: paper test style types tests anywhere workflows constraints deep gpu quick docs links package bench mutants fuzz clean
 
 paper: $(VENV)/ready
 	$(BIN)/prudent paper --out results/paper
 
 # Types are checked while tests run, on what two processes of tests leave of two cores.
-test: $(VENV)/test-ready
+test: style
+	$(MAKE) --no-print-directory --jobs=2 types tests
+
+style: $(VENV)/test-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(MAKE) --no-print-directory --jobs=2 types tests
 
 types: $(VENV)/test-ready
 	$(BIN)/mypy
@@ -27,6 +32,26 @@ types: $(VENV)/test-ready
 
 tests: $(VENV)/test-ready
 	$(BIN)/pytest tests/unit tests/properties tests/figures tests/service
+
+# Other processors, Pythons, versions of libraries, languages and orders of tests, one row of a table for each.
+# make anywhere ANYWHERE="--only newest" runs rows by name; --full runs all tests in each.
+anywhere:
+	$(PYTHON) .ci/anywhere.py $(ANYWHERE)
+
+# The files for GitHub: whether they are well formed, and whether they can be misused.
+workflows: $(VENV)/tools-ready
+	$(VENV)-tools/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(VENV)-tools/bin/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(VENV)-tools/bin/zizmor --offline .
+
+# constraints.txt with today's newest versions. obp says that later ones do not run on these Pythons.
+RESOLVE := $(VENV)-tools/bin/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy requires-python \
+	--no-annotate --no-header --upgrade
+constraints: $(VENV)/tools-ready
+	printf '%s\n' $(TOOLS) | $(RESOLVE) --extra test --extra docs --extra release --extra gpu pyproject.toml - \
+	  -o $(VENV)-tools/ours.txt
+	printf '%s\n' $(DATA:obp=obp==0.4.1) $(AXE) | $(RESOLVE) --no-deps - -o $(VENV)-tools/data.txt
+	sed '/python_full_version/! s/ ;.*//' $(VENV)-tools/ours.txt $(VENV)-tools/data.txt | LC_ALL=C sort -f > constraints.txt
 
 # Laws by statistics, published numbers, random input, and all that the documentation says: what takes long, and seldom
 # fails where the others pass. If there is a site (make docs), it is looked at too.
@@ -89,6 +114,12 @@ $(VENV)-gpu/ready: pyproject.toml constraints.txt
 	$(VENV)-gpu/bin/$(INSTALL) --no-compile -e '.[test,gpu]'
 	touch $@
 
+$(VENV)/tools-ready: constraints.txt
+	$(PYTHON) -m venv $(VENV)-tools
+	$(VENV)-tools/bin/$(INSTALL) $(TOOLS)
+	mkdir -p $(VENV)
+	touch $@
+
 $(VENV)/docs-ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/$(INSTALL) --no-compile -e '.[docs,release]'
@@ -100,4 +131,4 @@ $(VENV)/bench-ready: $(VENV)/ready
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-gpu results dist docs/_build
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-gpu $(VENV)-tools build results dist docs/_build

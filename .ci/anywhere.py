@@ -3,8 +3,9 @@
     make anywhere ANYWHERE="--only newest"
 
 Each row has an environment and machine code of its own in build/anywhere. In it everything is imported, README's code
-blocks run word for word, both with every warning an error, and quick tests run; with --full all of `make tests`. A row
-is green, red, or not run, which says why. Rows that were run before at the same commit stay in the table.
+blocks run word for word, both with every warning an error, and quick tests run; with --full all of `make tests`, with
+--brief a few, and no `prudent plan`. A row is green, red, or not run, which says why. Rows that were run before at the
+same commit stay in the table.
 """
 
 import argparse
@@ -18,7 +19,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -27,31 +28,30 @@ BUILD = ROOT / "build" / "anywhere"
 PLACE, SUFFIX = ("Scripts", ".exe") if os.name == "nt" else ("bin", "")
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 THIS_PYTHON = "{}.{}".format(*sys.version_info)
-QUICK_TESTS = (
+BRIEF_TESTS = (
     "test_nodes.py",  # constants, sums and laws
-    "test_own_laws.py",
-    "test_risk.py",
     "test_costs.py",
-    "test_same_numbers.py",  # the engines
-    "test_threads.py",
     "test_registry.py",  # names, defaults and words
     "test_public_names.py",
-    "test_refusals.py",
     "test_catalogue.py",
     "test_text.py",
-    "test_files.py",  # files and places of time
+    "test_http_openapi.py",  # the service
+)
+"""Where a version can show, in a minute; --brief."""
+
+QUICK_TESTS = (
+    *BRIEF_TESTS,
+    "test_risk.py",
+    "test_same_numbers.py",  # the engines
+    "test_threads.py",
+    "test_files.py",  # files, and what another system lacks
     "test_anywhere.py",
-    "test_agent.py",
-    "test_cli.py",
     "test_plan.py",
     "test_figure_pins.py",
     "test_pages.py",
-    "test_http_openapi.py",  # the service
-    "test_http_answers.py",
-    "test_client.py",
     "test_service_exact.py",
 )
-"""Where a processor, a version, a locale or an order can show. Their folders may change, their names may not."""
+"""Where a processor, a version, a language or an order can show. Their folders may change, their names may not."""
 
 AVX512 = "import numpy._core._multiarray_umath as m; f = m.__cpu_features__; "
 AVX512_NAMES = AVX512 + "print(*[n for n in m.__cpu_dispatch__ if f.get(n) and (n[:6] == 'AVX512' or n == 'X86_V4')])"
@@ -93,7 +93,7 @@ def rows(order: int) -> list[Row]:
     ]
     return [
         *[Row(f"Python {python}", python=python) for python in PYTHONS],
-        *[Row(f"newest libraries, Python {python}", python, "newest") for python in PYTHONS[1:]],
+        Row("newest libraries", newest_python(), "newest"),
         Row("lowest libraries", PYTHONS[0], "lowest"),
         *cores,
         Row("NPY_DISABLE_CPU_FEATURES=X86_V4", environment={"NPY_DISABLE_CPU_FEATURES": ""}, avx512=True),
@@ -149,31 +149,18 @@ class Trial:
 
     def prepare(self) -> None:
         """README's Install for the newest libraries; otherwise the same with limits. Then what tests need."""
-        row, work = self.row, self.row.folder / "work"
-        interpreter = find_python(row.python)
-        self.step("environment", self._uv, "venv", "--quiet", "--seed", "--python", interpreter, row.folder / "env")
-        limits = ["-c", str(ROOT / "constraints.txt")]
+        row = self.row
+        self.step("environment", self._uv, "venv", "-q", "--seed", "-p", find_python(row.python), row.folder / "env")
         if row.libraries == "newest":
-            limits = []
             self.step("README, Install", self.python, "-m", "pip", "install", ".")
-        elif row.libraries == "lowest":
-            extras = ["--extra", "cluster", "--extra", "gym", "--extra", "serve", "--extra", "postgres"]
-            resolve: list[str | Path] = [
-                self._uv,
-                "pip",
-                "compile",
-                "--quiet",
-                "--resolution",
-                "lowest-direct",
-                "--python",
-                self.python,
-            ]
-            self.step("lowest versions", *resolve, *extras, ROOT / "pyproject.toml", "-o", work / "lowest.txt")
-            limits = ["-c", str(work / "lowest.txt")]
-        install: list[str | Path] = [self._uv, "pip", "install", "--quiet", "--python", self.python, *limits]
-        self.step("libraries", *install, f"{ROOT}[test]")
+        limits = {
+            "pinned": ["-c", "constraints.txt"],
+            "newest": [],
+            "lowest": ["--resolution", "lowest-direct"],
+        }[row.libraries]
+        self.step("libraries", self._uv, "pip", "install", "-q", "-p", self.python, *limits, ".[test]")
 
-    def run(self, *, full: bool) -> None:
+    def run(self, extent: str) -> None:
         """Everything that a row tries; each step ends it if it fails."""
         self.prepare()
         if self.row.avx512 and not self.ask(AVX512_NAMES):
@@ -183,19 +170,25 @@ class Trial:
         self._environment |= {name: value for name, value in self.row.environment.items() if value}
         with busy_loops(self.row.busy):
             self.step("import", self.python, "-W", "error", "-c", IMPORTS)
-            self.step("README, its blocks", self.python, ROOT / ".ci/readme.py", self.row.folder / "work")
-            files = ["tests/unit", "tests/properties", "tests/figures", "tests/service"] if full else quick_tests()
-            chosen = files if full else ["-m", "not slow", *files]
+            without = ["prudent plan"] if extent == "brief" else []
+            self.step("README, its blocks", self.python, ROOT / ".ci/readme.py", self.row.folder / "work", *without)
             options = ["-p", "no:cacheprovider", *self.row.pytest]
-            self.step("tests", self.python, "-W", "error", "-m", "pytest", *options, *chosen)
+            self.step("tests", self.python, "-W", "error", "-m", "pytest", *options, *TESTS[extent]())
 
 
-def quick_tests() -> list[str]:
-    """The paths of QUICK_TESTS."""
-    found = [(name, sorted((ROOT / "tests").rglob(name))) for name in QUICK_TESTS]
+def files_called(names: Sequence[str]) -> list[str]:
+    """The arguments for pytest that run the quick tests of these files."""
+    found = [(name, sorted((ROOT / "tests").rglob(name))) for name in names]
     if lost := [name for name, paths in found if not paths]:
         sys.exit(f"no test file is called {', '.join(lost)}; name its successor in {Path(__file__).name}")
-    return [str(path.relative_to(ROOT)) for _, paths in found for path in paths]
+    return ["-m", "not slow", *(str(path.relative_to(ROOT)) for _, paths in found for path in paths)]
+
+
+TESTS: Mapping[str, Callable[[], list[str]]] = {
+    "brief": lambda: files_called(BRIEF_TESTS),
+    "quick": lambda: files_called(QUICK_TESTS),
+    "full": lambda: ["tests/unit", "tests/properties", "tests/figures", "tests/service"],
+}
 
 
 def find_python(version: str) -> str:
@@ -211,6 +204,15 @@ def find_python(version: str) -> str:
     raise CannotRunError(f"this machine has no Python {version}")
 
 
+def newest_python() -> str:
+    """The last of PYTHONS that this machine has."""
+    for version in reversed(PYTHONS):
+        with suppress(CannotRunError):
+            find_python(version)
+            return version
+    return THIS_PYTHON
+
+
 @contextmanager
 def busy_loops(count: int) -> Iterator[None]:
     """Processes that take time beside what runs inside."""
@@ -223,14 +225,14 @@ def busy_loops(count: int) -> Iterator[None]:
             loop.wait()
 
 
-def try_row(row: Row, uv: Path, *, full: bool) -> dict[str, str]:
+def try_row(row: Row, uv: Path, extent: str) -> dict[str, str]:
     """Run a row, and keep what came out of it."""
     print(f"{row.name}:", flush=True)
     start, trial = time.monotonic(), Trial(row, uv)
     found = {"commit": commit(), "versions": ""}
-    green = ", ".join(["green", *filter(None, [row.note]), *["all tests"] * full])
+    green = ", ".join(["green", *filter(None, [row.note]), *[f"{extent} tests"] * (extent != "quick")])
     try:
-        trial.run(full=full)
+        trial.run(extent)
         found["result"] = green
     except CannotRunError as why:
         found["result"] = f"not run: {why}"
@@ -306,14 +308,15 @@ def main() -> None:
     """The exit code is 0 if no row is red."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", metavar="PATTERN", help="a regular expression of the names of rows")
-    parser.add_argument("--full", action="store_true", help="run all of `make tests` in each row")
+    parser.add_argument("--brief", dest="extent", action="store_const", const="brief", help="what takes a minute")
+    parser.add_argument("--full", dest="extent", action="store_const", const="full", help="all of `make tests`")
     parser.add_argument("--order", type=int, default=random.randrange(10**6), help="seed of the random order")
     parser.add_argument("--page", type=Path, help="write the table into this file, too")
     asked = parser.parse_args()
     BUILD.mkdir(parents=True, exist_ok=True)
     uv = get_uv()
     results = {
-        row: try_row(row, uv, full=asked.full) if re.search(asked.only, row.name) else earlier(row)
+        row: try_row(row, uv, asked.extent or "quick") if re.search(asked.only, row.name) else earlier(row)
         for row in rows(asked.order)
     }
     page = table(results)

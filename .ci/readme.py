@@ -1,7 +1,8 @@
-"""README's code blocks, word for word, as a newcomer runs them: python .ci/readme.py FOLDER
+"""README's code blocks, word for word, as a newcomer runs them: python .ci/readme.py FOLDER [WITHOUT]
 
 Commands and Python run with the environment of this Python, in FOLDER, which gets a copy of `examples`. Every warning
-is an error. It stops at the first command or script that fails, with its exit code.
+is an error. It stops at the first command or script that fails, with its exit code. Commands that begin with WITHOUT are
+left out.
 """
 
 import os
@@ -24,13 +25,14 @@ def sections() -> dict[str, list[tuple[str, str]]]:
     return {title: FENCE.findall(body) for title, _, body in parts if title not in RUN_ELSEWHERE}
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, without: str | None = None) -> None:
     """The commands of a section, each line of them, and then its Python as one script."""
     shutil.copytree(ROOT / "examples", folder / "examples", dirs_exist_ok=True)
     for title, blocks in sections().items():
         shell = "\n".join(text for language, text in blocks if language == "sh").replace("\\\n", " ")
         for line in shell.splitlines():
-            call(*shlex.split(line), folder=folder)
+            if without is None or not line.startswith(without):
+                call(*shlex.split(line), folder=folder)
         if python := "\n".join(text for language, text in blocks if language == "python"):
             (folder / "copied.py").write_text(python, encoding="utf-8")
             print(f"README, {title}:")
@@ -48,4 +50,4 @@ def call(name: str, *rest: str, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])
