@@ -1,8 +1,8 @@
 """README's code blocks, word for word, as a newcomer runs them: python .ci/readme.py FOLDER [WITHOUT]
 
 Commands and Python run with the environment of this Python, in FOLDER, which gets a copy of `examples`. Every warning
-is an error. It stops at the first command or script that fails, with its exit code. Commands that begin with WITHOUT are
-left out.
+is an error. It stops at the first command or script that fails, with its exit code. Commands that begin with WITHOUT
+are left out.
 """
 
 import os

@@ -10,7 +10,7 @@ import pytest
 
 
 @pytest.hookimpl(trylast=True)  # after the conftest, which puts the longest files first
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     shuffle = random.Random(int(os.environ["PRUDENT_ORDER"])).shuffle
     files = sorted({item.path for item in items})
     shuffle(files)
