@@ -96,7 +96,7 @@ def leap_phases(policy: Any, laws: Laws, best: int, rounds: Counts, record: Reco
                 return BAD_PHASE
             if halt[0]:
                 return HALTED
-            in_turn, played = chosen.sum(), 0
+            in_turn, played = int(chosen.sum()), 0
             length = repeats * in_turn if repeats <= rounds[-1] else rounds[-1]
             while played < length and snapshot < len(rounds):
                 stretch = min(length - played, rounds[snapshot] - t)

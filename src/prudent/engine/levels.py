@@ -53,7 +53,7 @@ def raise_level(
     coarse = COARSE if level == -math.inf else 0
     saved_scores, marks = scores.copy(), np.zeros(n_arms, np.int64)
     for _ in range(MOST_LEVELS):
-        left = horizon - arms.pulls.sum()
+        left = int(horizon - arms.pulls.sum())
         if sure and (left <= 32 * n_arms or overshoots >= MOST_OVERSHOOTS):
             break
         blind = left == horizon
@@ -126,7 +126,7 @@ def play_out(
     Returns the highest score at which an arm was pulled, the level the run has reached. A score that is NaN
     ends it.
     """
-    left = horizon - arms.pulls.sum()
+    left = int(horizon - arms.pulls.sum())
     lost = any_nan(scores)
     while left > 0 and not lost:
         first, second = two_smallest(arms, scores)

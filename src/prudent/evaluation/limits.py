@@ -102,8 +102,8 @@ def _shift(centre: Array, whole: Array, own: Array | None) -> tuple[Array, Array
     def shift(theta: float, mean: float) -> Array:
         return (theta - centre) * (2.0 * mean - theta - centre)
 
-    corners = [shift(theta, mean) for theta in whole for mean in own]
-    return np.min(corners, axis=0), np.max([shift(np.clip(mean, *whole), mean) for mean in own], axis=0)
+    corners = np.array([shift(theta, mean) for theta in whole for mean in own])
+    return corners.min(0), np.array([shift(float(np.clip(mean, *whole)), mean) for mean in own]).max(0)
 
 
 def risk_limits(samples: Samples, risk: RiskMeasure, band: Band, failure: float) -> Interval | None:

@@ -40,7 +40,7 @@ class UniformAllocation(NamedTuple):
 
     def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
         # Arms behind the others catch up first: a live experiment may have rewards from elsewhere.
-        n_arms, fewest = len(arms.pulls), arms.pulls.min()
+        n_arms, fewest = len(arms.pulls), int(arms.pulls.min())
         if fewest < self.budget // n_arms:
             choose_pulled(chosen, arms, fewest)
             return int(self.budget // n_arms - fewest)

@@ -80,7 +80,7 @@ class _BudgetThenMostPulled(NamedTuple):
     budget: int
 
     def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
-        fewest = arms.pulls.min()
+        fewest = int(arms.pulls.min())
         if fewest < 2:  # an unbiased variance takes two
             choose_pulled(chosen, arms, fewest)
             return 1

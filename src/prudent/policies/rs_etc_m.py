@@ -16,7 +16,7 @@ from prudent.risk.mixtures import parts_of, simplex
 @helper
 def _follow(arms: Arms, weights: Array, horizon: int, chosen: Marks) -> int:
     """Choose the arm that lacks most of its share of twice the pulls so far, and return how many it lacks."""
-    pulled = arms.pulls.sum()
+    pulled = int(arms.pulls.sum())
     lacking = weights * max(min(2 * pulled, horizon), pulled + 1) - arms.pulls
     arm = int(np.argmax(lacking))
     choose_only(chosen, arm)
