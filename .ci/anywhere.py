@@ -260,10 +260,10 @@ def commit() -> str:
 
 
 def earlier(row: Row) -> dict[str, str]:
-    """The result of a row that was run before at this commit."""
+    """The result of a row that was run before at this commit; nothing if it was not."""
     file = row.folder / "result.json"
     found: dict[str, str] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    return found if found.get("commit") == commit() else {"result": "not run: left out", "versions": "", "time": ""}
+    return found if found.get("commit") == commit() else {}
 
 
 def table(results: Mapping[Row, Mapping[str, str]]) -> str:
@@ -278,7 +278,7 @@ def table(results: Mapping[Row, Mapping[str, str]]) -> str:
         "| row | Python | libraries | NumPy, SciPy, Numba | result | time |",
         "|---|---|---|---|---|---|",
     ]
-    for row, found in results.items():
+    for row, found in ((row, found) for row, found in results.items() if found):
         versions = ", ".join(found["versions"].split())
         cells = (row.name, row.python, row.libraries, versions, found["result"], found["time"])
         lines.append(f"| {' | '.join(cells)} |")
@@ -322,7 +322,7 @@ def main() -> None:
     page = table(results)
     (asked.page or BUILD / "table.md").write_text(page, encoding="utf-8")
     print("", page, sep="\n")
-    sys.exit(any(found["result"].startswith("RED") for found in results.values()))
+    sys.exit(any(found.get("result", "").startswith("RED") for found in results.values()))
 
 
 if __name__ == "__main__":
