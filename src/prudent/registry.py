@@ -14,7 +14,7 @@ import re
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -32,6 +32,8 @@ LONGEST = 100_000
 KEY = re.compile(r"\[([A-Z][A-Za-z]+\d\d)\]")
 
 _PARSING = threading.Lock()
+_SHORT = 300
+"""Characters of a spec that is kept once it is parsed."""
 
 _may_open = True  # until this process serves others
 
@@ -281,8 +283,18 @@ class Registry(Generic[T]):
 
 
 def _tree(source: str) -> ast.expr:
-    """The expression of a spec. Threads parse one after the other: until 3.11.7 two that parse at the same time may end
-    in a SystemError, and filters of warnings belong to all threads."""
+    """The expression of a spec. Short ones are kept, because a service reads the same ones again and again."""
+    return _kept_tree(source) if len(source) <= _SHORT else _parsed(source)
+
+
+@lru_cache(maxsize=256)
+def _kept_tree(source: str) -> ast.expr:
+    return _parsed(source)
+
+
+def _parsed(source: str) -> ast.expr:
+    """Threads parse one after the other: until Python 3.11.7 two that parse at the same time may end in a SystemError,
+    and filters of warnings belong to all threads."""
     with _PARSING, warnings.catch_warnings():
         warnings.simplefilter("error")  # Python only warns of 1and, which it reads as 1 and
         return ast.parse(source, mode="eval").body
