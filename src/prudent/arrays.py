@@ -1,6 +1,8 @@
 """The array types of the package, and how input becomes an array."""
 
 import numbers
+from collections.abc import Iterable
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +24,12 @@ def as_array(owner: str, name: str, values: ArrayLike) -> Array:
     except (TypeError, ValueError, OverflowError):
         got = f"got {shown(values)}; rows must be of equal length"
         raise PrudentError(f"{owner}: {name} must be numbers, {got}") from None
+
+
+def is_listing(value: Any) -> TypeGuard[Iterable[Any]]:
+    """Whether it has members. Text has none here; an array of no dimension and a frame of polars that is not computed
+    yet only look as if they had."""
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes)) and np.iterable(value)
 
 
 def _is_number(value: object) -> bool:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from prudent.arms.base import Law
 from prudent.arms.base import arms as registered
-from prudent.arrays import Array
+from prudent.arrays import Array, is_listing
 from prudent.errors import PrudentError, shown
 from prudent.fingerprints import foreign_code
 from prudent.risk.base import RiskMeasure, risks
@@ -213,9 +213,9 @@ def medians(bandit: Bandit) -> Array:
 
 def _listed(name: str, given: Any) -> tuple[Any, ...]:
     """What a list holds, which may not be endless."""
-    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+    if not is_listing(given):
         raise PrudentError(f"Bandit: {name} must be a list, got {shown(given)}")
-    listed = tuple(islice(given, MOST_ARMS + 1)) if np.iterable(given) else ()
+    listed = tuple(islice(given, MOST_ARMS + 1))
     if len(listed) > MOST_ARMS:
         raise PrudentError(f"Bandit: {name} must be at most {MOST_ARMS:,}, got more; take fewer arms")
     return listed

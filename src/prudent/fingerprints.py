@@ -231,6 +231,8 @@ def _absorb_function(function: FunctionType, feed: Feed, seen: set[Any]) -> None
     if function in seen:
         return
     seen.add(function)
+    if (wrapped := getattr(function, "__wrapped__", None)) is not None:
+        _absorb(wrapped, frozenset(), feed, seen)  # a decorator of ours around code of the user's
     home = function.__globals__.get("__name__")
     feed(f"{home}.{function.__qualname__}".encode())
     if home is not None and _is_known(home):

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from helpers.service.running_server import EXPERIMENT, RunningServer, answer_of
-from prudent.errors import PrudentError
+from prudent import PrudentError
 from prudent.service.deadlines import Protocol, check_deadlines
 
 IN_TIME = 5.0

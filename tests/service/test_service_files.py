@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from prudent import PrudentError
 from prudent.cli import main
-from prudent.errors import PrudentError
 from prudent.service.address import shown
 from prudent.service.service import Service
 from prudent.service.spec import decoded

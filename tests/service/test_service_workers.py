@@ -68,7 +68,7 @@ def test_a_worker_forgets_what_it_could_not_write(postgres, step):
         one.run("plain", m.Ask())
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(one.store, step, lose)
-            with pytest.raises(RequestError, match="on the way"):
+            with pytest.raises(RequestError, match="cannot be written or read"):
                 one.run("plain", m.Ask(count=3), key="k")
         first = two.run("plain", m.Ask(count=5)).decisions
         again = one.run("plain", m.Ask(count=3), key="k")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from prudent.arms import sampling
 from prudent.arms.base import Law, arms, log_mean_exp, reached
-from prudent.arrays import Array
+from prudent.arrays import Array, is_listing
 from prudent.errors import PrudentError, check_finite, shown
 
 PARTS = 64
@@ -36,10 +36,10 @@ class Mixture(Law):
     kind = sampling.MIXTURE
 
     def __init__(self, components: Sequence[Law | str], weights: Sequence[float] | None = None) -> None:
-        laws = tuple(components) if np.iterable(components) and not isinstance(components, str) else ()
+        laws = tuple(components) if is_listing(components) else ()
         if not laws or not all(isinstance(law, (Law, str)) for law in laws):
             raise PrudentError(f"mixture: components must be a non-empty list of arms, got {shown(components)}")
-        if weights is not None and (not np.iterable(weights) or isinstance(weights, (str, bytes))):
+        if weights is not None and not is_listing(weights):
             raise PrudentError(f"mixture: weights must be a list, one number per component, got {shown(weights)}")
         made = tuple(arms.make("mixture", law) for law in laws)
         given = [1.0] * len(made) if weights is None else [check_finite("mixture", "weights", w) for w in weights]

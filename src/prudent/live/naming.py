@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
 
-import numpy as np
-
+from prudent.arrays import is_listing
 from prudent.bandit import MOST_ARMS
 from prudent.errors import PrudentError, check_integer, near, shown
 from prudent.live.arm import ArmState
@@ -43,7 +42,7 @@ class Labels:
 
     def among(self, owner: str, arms: Iterable[Any]) -> list[int]:
         """The numbers of some arms in play, in order and each once."""
-        if not np.iterable(arms) or isinstance(arms, (str, bytes)):
+        if not is_listing(arms):
             raise PrudentError(
                 f"{owner}: among must be a list of arms, got {shown(arms)}; for a single arm pass a list of one"
             )
@@ -75,7 +74,7 @@ def names_of(arms: Any) -> list[str] | list[None]:
     """The names of so many arms; none, if only their number is given."""
     if isinstance(arms, (str, bytes)):
         raise PrudentError(f"Agent: arms must be a list of names, or how many there are, got {shown(arms)}")
-    if not np.iterable(arms):
+    if not is_listing(arms):
         hint = "or give a list of names"
         return [None] * check_integer("Agent", "arms", arms, low=1, high=MOST_ARMS, hint=hint)
     names = list(islice(arms, MOST_ARMS + 1))

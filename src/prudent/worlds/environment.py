@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from prudent.arrays import is_listing
 from prudent.bandit import MOST_ARMS, Bandit
 from prudent.errors import PrudentError, check_integer, shown
 from prudent.learners import described
@@ -144,7 +145,7 @@ def _names(owner: str, given: Any, arms: Any, laws: Bandit | None) -> tuple[str,
         raise PrudentError(f"{owner}: arms must say how many arms this environment has, got None; {fix}")
     if isinstance(source, Bandit):
         names = source.names
-    elif np.iterable(source) and not isinstance(source, (str, bytes)):
+    elif is_listing(source):
         names = tuple(source)
         if not names or len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
             raise PrudentError(f"{owner}: arms must be different names, at least one, got {shown(source)}")

@@ -275,8 +275,8 @@ BROKEN_RISKS = {
         lambda: broken_risk(cost=lambda self, law: -MeanVariance.cost(self, law)),
         "a sure 1 must not cost more than a sure 0; .*change the sign",
     ),
-    "infinite": (lambda: broken_risk(cost=lambda self, law: math.inf), "cost must be finite, but is inf for bernoulli"),
-    "NaN": (lambda: broken_risk(cost=lambda self, law: math.nan), "cost must be finite, but is nan"),
+    "infinite": (lambda: broken_risk(cost=lambda self, law: math.inf), "the cost of bernoulli.* is too large"),
+    "NaN": (lambda: broken_risk(cost=lambda self, law: math.nan), "the cost of bernoulli.* is too large"),
     "class": (lambda: broken_risk(cost=looks_at_the_class), "depend on the law alone, but differs for bernoulli"),
     "n − 1": (
         lambda: broken_risk(sample_cost=lambda self, x, w=None: float(np.var(x, ddof=1)) - 0.5 * float(np.mean(x))),

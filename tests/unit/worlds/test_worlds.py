@@ -167,7 +167,7 @@ def test_what_is_missing_is_said():
         ({"bandit": 3}, "bandit must be a Bandit, a function"),
         ({"bandit": lambda arm, rng: math.nan}, "got nan from arm 0 in round 1"),
         ({"bandit": lambda arm, rng: "x"}, "got 'x' from arm 0 in round 1"),
-        ({"engine": "leaping"}, "engine must be auto or interpreted here"),
+        ({"engine": "leaping"}, "engine must be one of auto, interpreted"),
         ({"scale": "auto"}, "needs the laws of the arms"),
         ({"laws": Bandit(["bernoulli(0.5)"])}, "arms and laws must be as many, got 2 and 1"),
         ({"laws": 3}, "laws must be a Bandit"),
