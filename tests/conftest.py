@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 
 from prudent import Bandit, Gaussian
+from prudent.engine.threads import usable_cores
 from prudent.registry import Entry
 
 os.environ["PRUDENT_QUIET"] = "1"  # what is compiled, and announced, depends on what was before
@@ -17,15 +18,26 @@ LONGEST = (
     "test_claims.py",
     "test_units.py",
     "test_fuzz.py",
+    "test_policies.py",
     "test_study_backends.py",
+    "test_cli_trouble.py",
     "test_leaping.py",
+    "test_leaping_engine.py",
+    "test_site_plan.py",
     "test_compiling.py",
+    "test_risk.py",
+    "test_own_laws.py",
     "test_service_kills.py",
+    "test_service_many.py",
+    "test_doors_server.py",
+    "test_service_patience.py",
 )
-"""Files that take longest. They come first, so that no process is left alone with one of them at the end.
+"""Files that take longest. They come first, so that no process is left alone with one of them at the end."""
 
-In a run of all tests the first two have little in common, and compile most of what the others need.
-"""
+
+def pytest_xdist_auto_num_workers():
+    """One process more than there are cores, because many tests wait for a server or for another process."""
+    return usable_cores() + 1
 
 
 def pytest_collection_modifyitems(items):

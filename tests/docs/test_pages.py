@@ -26,9 +26,6 @@ from prudent.text import DOCS as DOCS_ADDRESS
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 MARKDOWN = sorted(DOCS.rglob("*.md"))
-OTHERWISE = ("python", "reference", "contributors")
-"""Rooms whose pages are looked up, or are files of the repository."""
-
 NUMBER = r"-?\d+\.?\d*(?:e-?\d+)?"
 PAGES = [
     "README.md",
@@ -110,13 +107,6 @@ def test_a_room_lists_all_of_its_pages():
                     name = line.split("<")[-1].rstrip(">")
                     listed |= {str(found.relative_to(DOCS).with_suffix("")) for found in page.parent.glob(f"{name}.*")}
     assert {str(page.relative_to(DOCS).with_suffix("")) for page in MARKDOWN} - listed == set()
-
-
-@pytest.mark.parametrize("page", [page for page in MARKDOWN if page.parent.name not in OTHERWISE], ids=str)
-def test_a_page_starts_with_what_the_reader_can_do_after_it(page):
-    text = page.read_text("utf-8")
-    if page != DOCS / "index.md" and not text.startswith("```{include}"):
-        assert re.match(r"# .+\n+After (this|these|a) ", text)
 
 
 def test_formulas_are_no_raw_tex():

@@ -102,6 +102,7 @@ class Sandbox:
             for name, data in (case.damage(case.files) if case.damage else case.files).items():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_bytes(data)
+                (folder / name).chmod(0o600)  # as a database is made
             before = tree(Path(outer))
             assert self.server.stdin is not None
             assert self.server.stdout is not None

@@ -7,7 +7,6 @@ import pytest
 from helpers.service.html_pages import get
 from helpers.service.served_experiments import InProcessService
 from prudent.service import messages as m
-from prudent.service.site.app import Site as Pages
 from prudent.service.spec import decoded
 
 SPEC = {
@@ -24,7 +23,7 @@ WORTH = {"good": 0.9, "bad": 0.1, "gone": 0.88, "close": 0.87}
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     site = InProcessService(str(tmp_path_factory.mktemp("site") / "a.db"))
-    site.app.site = Pages(site.service, pause=0.0)
+    site.pages(pause=0.0)
     site.service.create(decoded(SPEC))
     for _ in range(4):
         made = site.service.run("race", m.Ask(count=60)).decisions
