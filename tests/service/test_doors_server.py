@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from helpers.service.running_server import EXPERIMENT, RunningServer, answer_of
+from helpers.service.running_server import EXPERIMENT, RunningServer, answer_of, running_servers
 from prudent import PrudentError
 from prudent.service.deadlines import Protocol, check_deadlines
 
@@ -20,18 +20,14 @@ IN_TIME = 5.0
 
 @pytest.fixture
 def start():
-    """Starts servers, and ends those that a test that fails leaves behind."""
-    started = []
+    with running_servers() as begin:
 
-    def go(*given, **settings):
-        started.append(RunningServer(*given, **settings))
-        started[-1].read_token()
-        return started[-1]
+        def go(*given, **settings):
+            server = begin(*given, **settings)
+            server.read_token()
+            return server
 
-    yield go
-    for server in started:
-        if not server.process.stdout.closed:
-            server.stop(signal.SIGKILL)
+        yield go
 
 
 @pytest.fixture(scope="module")

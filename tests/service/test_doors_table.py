@@ -1,6 +1,6 @@
 """What `curl` without a token gets from every route and every page, as docs/reference/http.md has it.
 
-The table is made anew by `PYTHONPATH=tests:tests/service python tests/service/test_doors_table.py`.
+`PYTHONPATH=tests python tests/service/test_doors_table.py` writes the table again.
 """
 
 import re

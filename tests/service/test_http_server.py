@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from helpers.service.running_server import EXPERIMENT, RunningServer, answer_of
+from helpers.service.running_server import EXPERIMENT, RunningServer, answer_of, running_servers
 from prudent import PrudentError
 from prudent.service.deadlines import LONGEST_HEAD
 from prudent.service.server import Settings, serve
@@ -20,17 +20,8 @@ from prudent.service.server import Settings, serve
 
 @pytest.fixture
 def start():
-    """Starts servers, and ends those that a test that fails leaves behind."""
-    started = []
-
-    def go(*given, **settings):
-        started.append(RunningServer(*given, **settings))
-        return started[-1]
-
-    yield go
-    for server in started:
-        if not server.process.stdout.closed:
-            server.stop(signal.SIGKILL)
+    with running_servers() as begin:
+        yield begin
 
 
 @pytest.fixture(scope="module")

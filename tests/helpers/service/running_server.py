@@ -71,3 +71,18 @@ def answer_of(connection):
         return None
     head, _, body = raw.partition(b"\r\n\r\n")
     return int(head.split(b" ")[1]), body
+
+
+@contextlib.contextmanager
+def running_servers():
+    """Starts servers, and ends those that a test that fails leaves behind."""
+    started = []
+
+    def start(*given, **settings):
+        started.append(RunningServer(*given, **settings))
+        return started[-1]
+
+    yield start
+    for server in started:
+        if not server.process.stdout.closed:
+            server.stop(signal.SIGKILL)
