@@ -28,6 +28,7 @@ style: $(VENV)/test-ready
 
 types: $(VENV)/test-ready
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file .ci/mypy-scripts.ini
 	$(BIN)/lint-imports
 
 tests: $(VENV)/test-ready

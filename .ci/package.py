@@ -19,7 +19,7 @@ COMMANDS = [
     ["simulate", *ARMS, "--risk", "mean-variance(rho=0)", "--policy", "mv-lcb", "--horizon", "1000", "--runs", "20"],
     ["paper", "fig2-left", "--quick", "--out", "paper"],
 ]
-NEEDED = ["__init__.pyi", "py.typed", "references.bib", "report/page.html.j2", "service/site/static/style.css"]
+NEEDED = ["__init__.pyi", "py.typed", "references.bib", "results/page.html.j2", "service/pages/static/style.css"]
 """Files of the package that are no Python, some of each kind."""
 
 

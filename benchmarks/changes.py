@@ -11,8 +11,8 @@ import argparse
 
 import numpy as np
 
-from prudent.live import changes
-from prudent.live.rails import share_of_arm
+from prudent.live import drift
+from prudent.live.guardrails import share_of_arm
 
 SUPPORT = (0.0, 1.0)
 LAWS = {
@@ -43,25 +43,25 @@ def first_alarms(rewards: np.ndarray, failure: float) -> np.ndarray:
     marks: list[tuple[int, np.ndarray, np.ndarray]] = []
     limits: list[np.ndarray] = []
     first = np.zeros(runs, int)
-    at = changes.FIRST
+    at = drift.FIRST
     for n in range(1, length + 1):
         now = n, means[:, n - 1], variances[:, n - 1]
         if n >= at:
             marks.append(now)
-            limits.append(changes.limits_at((np.full(runs, n), *now[1:]), failure, SUPPORT))
-            at = changes.GROWTH * n
-        if n % changes.EVERY == 0:
-            errors = changes.errors(len(marks), failure)
+            limits.append(drift.limits_at((np.full(runs, n), *now[1:]), failure, SUPPORT))
+            at = drift.GROWTH * n
+        if n % drift.EVERY == 0:
+            errors = drift.errors(len(marks), failure)
             for then, known, error in zip(marks, limits, errors, strict=True):
                 if then[0] < n:
-                    found = changes.excess(then, now, known, error, SUPPORT).max(0) >= 0.0
+                    found = drift.excess(then, now, known, error, SUPPORT).max(0) >= 0.0
                     first[found & (first == 0)] = n
     return first
 
 
 def false_alarms(rng: np.random.Generator, law: str, runs: int, length: int, arms: int) -> int:
     """Experiments, each with so many arms, in which an alarm ever comes."""
-    failures = [changes.FAILURE * share_of_arm(arms, number) for number in range(arms)]
+    failures = [drift.FAILURE * share_of_arm(arms, number) for number in range(arms)]
     found = [first_alarms(LAWS[law](rng, (runs, length)), failure) > 0 for failure in failures]
     return int(np.any(found, 0).sum())
 
@@ -70,7 +70,7 @@ def delays(rng: np.random.Generator, shift: str, before: int, runs: int, arms: i
     """Rewards from the change to the alarm, of one of so many arms; infinite if there is none."""
     old, new = SHIFTS[shift]
     rewards = np.concatenate([old(rng, (runs, before)), new(rng, (runs, 2 * before + 1000))], 1).astype(float)
-    first = first_alarms(rewards, changes.FAILURE * share_of_arm(arms, 0))
+    first = first_alarms(rewards, drift.FAILURE * share_of_arm(arms, 0))
     return np.where(first > before, first - before, np.inf)
 
 
@@ -82,7 +82,7 @@ def main() -> None:
     given = parser.parse_args()
     rng = np.random.default_rng(1)
     print(f"Stationary, {given.arms} arms with {given.rewards:,} rewards each, {given.runs:,} experiments")
-    print(f"An alarm ever comes in at most {changes.FAILURE:.1%} of them, it is said")
+    print(f"An alarm ever comes in at most {drift.FAILURE:.1%} of them, it is said")
     for law in LAWS:
         alarms = false_alarms(rng, law, given.runs, given.rewards, given.arms)
         print(f"{law:>10} {alarms:5,} {alarms / given.runs:8.2%}", flush=True)

@@ -10,7 +10,7 @@ import time
 from itertools import combinations
 
 from prudent import Bandit, Gaussian, MeanVariance, simulate
-from prudent.text import number, with_error
+from prudent.base.text import number, with_error
 
 BANDITS = {
     "2 arms": Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)]),

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from prudent import Empirical, EmpiricalJoint
-from prudent.files.columns import read_carefully
+from prudent.base.csv_columns import read_carefully
 from prudent.plan import pilot
 
 

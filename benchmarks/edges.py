@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from prudent.client import Client
-from prudent.service.local import client_of
-from prudent.service.service import Service
-from prudent.service.store import open_store
+from prudent.service.http.local import client_of
+from prudent.service.log.store import open_store
+from prudent.service.work.service import Service
 
 MEANS = {"a": 0.10, "b": 0.11, "c": 0.12, "d": 0.13}
 SPEC = {"arms": list(MEANS), "policy": "ucb1", "risk": "mean", "support": [0, 1], "seed": 1}

@@ -1,23 +1,26 @@
 """How often do the intervals of `evaluate` hold, and how wide are they? Over simulated logs whose truth is known.
 
     python benchmarks/evaluation.py [--logs 2000] [--rounds 500] [--resamples 200] [--seed 0]
+    python benchmarks/evaluation.py bias
 
 Rewards are Bernoulli, Beta, or of three values with a rare large one. Logs are those of policies that take every arm
 equally often, that take one arm rarely, and that learn: ε-greedy, whose propensities have a floor, and Thompson
 sampling, whose have none. Evaluated are a mixture of the arms, the rare arm, the mixture again, and the worse of two
 arms. Beside the intervals of the package stands the percentile bootstrap of the estimate by weights, which many use. A
 cell has the smallest coverage over the three laws of rewards, and the widths, added up over the laws, as a multiple of
-the bootstrap's. Printed as Markdown.
+the bootstrap's. bias: how far the estimate of a CVaR is from the cost on average, and its root mean square error, over
+4,000 samples; the same for the estimate that a jackknife corrects. Printed as Markdown.
 """
 
 import argparse
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 
-from prudent import Beta, CVaR, Deterministic, MeanVariance, Mixture, evaluate
+from prudent import Beta, CVaR, Deterministic, MeanVariance, Mixture, Uniform, evaluate
 from prudent.evaluation import Log
 
 LEVEL = 0.95
@@ -127,11 +130,35 @@ def measured(logger: Logger, laws: list[Any], options: Any, rng: np.random.Gener
     return answers
 
 
+def tails(rewards: Any, alpha: float) -> Any:
+    """The CVaR of each row of ascending rewards."""
+    levels = np.minimum(np.arange(1, rewards.shape[1] + 1) / rewards.shape[1], alpha)
+    return -(rewards @ np.diff(levels, prepend=0.0)) / alpha
+
+
+def bias() -> None:
+    """A row for each law, level and number of rewards."""
+    print("| rewards | risk | n | cost | estimate, bias | error | jackknife, bias | error |")
+    print("|---|---|---|---|---|---|---|---|")
+    rng = np.random.default_rng(0)
+    for law, alpha, n in product((Uniform(0.0, 1.0), Beta(8.0, 4.0)), (0.05, 0.1), (20, 60)):
+        x, cost = np.sort(law.sample(rng, 4_000 * n).reshape(-1, n), axis=1), CVaR(alpha).cost(law)
+        plain = tails(x, alpha)
+        without = np.mean([tails(np.delete(x, i, axis=1), alpha) for i in range(n)], axis=0)
+        off = [found - cost for found in (plain, n * plain - (n - 1) * without)]
+        cells = [f"{each.mean():+.4f} | {np.sqrt((each**2).mean()):.4f}" for each in off]
+        print(f"| {law} | cvar(alpha={alpha}) | {n} | {cost:.4f} | {' | '.join(cells)} |")
+
+
 def main() -> None:
     described = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, default in (("logs", 2_000), ("rounds", 500), ("resamples", 200), ("seed", 0)):
         described.add_argument(f"--{name}", type=int, default=default)
+    described.add_argument("part", choices=("intervals", "bias"), nargs="?", default="intervals")
     options = described.parse_args()
+    if options.part == "bias":
+        bias()
+        return
     print(f"| the log's policy | method | {' | '.join(QUANTITIES)} |")
     print(f"|---|---|{'---|' * len(QUANTITIES)}", flush=True)
     for number, logger in enumerate(LOGGERS):

@@ -29,11 +29,13 @@ from scipy.stats import binomtest, kstest
 
 from prudent import Agent, Bandit, Bernoulli, Beta, Gaussian, simulate
 from prudent.arms.base import Law
+from prudent.engine.python.arm import ArmState
 from prudent.live import forecast as forecasting
-from prudent.live.arm import ArmState
+from prudent.live.beliefs import draw_beliefs
+from prudent.live.evidence import Evidence
 from prudent.policies.units import without_warning
 from prudent.risk.mean_variance import MeanVariance
-from prudent.service import forecasts
+from prudent.service.work import forecasts
 
 ARMS = 3
 LEVELS = (0.5, 0.8, 0.95)
@@ -103,9 +105,11 @@ def transforms(case: Case, experiments: int, horizon: int, draws: int) -> Array:
         then = played.at(third)
         rows = zip(then.pulls[0].tolist(), then.mean[0].tolist(), then.variance[0].tolist(), strict=True)
         arms = [ArmState(None, *row) for row in rows]
-        allowed = forecasting.possible(arms, agent.support, draws, rng)
+        allowed = draw_beliefs(Evidence(arms, risk, agent.support), draws, rng, forecasting.WEIGHT)
         allowed = allowed if case.mutant is None else case.mutant(allowed, arms)
-        seen = forecasting.futures(agent._ready, arms, risk, horizon - third, allowed, leaping=False, seed=number)
+        seen = forecasting.futures(
+            agent._ready, Evidence(arms, risk, agent.support), horizon - third, allowed, leaping=False, seed=number
+        )
         cost = float(played.cost()[0])
         truths = cost - min(map(risk.cost, laws)), cost
         found.append([share_below(part[:, -1], truth, rng) for part, truth in zip(seen[1:3], truths, strict=True)])
@@ -143,11 +147,11 @@ def beside(turns: int = 5, seconds: float = 4.0) -> None:
             while not ended.wait(0.1):
                 view = service.view("shop")
                 if wanted.is_set():
-                    service.forecasts.of(view.experiment.id, view.fold)
+                    service.forecasts.of(view.experiment.id, view.state)
 
         asyncio.run(asks_and_tells(service, seconds))
         view = service.view("shop")
-        service.forecasts.of(view.experiment.id, view.fold, 300.0)  # compiles
+        service.forecasts.of(view.experiment.id, view.state, 300.0)  # compiles
         threading.Thread(target=look, daemon=True).start()
         for _ in range(turns):
             for on, found in rates.items():

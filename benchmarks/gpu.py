@@ -16,8 +16,8 @@ from prudent import Bandit, Gaussian, simulate
 from prudent.arms import encode
 from prudent.engine.gpu import device, playing
 from prudent.engine.record import FINE, Record
-from prudent.policies.base import Setting, policies
 from prudent.policies.binding import bind
+from prudent.policies.contract import Setting, policies
 from prudent.risk.base import risks
 
 FIGURE_2 = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])

@@ -2,8 +2,8 @@
 
     python benchmarks/intervals.py [arms, 20 by default]
 
-Processor time, the best of 5. Arms have 500 rewards each, with a ledger (`betting`) and without (`always`). An interval
-of the mean alone is what `mean_above` saves.
+Processor time, the best of 5. Arms have 500 rewards each, with a ledger (`betting`) and without (`anytime`). An
+interval of the mean alone is what `mean_above` saves.
 """
 
 import sys
@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from prudent.confidence import always, betting
-from prudent.live.arm import ArmState, include_reward
-from prudent.live.knowing import intervals
+from prudent.confidence import anytime, betting
+from prudent.engine.python.arm import ArmState, include_reward
+from prudent.live.evidence import Evidence
+from prudent.live.intervals import intervals
 from prudent.risk.mean_variance import MeanVariance
 
-PULLS, FAILURE = 500, 0.05
+PULLS, FAILURE, RHO = 500, 0.05, 1.0
 
 
 def seconds(work: Callable[[], Any], times: int = 1) -> float:
@@ -36,10 +37,10 @@ def main(number: int) -> None:
     arms = [ArmState() for _ in range(number)]
     for arm in arms:
         for reward in rng.random(PULLS).tolist():
-            include_reward(arm, reward, 0.0, 1.0)
+            include_reward(arm, reward, 0.0, 1.0, RHO)
 
     def known(some: list[ArmState]) -> Any:
-        return intervals(range(len(some)), some, MeanVariance(1.0), None, FAILURE, (0.0, 1.0))
+        return intervals(Evidence(some, MeanVariance(RHO), (0.0, 1.0)), FAILURE)
 
     first = arms[0]
     assert first.ledger is not None
@@ -47,12 +48,12 @@ def main(number: int) -> None:
     bets = first.ledger, first.pulls
     asks: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
         "betting": (
-            lambda: betting.mean_bounds(*bets, first.mean, *within),
+            lambda: betting.mean_bounds(*bets, *within),
             lambda: betting.mean_above(*bets, 0.4, *within),
         ),
         "always": (
-            lambda: always.mean_bounds(*moments, *within),
-            lambda: always.mean_above(*moments, 0.4, *within),
+            lambda: anytime.mean_bounds(*moments, *within),
+            lambda: anytime.mean_above(*moments, 0.4, *within),
         ),
     }
     for kind, (search, look) in asks.items():

@@ -56,28 +56,28 @@ CELLS = [
 MUTANTS = {
     "a rate 20 % too small": (
         (
-            "regions.py",
+            "boxes.py",
             r"    return rival_rate\((.*)\)\n",
             "    found = rival_rate(\\1)\n    return 0.8 * found[0], found[1], found[2]\n",
         ),
     ),
     "a waiting time drawn again if it lies beyond the block": (
         (
-            "thinning.py",
+            "drawn.py",
             r"( +)wait = (decided \+ .*)\n",
             "\\g<0>\\1wait = wait if wait < size else \\2\n",
         ),
     ),
     "a waiting time kept when rates change": (
-        ("thinning.py", r"    made, decided, new = 0, 0, True\n", "\\g<0>    kept = -1.0\n"),
+        ("drawn.py", r"    made, decided, new = 0, 0, True\n", "\\g<0>    kept = -1.0\n"),
         (
-            "thinning.py",
+            "drawn.py",
             r"( +)wait = decided (.*)\n",
             "\\1wait = decided + kept if kept >= 0.0 else decided \\2\n\\1kept = wait - size\n",
         ),
     ),
     "a block that begins outside of the region": (
-        ("thinning.py", r"room = room_in\(region, now\)", "room = region.growth"),
+        ("drawn.py", r"room = room_in\(region, now\)", "room = region.growth"),
     ),
 }
 
@@ -119,7 +119,7 @@ def mutants() -> bool:
         with tempfile.TemporaryDirectory() as folder:
             shutil.copytree(ROOT / "src", Path(folder) / "src", ignore=shutil.ignore_patterns("__pycache__"))
             for file, pattern, replacement in changes:
-                path = Path(folder) / "src" / "prudent" / "engine" / file
+                path = Path(folder) / "src" / "prudent" / "engine" / "leap" / file
                 text, times = re.subn(pattern, replacement, path.read_text())
                 assert times == 1, (title, pattern, times)
                 path.write_text(text)

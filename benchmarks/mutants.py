@@ -33,55 +33,40 @@ from itertools import pairwise, starmap
 from pathlib import Path
 from typing import NamedTuple
 
-from prudent.fingerprints import ROOMS
+from prudent.compile.cache import ROOMS
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "prudent"
 TESTS = ROOT / "tests"
-COMPILED = {"compiled", "fingerprints", *ROOMS, "portfolio"}
+COMPILED = {"compile", *ROOMS, "portfolio"}
 """Rooms whose code other files compile into their own machine code."""
 
-NAMING = {"compiled", "fingerprints", "portfolio"}
+NAMING = {"compile", "portfolio"}
 """Those of which the names of machine code do not tell."""
 
 ALSO = {
     "__main__": "package",
     "arms": "ties bandit costs risk axioms block_identities testing_values plan sampling leaping",
-    "arrays": "arms hostile portfolio_hostile",
     "bandit": "hostile runs theory",
-    "catalogue": "pages",
-    "cli": "horizons catalogue plan errors evaluation portfolio_figures paper widths",
-    "compiled": "compiling engine risk policies",
-    "compiling": "testing_policies",
-    "confidence": "agent_intervals risk identification",
-    "engine": "ties block_identities hypergeometric posteriors enumeration reference leaping learning leading",
-    "errors": "hostile registry bandit study",
-    "figures": "figure_pins report labels portfolio_figures grid_figures",
-    "files": "study_store anywhere plan",
-    "fingerprints": "compiled compiling engine study",
-    "identification": "threads testing_strategies enumeration",
-    "json_text": "cli_trouble",
-    "learners": "worlds",
+    "base": "arms hostile portfolio_hostile bandit study study_store anywhere plan cli cli_trouble policies "
+    "catalogue report",
+    "cli": "horizons plan errors evaluation portfolio_figures paper widths pages",
+    "compile": "engine risk policies study testing_policies",
+    "confidence": "agent_intervals risk identification_laws steps",
+    "engine": "ties block_identities hypergeometric posteriors enumeration reference leaping learning leading learners "
+    "runs agent agent_late",
     "live": "ties",
     "paper": "definitions figure_pins fig2_left beyond *_figure* leaderboard labels report claims",
-    "parameters": "errors hostile registry policies study",
     "plan": "figure_pins files",
-    "policies": "units identification leaping_engine enumeration learning theorems reference",
+    "policies": "units leaping_engine enumeration learning theorems reference threads testing_strategies",
     "portfolio": "figure_pins",
-    "rates": "portfolio_learning portfolio_rates",
-    "registry": "catalogue study",
-    "regret": "identities runs theory",
-    "report": "plan paper",
-    "risk": "axioms bandit identities testing_values identification confidence_once confidence_widths",
-    "runs": "regret identities engine cli",
-    "sequence": "periods figure_pins periods_figure",
+    "results": "figure_pins labels portfolio_figures grid_figures portfolio_learning portfolio_rates identities theory "
+    "engine cli plan paper",
+    "risk": "axioms bandit identities testing_values identification_laws confidence_once confidence_widths",
     "service": "http_* site* cli_trial",
-    "simulating": "engine batching runs worlds",
     "study": "figure_pins cli_study plan",
     "testing": "arms best_of_both risk policies",
-    "text": "cli report",
-    "theory": "configuration_figures theorems",
-    "worlds": "learners",
+    "theory": "configuration_figures theorems figure_pins periods_figure",
 }
 """Files of tests that say much about a room, besides those that bear its name or lie in its folder."""
 
@@ -228,7 +213,7 @@ def tests_of(path: Path) -> list[str]:
     they take long."""
     room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
     importers = tests_that_import(path)
-    found = [*importers, *sorted(TESTS.glob(f"unit/{room}/test_*.py"))]
+    found = [*importers, *sorted(TESTS.glob(f"unit/{room}/**/test_*.py"))]
     for name in (path.stem, room, f"{room}_*", *ALSO.get(room, "").split(), "refusals", "package"):
         found += sorted(TESTS.glob(f"*/**/test_{name}.py"))
     found.sort(key=lambda test: (path.stem not in test.stem and test not in importers, "statistical" in test.parts))
@@ -296,7 +281,7 @@ def main() -> None:
     described.add_argument("--seed", type=int, default=0, help="which mutants are drawn")
     described.add_argument("--count", type=int, default=60, help="how many")
     described.add_argument("--jobs", type=int, default=2, help="how many at a time")
-    described.add_argument("--module", default="", help="a pattern for paths, such as engine/levels or ^(cli|study)/")
+    described.add_argument("--module", default="", help="a pattern for paths, such as engine/leap or ^(cli|study)/")
     described.add_argument("--limit", type=float, default=900.0, help="seconds, after which a mutant hangs")
     described.add_argument("--list", action="store_true", help="only list the mutants")
     options = described.parse_args()

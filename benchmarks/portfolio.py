@@ -53,7 +53,7 @@ def main():
         problems = [problem(arms, seed) for seed in range(20)]
         for kind, (rho, share) in KINDS.items():
             settings = rho, None if share is None else share / arms
-            mixes = [ours(*p, *settings) for p in problems]
+            mixes = [ours(covariance, mean, *settings) for covariance, mean in problems]
             turns = [[best_time(function, problems, settings) for function in (direct, ours)] for _ in range(40)]
             bare, own = np.min(turns, axis=0)
             print(

@@ -27,11 +27,11 @@ from pathlib import Path
 from typing import Any
 
 from prudent.service import messages as m
-from prudent.service import service as service_module
-from prudent.service.service import Service
+from prudent.service.log.store import open_store
 from prudent.service.spec import decoded
-from prudent.service.store import open_store
-from prudent.service.verbs import Command
+from prudent.service.work import service as service_module
+from prudent.service.work.service import Service
+from prudent.service.work.transaction import Command
 
 SPEC = {"name": "shop", "arms": ["A", "B", "C", "D"], "policy": "mv-lcb(rho=1)", "horizon": 10**6, "support": [0, 1]}
 CLIENTS = 32

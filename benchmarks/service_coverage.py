@@ -21,9 +21,10 @@ import numpy as np
 
 from prudent import Agent, MeanVariance
 from prudent.confidence import betting
-from prudent.live.arm import ArmState
-from prudent.live.knowing import intervals
-from prudent.live.rails import Rail, shares
+from prudent.engine.python.arm import ArmState
+from prudent.live.evidence import Evidence
+from prudent.live.guardrails import Rail, shares
+from prudent.live.intervals import intervals
 
 FAILURE, DELAY, DECISIONS = 0.05, 20.0, 5_000
 ARMS, MOMENTS, WINDOW = (0.3, 0.6), 200, 40
@@ -54,8 +55,8 @@ def ever_missed(values: Array, mean: float, failure: float = FAILURE) -> bool:
     """Whether the interval of the mean excludes the true mean after any of these rewards, each 0 or 1."""
     pulls = np.arange(1.0, len(values) + 1.0)[:, None]
     wins = np.cumsum(values)[:, None]
-    for kappa in betting.KAPPA[:2]:
-        wealth = betting.LOG_WEIGHTS + wins * np.log1p(kappa) - pulls * np.log1p(kappa * mean)
+    for won, rate in ((wins, mean), (pulls - wins, 1.0 - mean)):
+        wealth = betting.LOG_WEIGHTS + won * betting.THETA - pulls * np.log1p(betting.KAPPA * rate)
         if (np.exp(np.minimum(wealth, 50.0)).sum(-1) >= 2.0 / failure).any():
             return True
     return False
@@ -119,7 +120,7 @@ def experiments(rng: np.random.Generator, number: int, moments: int, window: int
                     seen += [(experiment, *known) for known in enumerate(agent.copy()._arms)]
             seen += [(experiment, *known) for known in enumerate(agent._arms)]
             missed |= {(f"mean of arm {i}", experiment) for i in range(2) if ever_missed(np.array(values[i]), means[i])}
-        known = intervals(range(len(seen)), [arm for _, _, arm in seen], RISK, None, FAILURE, (0.0, 1.0))
+        known = intervals(Evidence([arm for _, _, arm in seen], RISK, (0.0, 1.0)), FAILURE)
         for (experiment, i, _), found in zip(seen, known, strict=True):
             variance = means[i] * (1.0 - means[i])
             for name, true in (("variance", variance), ("cost", variance - means[i])):
@@ -131,7 +132,7 @@ def experiments(rng: np.random.Generator, number: int, moments: int, window: int
 
 def first_fired(values: Array, limit: float, failure: float) -> int | None:
     """After how many rewards of an arm, each 0 or 1, its mean is surely above the limit."""
-    kappa, pulls = betting.KAPPA[0], np.arange(1.0, len(values) + 1.0)[:, None]
+    kappa, pulls = betting.KAPPA, np.arange(1.0, len(values) + 1.0)[:, None]
     wealth = betting.LOG_WEIGHTS + np.cumsum(values)[:, None] * np.log1p(kappa) - pulls * np.log1p(kappa * limit)
     fired = np.exp(np.minimum(wealth, 50.0)).sum(-1) >= 1.0 / failure
     return int(np.argmax(fired)) + 1 if fired.any() else None

@@ -37,8 +37,8 @@ COMMANDS = {
     "paper": ["paper", "--runs", "5000", "--out", "made"],
     "claims": ["paper", "claims", "--runs", "2000", "--out", "made"],
     "plan": [*PLAN, "--draws", "400", "--out", "made"],
-    "run, threads": ["run", "study.toml", "--out", "made"],
-    "run, processes": ["run", "study.toml", "--out", "made", "--backend", "processes", "--workers", "2"],
+    "run, threads": ["study", "run", "study.toml", "--out", "made"],
+    "run, processes": ["study", "run", "study.toml", "--out", "made", "--backend", "processes", "--workers", "2"],
 }
 PROMPT = 2.0
 
@@ -52,7 +52,7 @@ def main() -> None:
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
                 folder = Path(name) / f"{command}-{number.name}"
                 told, wrong = stopped(folder, arguments, number, wait)
-                if arguments[0] == "run" and finished(folder, arguments) != whole:
+                if arguments[0] == "study" and finished(folder, arguments) != whole:
                     wrong.append("OTHER CELLS THAN A RUN THAT WAS NEVER STOPPED")
                 print(f"{command:15} {number.name:8} {told}  {'; '.join(wrong)}", flush=True)
                 bad += bool(wrong)
@@ -86,7 +86,7 @@ def finished(folder: Path, arguments: list[str]) -> str:
     prepare(folder)
     subprocess.run(command_line(arguments), cwd=folder, check=True, capture_output=True)
     shown = subprocess.run(
-        command_line(["show", "made", "--csv"]), cwd=folder, check=True, capture_output=True, text=True
+        command_line(["study", "show", "made", "--csv"]), cwd=folder, check=True, capture_output=True, text=True
     )
     return shown.stdout
 

@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 
 from prudent import PrudentError
-from prudent.study import Store, Study, forecast, load, run
+from prudent.study import Store, Study, estimate_time, load, run
 from prudent.study.cells import labels_table
 from prudent.study.play import Task, code_version, play, to_bytes
 from prudent.study.schema import FACTS
@@ -68,7 +68,7 @@ def measure(size: int, folder: Path) -> None:
         assert isinstance(timed(what, lambda: load(path)), PrudentError)
     path.write_text(text)
     study = timed("reading the file", lambda: load(path))
-    timed("the forecast of --dry-run", lambda: forecast(study.cells, 1))
+    timed("the estimate of --dry-run", lambda: estimate_time(study.cells, 1))
     finish(study, folder / "out")
     timed("the second run of a finished study", lambda: run(load(path), folder / "out"))
     timed("its table", lambda: Store(folder / "out").table())

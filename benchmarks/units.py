@@ -11,10 +11,10 @@ import math
 import warnings
 
 from prudent import Bandit, simulate
-from prudent.errors import AssumptionWarning
-from prudent.policies.base import policies
+from prudent.base.errors import AssumptionWarning
+from prudent.base.text import with_error
 from prudent.policies.binding import serves
-from prudent.text import with_error
+from prudent.policies.contract import policies
 
 OPTIONS = [(40.0, 900.0), (55.0, 8100.0), (38.0, 100.0)]
 UNITS = (1.0, 30.0, 60.0, 450.0)

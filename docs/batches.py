@@ -5,8 +5,8 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from prudent import Bandit, Gaussian, MeanVariance, simulate
-from prudent.figures import plot_curves, save, style
-from prudent.text import number, with_error
+from prudent.base.text import number, with_error
+from prudent.results.figures import plot_curves, save, style
 
 IMAGES = Path(__file__).parent / "images"
 BANDIT, RISK = Bandit([Gaussian(0.6, 0.05), Gaussian(0.55, 0.1), Gaussian(0.5, 0.02)]), MeanVariance(1.0)

@@ -14,8 +14,8 @@ PAGE = Path(__file__).parent / "paper/claims.md"
 RUNS = 100
 HEAD = f"""# The claims of the paper
 
-After this page you know which statements of *Risk-Aversion in Multi-armed Bandits* (Sani, Lazaric and Munos, 2012)
-are true. Every statement that can be checked is here, with a verdict, the numbers behind it
+Which statements of *Risk-Aversion in Multi-armed Bandits* (Sani, Lazaric and Munos, 2012)
+are true? Every statement that can be checked is here, with a verdict, the numbers behind it
 and, in brackets, what is required of them, as `prudent paper claims --runs {RUNS}` prints them. The report of
 `prudent paper` also says how each was checked, and takes 500 runs. A verdict follows from what is computed. A test runs
 the ledger on wrong policies, definitions and constants, and every claim falls on some of them. `python docs/claims.py`

@@ -44,3 +44,5 @@ html_math_renderer = "mathml"
 
 linkcheck_timeout = 10  # make links
 linkcheck_retries = 2
+
+html_domain_indices = False  # the names of modules are too long for a telephone, and the reference lists them

@@ -11,13 +11,13 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from prudent import MVLCB, Bandit, CVaR, Empirical, Gaussian, MeanVariance, identify, period_cost, simulate
-from prudent.engine.blocks import MEAN, RESIDUAL, SIZE, prefix_box, sources, split
-from prudent.engine.passage import advance, make_stacks
+from prudent.engine.leap.blocks import MEAN, RESIDUAL, SIZE, prefix_box, sources, split
+from prudent.engine.leap.first_passage import advance, make_stacks
 from prudent.engine.record import Statistics
-from prudent.figures import COLOURS, LOWER_BOUND, plot_curves, save, style
 from prudent.paper.problems import CONFIGURATION_1, FIGURE_2
-from prudent.policies.base import Arm, Setting
 from prudent.policies.binding import bind
+from prudent.policies.contract import Arm, Setting
+from prudent.results.figures import COLOURS, LOWER_BOUND, plot_curves, save, style
 from prudent.theory import asymptotic_bound
 
 IMAGES = Path(__file__).parent / "images"

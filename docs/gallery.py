@@ -14,7 +14,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from PIL import Image
 
-from prudent.figures import style
+from prudent.results.figures import style
 
 FOLDER = Path(__file__).parent / "gallery"
 PAGE = FOLDER / "index.md"
@@ -36,10 +36,10 @@ SMALL = {"RUNS": "3", "HORIZON": "200", "DRAWS": "500", "LONGEST": "6"}
 INTRODUCTION = """\
 # Gallery
 
-After this page you can draw such pictures yourself: choose one, and copy the code below it. Every script runs as it
+Pictures to choose from, each with the code below it. Every script runs as it
 stands and leaves a Matplotlib `figure`; save it with `figure.savefig("name.pdf")`. Put `with
-prudent.figures.style():` around the code for the look of these pictures. Error bars and bands are two standard errors
-of the mean over runs, unless the text says otherwise.
+prudent.results.figures.style():` around the code for the look of these pictures. Error bars and bands are two
+standard errors of the mean over runs, unless the text says otherwise.
 """
 
 

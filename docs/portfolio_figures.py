@@ -7,10 +7,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from prudent import MultivariateGaussian, PortfolioBandit, simulate_portfolio
-from prudent.figures import plot_curves, save, style
 from prudent.portfolio import spaced
 from prudent.portfolio.figures import plot_frontier, plot_regret, plot_weights
-from prudent.rates import bootstrap_slope
+from prudent.results.figures import plot_curves, save, style
+from prudent.results.rates import bootstrap_slope
 
 IMAGES = Path(__file__).parent / "images"
 LEARNERS = ("mc-empirical", "mc-ucb", "mc-ete")

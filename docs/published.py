@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from prudent import Bandit, Bernoulli, Beta, MeanVariance, Mixed, identify, simulate
 from prudent.paper.problems import CONFIGURATION_1
-from prudent.runs import averages
+from prudent.results.runs import averages
 
 Array = NDArray[np.float64]
 

@@ -11,10 +11,9 @@ from claims import typeset
 from PIL import Image
 
 from prudent import paper
+from prudent.base.text import minus
 from prudent.paper.making import PaperFigure, Settings, make
-from prudent.report import Finding, Section
-from prudent.report.page import merged, table_rows
-from prudent.text import minus
+from prudent.results.page import Finding, Section, merged, table_rows
 
 HERE = Path(__file__).parent
 PAGE, IMAGES = HERE / "paper/figures.md", HERE / "images/paper"
@@ -23,7 +22,7 @@ WIDTH = 900
 
 HEAD = """# The figures of the paper, made again
 
-After this page you know every figure of *Risk-Aversion in Multi-armed Bandits* (Sani, Lazaric and Munos, 2012), made
+This page shows every figure of *Risk-Aversion in Multi-armed Bandits* (Sani, Lazaric and Munos, 2012), made
 again from its definitions, beside what the paper says of it and what was measured. `prudent paper` makes them all in
 a few minutes and writes a report, one file for the browser, with further tables and the data. `prudent paper
 fig2-left` makes one of them.

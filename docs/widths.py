@@ -11,11 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from prudent import Bernoulli, Beta, Law, Uniform
-from prudent.confidence import always, betting
+from prudent.confidence import anytime, betting
 
 COUNTS = (20, 50, 200, 1_000)
 LONG = (100, 1_000, 10_000, 100_000)
-RUNS, FAILURE = 50, 0.05
+RUNS, FAILURE, RHO = 50, 0.05, 1.0
 CANDIDATES = np.linspace(0.0, 1.0, 1_001)
 LAWS: dict[str, Law] = {
     "0/1, success 1 %": Bernoulli(0.01),
@@ -28,18 +28,19 @@ LAWS: dict[str, Law] = {
 
 
 def by_betting(rewards: np.ndarray) -> list[float]:
-    """Widths for mean and variance."""
-    ledger, mean = betting.no_bets(), 0.0
-    for n, reward in enumerate(rewards.tolist()):
-        betting.include(ledger, n, mean, reward, 0.0, 1.0)
-        mean += (reward - mean) / (n + 1)
-    known = ledger, len(rewards), mean, FAILURE, 0.0, 1.0
-    return [float(np.diff(bounds(*known))[0]) for bounds in (betting.mean_bounds, betting.variance_bounds)]
+    """Widths for mean, variance and cost."""
+    ledger = betting.entered(rewards, np.array([len(rewards)]), 0.0, 1.0, RHO)[0]
+    known = ledger, len(rewards), FAILURE, 0.0, 1.0
+    cost = betting.mean_variance_bounds(ledger, len(rewards), RHO, FAILURE, 0.0, 1.0)
+    return [float(np.diff(ends)[0]) for ends in (betting.mean_bounds(*known), betting.variance_bounds(*known), cost)]
 
 
 def by_moments(rewards: np.ndarray) -> list[float]:
-    known = len(rewards), rewards.mean(), rewards.var(), FAILURE, 0.0, 1.0
-    return [float(np.diff(bounds(*known))[0]) for bounds in (always.mean_bounds, always.variance_bounds)]
+    known = len(rewards), rewards.mean(), rewards.var()
+    within = FAILURE, 0.0, 1.0
+    cost = anytime.mean_variance_bounds(*known, RHO, *within)
+    ends = anytime.mean_bounds(*known, *within), anytime.variance_bounds(*known, *within), cost
+    return [float(np.diff(each)[0]) for each in ends]
 
 
 def by_hedged_capital(rewards: np.ndarray) -> float:
@@ -81,6 +82,7 @@ def few() -> None:
         hedged = [float(np.mean([by_hedged_capital(run) for run in part])) for part in parts]
         row(f"mean, {name}", bets[0], moments[0], hedged)
         row(f"variance, {name}", bets[1], moments[1])
+        row(f"σ² − μ, {name}", bets[2], moments[2])
 
 
 def many() -> None:

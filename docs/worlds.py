@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from prudent import Bandit, Discounted, Runs, simulate
-from prudent.figures import COLOURS, plot_curves, save, style
+from prudent.results.figures import COLOURS, plot_curves, save, style
 
 HERE = Path(__file__).parent
 RUNS = 100

@@ -20,8 +20,8 @@ from common import options, read
 from matplotlib.figure import Figure
 
 from prudent import Bandit, Empirical, MeanVariance
-from prudent.figures import COLOURS, save, style
 from prudent.plan import Advice, Pilot, advise
+from prudent.results.figures import COLOURS, save, style
 from prudent.study import Study, run
 from prudent.study.compare import compare
 
@@ -45,9 +45,10 @@ def plan_and_check(
     rng = np.random.default_rng(seed)
     shuffled = [rng.permutation(each) for each in outcomes()]
     treatments = [Pilot(name, tuple(each[:IN_PILOT])) for name, each in zip(ARMS, shuffled, strict=True)]
-    advice = advise(treatments, RISK, PATIENTS, out / "plan", policies=policies, draws=draws, seed=seed)
+    asked = {"policies": policies, "draws": draws, "seed": seed, "begin": False}
+    advice = advise(treatments, RISK, PATIENTS, out / "plan", **asked)
     others = Bandit([Empirical(each[IN_PILOT:]) for each in shuffled], ARMS)
-    names = [*advice.policies["policy"].to_list(), "round-robin"]
+    names = [*advice.policies["policy"].to_list(), "round-robin"]  # all begin from nothing, as `simulate` does
     study = Study({"others": others}, names, [RISK], [PATIENTS], runs, seed=seed, scale=advice.trial.units)
     table = run(study, out / "others").table()
     level = 1.0 - (1.0 - LEVEL) / (len(names) - 1)

@@ -18,7 +18,7 @@ from common import options, read
 from matplotlib.figure import Figure
 
 from prudent import Agent, MeanVariance
-from prudent.figures import COLOURS, MARKERS, save, style
+from prudent.results.figures import COLOURS, MARKERS, save, style
 
 ADS = 34
 ELIGIBLE = (3, ADS)

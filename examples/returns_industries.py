@@ -17,7 +17,7 @@ from common import options, read
 from matplotlib.figure import Figure
 
 from prudent import BCVTS, MVTS, Agent, CVaR, MeanVariance, RiskMeasure
-from prudent.figures import COLOURS, save, style
+from prudent.results.figures import COLOURS, save, style
 
 INDUSTRIES = ["NoDur", "Durbl", "Manuf", "Enrgy", "Chems", "BusEq", "Telcm", "Utils", "Shops", "Hlth", "Money", "Other"]
 RISKS = {"mean": MeanVariance(math.inf), "mean-variance, ρ = 1": MeanVariance(1.0), "worst 5 %": CVaR(0.05)}

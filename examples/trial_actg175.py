@@ -10,6 +10,7 @@ advice: one early marker, in units of 200 cells, of treatments long since replac
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from common import options, read
@@ -29,7 +30,7 @@ from prudent import (
     Thompson,
     simulate,
 )
-from prudent.figures import COLOURS, MARKERS, label_points, plot_curves, save, style
+from prudent.results.figures import COLOURS, MARKERS, label_points, plot_curves, save, style
 
 ARMS = ("zidovudine", "zidovudine + didanosine", "zidovudine + zalcitabine", "didanosine")
 UNIT = 200.0  # cells/mm³; the variances are then below 1, as MVTS assumes
@@ -51,7 +52,7 @@ def resampled(law: Empirical, risk: RiskMeasure, draws: int) -> tuple[float, flo
     return -UNIT * risk.cost(law), UNIT * float(np.std(costs, ddof=1))
 
 
-def allocated(bandit: Bandit, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def allocated(bandit: Any, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and worst-10 % mean, in cells, of patients of whom these shares get each arm; a row is a run."""
     outcomes = np.concatenate([law.values for law in bandit.arms])
     sizes = [law.values.size for law in bandit.arms]
@@ -90,7 +91,7 @@ def draw(bandit: Bandit, points: dict[str, tuple[np.ndarray, np.ndarray]], draws
 
 
 def main(out: Path, runs: int) -> None:
-    bandit = load()
+    bandit: Any = load()
     low, high = bandit.support
     horizon = sum(law.values.size for law in bandit.arms)
     print(f"{horizon:,} patients; change of CD4 after 20 weeks, cells/mm³ ± standard error (bootstrap)")

@@ -12,8 +12,9 @@ import numpy as np
 from common import options
 from matplotlib.figure import Figure
 
-from prudent import Agent, MeanVariance, figures
+from prudent import Agent, MeanVariance
 from prudent.plan import accepted, advise, lines_to_run, pilot, winners, write_report
+from prudent.results import figures
 
 PAST = Path(__file__).parent / "shop.csv"
 SUPPORT = (-50.0, 400.0)  # no order brought less than −50 € (goods sent back) or more than 400 €
@@ -36,7 +37,8 @@ def plan(out: Path, horizon: int, runs: int) -> Any:
     print(f"“{ANSWER}” is ρ = {rho:g} €.")
     asked = {"unit": "EUR", "support": SUPPORT, "policies": SURE, "runs": runs, "draws": 50}
     advice = advise(known, MeanVariance(rho), horizon, out / "plan", **asked)
-    print(f"Take {advice.recommended} for {advice.horizon:,} customers.", *advice.reasons, sep="\n  ")
+    print(*advice.verdict.sentences, *advice.reasons, sep="\n  ")
+    print(f"The plan takes {advice.recommended} for {advice.horizon:,} customers.")
     print(f"For whoever decides: {write_report(advice, out / 'plan').name}")
     return advice
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import settings
 
 from prudent import Bandit, Gaussian
+from prudent.base.registry import Entry
 from prudent.engine.threads import usable_cores
-from prudent.registry import Entry
 
 os.environ["PRUDENT_QUIET"] = "1"  # what is compiled, and announced, depends on what was before
 settings.register_profile("repeatable", derandomize=True, deadline=None, print_blob=False)
@@ -24,7 +24,7 @@ LONGEST = (
     "test_leaping.py",
     "test_leaping_engine.py",
     "test_site_plan.py",
-    "test_compiling.py",
+    "test_announce.py",
     "test_risk.py",
     "test_own_laws.py",
     "test_service_kills.py",

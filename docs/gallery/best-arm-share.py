@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from prudent import Bandit, Gaussian, simulate
-from prudent.figures import COLOURS
+from prudent.results.figures import COLOURS
 
 RUNS, HORIZON = 300, 10_000
 

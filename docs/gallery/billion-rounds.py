@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from prudent import Bandit, Gaussian, simulate
-from prudent.figures import plot_curves
+from prudent.results.figures import plot_curves
 
 RUNS, LONGEST = 100, 9
 

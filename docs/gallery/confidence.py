@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from prudent import Agent
-from prudent.figures import COLOURS
+from prudent.results.figures import COLOURS
 
 HORIZON = 2_000
 

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from prudent import Agent
-from prudent.figures import COLOURS
+from prudent.results.figures import COLOURS
 
 HORIZON = 4_000
 

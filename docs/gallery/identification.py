@@ -7,8 +7,8 @@ early are wrong far less often than one that divides the budget evenly.
 import matplotlib.pyplot as plt
 
 from prudent import identify
-from prudent.figures import plot_curves
 from prudent.paper.problems import CONFIGURATION_1
+from prudent.results.figures import plot_curves
 
 RUNS = 2_000
 

@@ -8,7 +8,7 @@ the delay costs little here.
 import matplotlib.pyplot as plt
 
 from prudent import Bandit, simulate
-from prudent.figures import plot_curves
+from prudent.results.figures import plot_curves
 
 RUNS, HORIZON = 100, 2_000
 

@@ -8,7 +8,7 @@ below it for a while. MV-IMED follows it closely.
 import matplotlib.pyplot as plt
 
 from prudent import Bandit, Gaussian, simulate
-from prudent.figures import LOWER_BOUND
+from prudent.results.figures import LOWER_BOUND
 from prudent.theory import asymptotic_bound
 
 RUNS, HORIZON = 300, 100_000

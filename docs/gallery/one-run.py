@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from prudent import Bandit, Gaussian, simulate
-from prudent.figures import COLOURS
+from prudent.results.figures import COLOURS
 
 HORIZON = 600
 
@@ -20,7 +20,7 @@ settings = {
     "runs": 1,
     "keep": "trajectory",
 }
-arms, rewards = simulate(bandit, "mvts", **settings).trajectory()
+arms, rewards, _ = simulate(bandit, "mvts", **settings).trajectory()
 
 figure, ax = plt.subplots(figsize=(7.2, 3.6))
 rounds = np.arange(1, HORIZON + 1)

@@ -8,7 +8,7 @@ that is the exploration risk. The two together are the regret.
 import matplotlib.pyplot as plt
 
 from prudent import Bandit, Gaussian, simulate
-from prudent.figures import plot_curves
+from prudent.results.figures import plot_curves
 
 RUNS, HORIZON = 500, 100_000
 

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from prudent import Bandit, Gaussian, MeanVariance
-from prudent.figures import COLOURS
+from prudent.results.figures import COLOURS
 
 bandit = Bandit(
     [Gaussian(39.0, 12.0**2), Gaussian(41.0, 28.0**2)], names=["steady", "bold"]

@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from prudent import Bandit, Gaussian, simulate
-from prudent.figures import COLOURS
+from prudent.results.figures import COLOURS
 
 HORIZON = 20_000
 

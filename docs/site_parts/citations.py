@@ -10,8 +10,8 @@ from pybtex.style.labels import BaseLabelStyle
 from pybtex.style.sorting import BaseSortingStyle
 from sphinx.application import Sphinx
 
-from prudent.catalogue import bibliography
-from prudent.registry import KEY
+from prudent.base.registry import KEY
+from prudent.cli.catalogue_pages import bibliography
 
 CODE = re.compile(r"^( *)(`{3,}|~{3,}).*?^\1\2|`[^`\n]+`", flags=re.MULTILINE | re.DOTALL)
 """What is shown as it stands: fenced blocks, and code in a line."""

@@ -9,7 +9,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from prudent.arms.base import arms
-from prudent.catalogue import REGISTRIES
+from prudent.cli.catalogue_pages import REGISTRIES
 from site_parts.citations import cited
 
 DOCS = Path(__file__).parents[1]

@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 import prudent
-from prudent.text import DOCS
+from prudent.base.text import DOCS
 from site_parts.commands import commands
 from site_parts.requests import bodies
 
@@ -24,15 +24,17 @@ OURS = re.compile(rf"\]\({DOCS}([\w/-]+)\.html(#[\w-]+)?\)")
 MADE = re.compile(r"^<!-- made: (\w+) ?(.*?) -->$", flags=re.MULTILINE)
 WITH_MEMBERS = (
     "Law RiskMeasure Bandit Comparison Agent Runs Searches Evaluation BestSequence SequenceRegret PortfolioBandit"
-    " PortfolioRuns Study Store Advice"
+    " PortfolioRuns Study Store Advice ExactResults Distribution RiskSurface"
 )
 """Classes whose methods are for users; those of policies, laws and measures are the contract of their kind."""
 
 
 def names(rooms: str) -> str:
-    """Every public name of some rooms of the package, in the order of the stub."""
-    homes = {name: getattr(prudent, name).__module__ for name in prudent.__all__ if not is_module(name)}
-    wanted = [name for name, home in homes.items() if any(f"{home}.".startswith(f"{room}.") for room in rooms.split())]
+    """Every public name of some rooms of the package, in the order of the stub; "-room" has a page of its own."""
+    homes = {name: f"{getattr(prudent, name).__module__}." for name in prudent.__all__ if not is_module(name)}
+    inside = tuple(f"{room}." for room in rooms.split() if room[0] != "-")
+    outside = tuple(f"{room[1:]}." for room in rooms.split() if room[0] == "-")
+    wanted = [name for name, home in homes.items() if home.startswith(inside) and not home.startswith(outside or "-")]
     return "\n".join(described(name, getattr(prudent, name), "prudent") for name in wanted)
 
 
@@ -79,7 +81,8 @@ def check(app: Sphinx, env: Any) -> None:
     """Called by Sphinx when all pages are read: every public name has its entry."""
     has = {name for name, *_ in env.get_domain("py").get_objects()}
     for name in prudent.__all__:
-        if f"prudent.{name}" not in has:
+        address = getattr(prudent, name).__name__ if is_module(name) else f"prudent.{name}"
+        if address not in has:
             logging.getLogger(__name__).warning("prudent.%s has no entry in docs/reference", name)
 
 

@@ -12,11 +12,13 @@ from typing import Any
 __version__ = "0.1.0"
 
 
-def _public_names() -> dict[str, str]:
-    """Where each public name lives, read from the stub."""
+def _public_names() -> dict[str, tuple[str, str]]:
+    """The module of each public name and what it is called there, read from the stub; "" is a module itself."""
     stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     imports = (node for node in stub.body if isinstance(node, ast.ImportFrom))
-    return {name.name: node.module or "" for node in imports for name in node.names}
+    pairs = [(node, each.name) for node in imports for each in node.names]
+    modules = {name: ".".join(filter(None, ("prudent", node.module, name))) for node, name in pairs if node.level}
+    return {name: (modules[name], "") if node.level else (str(node.module), name) for node, name in pairs}
 
 
 _HOME = _public_names()
@@ -26,7 +28,8 @@ __all__ = list(_HOME)
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'prudent' has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name) if _HOME[name] else import_module(f"prudent.{name}")
+    home, attribute = _HOME[name]
+    value = getattr(import_module(home), attribute) if attribute else import_module(home)
     globals()[name] = value
     return value
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from prudent.arms.base import Law
 from prudent.arms.base import arms as registered
-from prudent.arrays import Array, is_listing
-from prudent.errors import PrudentError, shown
-from prudent.fingerprints import foreign_code
+from prudent.base.arrays import Array, is_listing
+from prudent.base.errors import PrudentError, shown
+from prudent.compile.cache import foreign_code
 from prudent.risk.base import RiskMeasure, risks
 from prudent.risk.mixtures import BestMixture, best_mixture
 
@@ -21,10 +21,10 @@ MOST_ARMS = 10**6
 ROUNDING = 1e-12
 """The share of it by which a number may be off that was integrated, or that comes from decimals."""
 
-ULPS = 4.0 * 2.0**-52
+_ULPS = 4.0 * 2.0**-52
 """The share of it by which a number may be off that was computed in a few steps."""
 
-LARGEST = 1e150
+_MAX_COST = 1e150
 """Costs beyond this have no square."""
 
 NO_LAWS = (
@@ -104,8 +104,8 @@ class Bandit:
         """The cost of each arm, smaller is better (MV_i for mean-variance)."""
         risk = risks.make("Bandit", risk)
         costs = np.array([risk.cost(law) for law in self.arms])
-        if not (np.abs(costs) <= LARGEST).all():
-            bad = int(np.argmin(np.abs(costs) <= LARGEST))
+        if not (np.abs(costs) <= _MAX_COST).all():
+            bad = int(np.argmin(np.abs(costs) <= _MAX_COST))
             why = f"the cost of {self.arms[bad]} under {risk} is {costs[bad]:g}"
             raise PrudentError(f"Bandit: {why}, which cannot be squared; measure rewards in larger units")
         return costs
@@ -181,10 +181,10 @@ def slack_of(risk: RiskMeasure, costs: Array, centres: Array) -> Array:
     the whole cost would not do: it would call differences of 0.001 a tie near 10⁹.
     """
     with np.errstate(all="ignore"):
-        flat, beside = (_constant_costs(risk, at) for at in (centres, centres * (1.0 + ULPS)))
+        flat, beside = (_constant_costs(risk, at) for at in (centres, centres * (1.0 + _ULPS)))
         # Moments have closed forms, or are integrated to nearly all digits.
         integrated = (1e-2 * ROUNDING if risk.by_moments else ROUNDING) * np.abs(costs - flat)
-        slack = ULPS * (np.abs(costs) + np.abs(flat)) + np.abs(beside - flat) + integrated
+        slack = _ULPS * (np.abs(costs) + np.abs(flat)) + np.abs(beside - flat) + integrated
     return np.where(np.isfinite(slack), slack, ROUNDING * np.abs(costs))
 
 
@@ -194,7 +194,7 @@ def _constant_costs(risk: RiskMeasure, rewards: Array) -> Array:
     return np.array([risk.weigh(rewards[i : i + 1], np.ones(1)) for i in range(len(rewards))])
 
 
-def check_bandit(owner: str, given: Any) -> Bandit:
+def check_bandit(owner: str, given: object) -> Bandit:
     """The bandit, or an error that names the parameter."""
     if not isinstance(given, Bandit):
         raise PrudentError(f"{owner}: bandit must be one such as Bandit(['bernoulli(0.5)']), got {shown(given)}")
@@ -211,7 +211,7 @@ def medians(bandit: Bandit) -> Array:
     return np.array([law.quantile(0.5) for law in bandit.arms])
 
 
-def _listed(name: str, given: Any) -> tuple[Any, ...]:
+def _listed(name: str, given: object) -> tuple[Any, ...]:
     """What a list holds, which may not be endless."""
     if not is_listing(given):
         raise PrudentError(f"Bandit: {name} must be a list, got {shown(given)}")

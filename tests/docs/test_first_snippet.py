@@ -54,7 +54,7 @@ def test_the_first_question_compiles_nothing_that_it_does_not_need(first_questio
 OWN = """
 import sys
 from typing import NamedTuple
-from prudent.compiled import Kernel
+from prudent.compile.types import Kernel
 from prudent import Bandit, Gaussian, simulate
 class Own(NamedTuple):
     def score(self, arm):

@@ -6,6 +6,7 @@
 import ast
 import doctest
 import functools
+import importlib
 import re
 import runpy
 import tomllib
@@ -14,14 +15,14 @@ from pathlib import Path
 import pytest
 
 import prudent
-from prudent import catalogue
 from prudent.arms.base import arms
+from prudent.base.registry import KEY
+from prudent.base.text import DOCS as DOCS_ADDRESS
+from prudent.cli import catalogue_pages
 from prudent.paper import FIGURES, figure
-from prudent.policies.base import policies
-from prudent.registry import KEY
+from prudent.policies.contract import policies
 from prudent.risk.base import risks
 from prudent.study import load, run
-from prudent.text import DOCS as DOCS_ADDRESS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -38,6 +39,7 @@ PAGES = [
     "docs/researchers/arms.md",
     "docs/practitioners/identification.md",
     "docs/concepts/leaping.md",
+    "docs/concepts/exact.md",
     "docs/practitioners/live.md",
     "docs/researchers/lower-bounds.md",
     "docs/researchers/mv-imed.md",
@@ -114,7 +116,7 @@ def test_formulas_are_no_raw_tex():
     raw = re.compile(r"[A-Za-zα-ωΓΔΣ̂̃]_(?:\{|\*|[ijnt]\b)|\^[{(]")
     for page in MARKDOWN:
         text = re.sub(r"^ *```.*?^ *```|^\$\$.*?^\$\$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
-        text = re.sub(r"`[^`]*`|\$[^$]*\$|\]\([^)]*\)", "", text)
+        text = re.sub(r"`[^`]*`|\$[^$]*\$|\]\([^)]*\)|<!--.*?-->", "", text)
         assert raw.findall(text) == [], page
 
 
@@ -140,7 +142,7 @@ def test_the_address_of_the_documentation_is_the_same_everywhere():
     assert f'url: "{DOCS_ADDRESS}"' in citation
     assert f'repository-code: "{urls["Source"]}"' in citation
     assert f"\nversion: {prudent.__version__}\n" in citation
-    assert DOCS_ADDRESS in catalogue.package_entry()
+    assert DOCS_ADDRESS in catalogue_pages.package_entry()
 
 
 def test_the_package_names_pages_that_exist():
@@ -155,7 +157,7 @@ def test_the_package_names_pages_that_exist():
 
 
 def test_no_message_names_a_path_of_the_repository():
-    """Who installed the package has no such files; `prudent.text.page` gives the address."""
+    """Who installed the package has no such files; `prudent.base.text.page` gives the address."""
     found = [text for path in (ROOT / "src").rglob("*.py") for text in messages(ast.parse(path.read_text("utf-8")))]
     assert len(found) > 1_000
     assert not [text for text in found if re.search(r"docs[:/] ?[\w/-]+", text)]
@@ -173,7 +175,7 @@ def test_every_paper_cited_is_in_the_bibliography_and_the_other_way_round():
     texts = [path for folder in ("src", "examples") for path in (ROOT / folder).rglob("*.py")]
     texts += MARKDOWN
     cited = {key for path in texts for key in KEY.findall(path.read_text(encoding="utf-8"))}
-    assert cited == set(catalogue.bibliography())
+    assert cited == set(catalogue_pages.bibliography())
 
 
 def test_no_reference_is_written_out_by_hand():
@@ -186,7 +188,8 @@ def test_no_reference_is_written_out_by_hand():
 
 ENTRY_POINTS = (
     "simulate", "Comparison", "identify", "simulate_portfolio", "Bandit", "PortfolioBandit", "Agent", "Law",
-    "RiskMeasure", "best_sequence", "study.Study", "study.run", "plan.advise", "testing.check_policy",
+    "RiskMeasure", "best_sequence", "study.Study", "study.run", "plan.advise", "plan.characteristics",
+    "testing.check_policy",
 )  # fmt: skip
 
 
@@ -204,6 +207,21 @@ def test_every_public_name_has_an_example_that_runs(name, tmp_path, monkeypatch)
     thing = functools.reduce(getattr, name.split("."), prudent)
     (test,) = doctest.DocTestFinder(recurse=False).find(thing, name, globs={})
     assert test.examples
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
+EXAMPLES = [
+    ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+    for path in sorted((ROOT / "src/prudent").rglob("*.py"))
+    if ">>> " in (ast.get_docstring(ast.parse(path.read_bytes())) or "")
+]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_example_of_a_module_runs(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    module = importlib.import_module(name.removesuffix(".__init__"))
+    (test,) = doctest.DocTestFinder(recurse=False).find(module, name, globs={})
     assert doctest.DocTestRunner().run(test).failed == 0
 
 

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 from prudent import MeanVariance
-from prudent.figures import LOWER_BOUND
 from prudent.paper import configurations, discussion, frontiers, theorems
 from prudent.paper.making import Settings, count_cells, make, measured
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATION_2, HORIZONS
+from prudent.results.figures import LOWER_BOUND
 
 BOTH = [CONFIGURATION_1, CONFIGURATION_2]
 

@@ -8,7 +8,7 @@ from prudent.paper import leaderboard
 from prudent.paper.leaderboard import suites
 from prudent.paper.leaderboard.ranks import places, unit_free, with_bounds
 from prudent.paper.making import Settings, make
-from prudent.policies.base import policies as registry
+from prudent.policies.contract import policies as registry
 from prudent.theory import asymptotic_bound
 
 OWN = "mv-lcb(c=2)"

@@ -29,7 +29,6 @@ TWO = "--arm 'uniform(0, 1)' --arm 'beta(1, 2)'"
 SIMULATE = f"simulate {TWO} --policy mv-lcb --horizon 20 --runs 2"
 GUESSES = "--option 'a: uniform(0, 1)' --option 'b: beta(1..2, 2)'"
 PLAN = "plan --rho 1 --horizon 20 --draws 10 --runs 2 --policy mv-lcb --policy exp-exp --out new"
-PASTED = f"{PLAN} {GUESSES} --out 'c; rm x'"
 PILOT = f"{PLAN} --pilot table.csv"
 PORTFOLIO = "portfolio table.csv --horizon 20 --runs 2"
 FOUR_ROWS = "\n0.1{0}0.8\n0.2{0}0.7\n0.4{0}0.9\n0.3{0}0.6\n"
@@ -75,7 +74,7 @@ SPECS = {
         f"simulate {TWO} --arm 'beta(1e-9, 1e-300)' --policy ucb1 --horizon 200 --runs 3"
     ),
     "an arm of 1e300 is forecast without a warning or refused": clean(
-        "run study.toml --dry-run",
+        "study run study.toml --dry-run",
         study_toml='policies = ["ucb1"]\nrisks = ["cvar"]\nhorizons = [20]\nruns = 3\n'
         '[bandits.b]\narms = ["uniform(0, 1)", "gaussian(1e300, 1)"]\n',
     ),
@@ -87,7 +86,7 @@ SPECS = {
         f"{SIMULATE} --policy 'anytime-mv-lcb(unbiased=\"False\")'", "unbiased"
     ),
     "a study's policy may say false": clean(
-        "run study.toml --dry-run", study_toml=STUDY.replace("c={c}", "c={c}, unbiased=false")
+        "study run study.toml --dry-run", study_toml=STUDY.replace("c={c}", "c={c}, unbiased=false")
     ),
     "text is not a truth value in Python": wrong("MVLCB(unbiased='no')", "unbiased"),
     "text is not a truth value for short": wrong("two_assets().optimal(1.0, short='no')", "short"),
@@ -101,7 +100,7 @@ SPECS = {
         f"{PLAN} {GUESSES} --option 'beta(1e-300..1e-300, 1e-300)'", "beta"
     ),
     "a study that reaches a tiny beta is refused": refused(
-        "run study.toml", "beta", study_toml=STUDY.replace("uniform(0, 1)", "beta(1e-200, 1e-200)")
+        "study run study.toml", "beta", study_toml=STUDY.replace("uniform(0, 1)", "beta(1e-200, 1e-200)")
     ),
     "costs of large size that differ are no tie": true(
         "Bandit([Gaussian(1e9, .05), Gaussian(1e9 + 1e-4, .05)]).best(MeanVariance(float('inf'))) == 1"
@@ -120,18 +119,18 @@ SPECS = {
 
 STUDIES = {
     "a TOML integer of 5,000 digits is refused": refused(
-        "run study.toml", "study.toml", study_toml=STUDY.replace("seed = 7", f"seed = {'7' * 5_000}")
+        "study run study.toml", "study.toml", study_toml=STUDY.replace("seed = 7", f"seed = {'7' * 5_000}")
     ),
     "a TOML key of 200 kB is not printed whole": refused(
-        "run study.toml", "study.toml", study_toml=f"{'k' * 200_000} = 1"
+        "study run study.toml", "study.toml", study_toml=f"{'k' * 200_000} = 1"
     ),
-    "a manifest of 100,000 brackets is refused": refused("show made", "manifest", damage=deep_manifest),
+    "a manifest of 100,000 brackets is refused": refused("study show made", "manifest", damage=deep_manifest),
     "another file's bytes in the list of cells are refused": refused(
-        "show made --csv", "cells.parquet", damage=cells_of_another
+        "study show made --csv", "cells.parquet", damage=cells_of_another
     ),
-    "compact refuses a name of 300 letters": refused(f"compact {'x' * 300}", "too long|letters"),
+    "compact refuses a name of 300 letters": refused(f"study compact {'x' * 300}", "too long|letters"),
     "a forecast refuses a name of 300 letters": refused(
-        f"run study.toml --dry-run --out {'x' * 300}", "too long|letters"
+        f"study run study.toml --dry-run --out {'x' * 300}", "too long|letters"
     ),
     "None among policies is refused": wrong("in_study(policies=['mv-lcb', None])", "policies"),
     "None as the only policy is refused": wrong("in_study(policies=[None])", "policies"),
@@ -142,53 +141,57 @@ STUDIES = {
         "in_study(policies=['mv-lcb(c={c})'], ranges={'c': [1.0000000000001, 1.0000000000002]})", "leave one|twice"
     ),
     "a TOML file with a byte order mark is read": answered(
-        "run study.toml --dry-run", "cells", study_toml=b"\xef\xbb\xbf" + STUDY.encode()
+        "study run study.toml --dry-run", "cells", study_toml=b"\xef\xbb\xbf" + STUDY.encode()
     ),
     "a TOML file of 5,000 brackets is refused": refused(
-        "run study.toml", "study.toml", study_toml="x = " + "[" * 5_000
+        "study run study.toml", "study.toml", study_toml="x = " + "[" * 5_000
     ),
     "3,000 mistakes are cut to a few lines": refused(
-        "run study.toml",
+        "study run study.toml",
         "study.toml",
         study_toml=STUDY.replace('["gaussian', "[" + '"nobody(1)", ' * 3_000 + '"gaussian'),
     ),
     "a mistake in a file of many cells is told at once": refused(
-        "run study.toml", "unused", study_toml=BROAD.replace("[ranges]", "[ranges]\nunused = [1]")
+        "study run study.toml", "unused", study_toml=BROAD.replace("[ranges]", "[ranges]\nunused = [1]")
     ),
     "a seed of 2^63 is refused or run": clean(
-        "run study.toml --out new", study_toml=STUDY.replace("seed = 7", f"seed = {2**63}")
+        "study run study.toml --out new", study_toml=STUDY.replace("seed = 7", f"seed = {2**63}")
     ),
     "a seed of 2^80 is refused or run": clean(
-        "run study.toml --out new", study_toml=STUDY.replace("seed = 7", f"seed = {2**80}")
+        "study run study.toml --out new", study_toml=STUDY.replace("seed = 7", f"seed = {2**80}")
     ),
-    "zero workers are refused before anything is written": refused("run study.toml --out new --workers 0", "workers"),
+    "zero workers are refused before anything is written": refused(
+        "study run study.toml --out new --workers 0", "workers"
+    ),
     "an unknown backend is refused before anything is written": refused(
-        "run study.toml --out new --backend gpu", "backend"
+        "study run study.toml --out new --backend gpu", "backend"
     ),
     "an unknown backend is refused in a forecast too": refused(
-        "run study.toml --out new --backend gpu --dry-run", "backend"
+        "study run study.toml --out new --backend gpu --dry-run", "backend"
     ),
     "an unknown option is refused before anything is written": refused(
-        "run study.toml --out new --cluster nonsense", "--cluster"
+        "study run study.toml --out new --cluster nonsense", "--cluster"
     ),
-    "a million threads are refused or not started": clean("run study.toml --out new --workers 1000000"),
-    "an empty name for a folder is refused": refused("run study.toml --out ''", "out|folder"),
-    "compact refuses a folder that is not there": refused("compact nowhere", "nowhere"),
-    "compact refuses a file": refused("compact table.csv", "table.csv"),
-    "compact refuses an empty name": refused("compact ''", "study|folder"),
-    "a value of infinity chooses nothing": refused("show made --where c=inf", "c=inf|finite|no finished cell"),
-    "a horizon with a fraction chooses nothing": refused("show made --horizon 20.5", "20.5|no finished cell"),
-    "a horizon that is not a number is refused": refused("show made --horizon nan", "nan"),
-    "an infinite horizon is refused": refused("compare made mv-lcb exp-exp --horizon inf", "inf"),
+    "a million threads are refused or not started": clean("study run study.toml --out new --workers 1000000"),
+    "an empty name for a folder is refused": refused("study run study.toml --out ''", "out|folder"),
+    "compact refuses a folder that is not there": refused("study compact nowhere", "nowhere"),
+    "compact refuses a file": refused("study compact table.csv", "table.csv"),
+    "compact refuses an empty name": refused("study compact ''", "study|folder"),
+    "a value of infinity chooses nothing": refused("study show made --where c=inf", "c=inf|finite|no finished cell"),
+    "a horizon with a fraction chooses nothing": refused("study show made --horizon 20.5", "20.5|no finished cell"),
+    "a horizon that is not a number is refused": refused("study show made --horizon nan", "nan"),
+    "an infinite horizon is refused": refused("study compare made mv-lcb exp-exp --horizon inf", "inf"),
     "flipped bits in the list of cells never give a wrong table": script(
         "import entries; entries.try_flips()", answers="^0 wrong tables"
     )._replace(args=("made",)),
-    "a flipped bit in the list of cells does not end in a traceback": clean("plot made regret", damage=flipped(8_003)),
-    "show reports a part that is a folder": clean("show made", damage=part_as_folder),
-    "run reports a part that is a folder": clean("run study.toml --out made", damage=part_as_folder),
-    "show reports a part with other columns": clean("show made", damage=other_columns),
-    "run mends a part with other columns": answered("run study.toml --out made", "made", damage=other_columns),
-    "a manifest without its code is refused": refused("show made", "manifest", damage=without_code),
+    "a flipped bit in the list of cells does not end in a traceback": clean(
+        "study plot made regret", damage=flipped(8_003)
+    ),
+    "show reports a part that is a folder": clean("study show made", damage=part_as_folder),
+    "run reports a part that is a folder": clean("study run study.toml --out made", damage=part_as_folder),
+    "show reports a part with other columns": clean("study show made", damage=other_columns),
+    "run mends a part with other columns": answered("study run study.toml --out made", "made", damage=other_columns),
+    "a manifest without its code is refused": refused("study show made", "manifest", damage=without_code),
     **{
         f"a cell is computed anew when {what} of a user's policy is edited": edited(
             OWN_POLICY.format(width=width), *lines, "{'policies': [own.Own()]}"
@@ -224,10 +227,6 @@ PLANS = {
     "a plan with the seed 2^63 is refused or made": clean(f"{PLAN} {GUESSES} --seed {2**63}"),
     "a plan for zero rounds is refused": refused(f"{PLAN} {GUESSES} --horizon 0", "horizon"),
     "a plan with zero workers writes nothing": refused(f"{PLAN} {GUESSES} --workers 0", "workers"),
-    "the command on a plan's page can be pasted": script(
-        f"import entries; entries.print_file({PASTED!r}, 'c; rm x/plan.html')",
-        answers=r"prudent run (&#39;|'|&#x27;|\")c; rm x/study.toml(&#39;|'|&#x27;|\")",
-    ),
 }
 
 SIZES = {
@@ -290,7 +289,7 @@ AGENTS = {
 DISKS = {
     **{
         f"{command.split()[0]} refuses --out where a file is": refused(f"{command} --out table.csv", "table.csv")
-        for command in (PORTFOLIO, "paper fig2-left --runs 2", f"{PLAN} {GUESSES}", "run study.toml")
+        for command in (PORTFOLIO, "paper fig2-left --runs 2", f"{PLAN} {GUESSES}", "study run study.toml")
     },
     **{
         f"{command.split()[0]} refuses --out below a file": refused(f"{command} --out table.csv/x", "table.csv")
@@ -298,8 +297,8 @@ DISKS = {
             PORTFOLIO,
             "paper fig2-left --runs 2",
             f"{PLAN} {GUESSES}",
-            "run study.toml",
-            "plot made regret",
+            "study run study.toml",
+            "study plot made regret",
         )
     },
     **{
@@ -310,11 +309,11 @@ DISKS = {
             PORTFOLIO,
             "paper fig2-left --runs 2",
             f"{PLAN} {GUESSES}",
-            "run study.toml",
-            "plot made regret",
+            "study run study.toml",
+            "study plot made regret",
         )
     },
-    "plot refuses --out where a folder is": refused("plot made regret --out made", "made"),
+    "plot refuses --out where a folder is": refused("study plot made regret --out made", "made"),
     **{
         f"{command.split()[0]} says that the disk is full": script(
             f"import entries; entries.full_disk(); entries.prudent({command!r})", refused="cannot write|too large"
@@ -323,21 +322,21 @@ DISKS = {
             f"{PORTFOLIO} --out new",
             "paper fig2-left --runs 2",
             f"{PLAN} {GUESSES}",
-            "run study.toml",
-            "plot made regret",
+            "study run study.toml",
+            "study plot made regret",
         )
     },
     **{
-        f"{command.split()[0]} says that it has no rights": script(
+        f"{' '.join(command.split()[:2])} says that it has no rights": script(
             f"import entries; entries.no_rights('shut'); entries.prudent({command!r})", refused="shut"
         )._replace(args=("made",))
         for command in (
             f"{PORTFOLIO} --out shut/x",
             "paper fig2-left --runs 2 --out shut/x",
             f"{PLAN} {GUESSES} --out shut/x",
-            "run study.toml --out shut/x",
-            "plot made regret --out shut/x.svg",
-            "show shut/x",
+            "study run study.toml --out shut/x",
+            "study plot made regret --out shut/x.svg",
+            "study show shut/x",
             "portfolio shut/x.csv --horizon 5",
         )
     },

@@ -84,7 +84,7 @@ def no_rights(folder: str) -> None:
 def agent(**changes: Any) -> Any:
     """An agent with rewards in [0, 1], loaded from its saved state with changes to its first arm or to the whole."""
     from prudent import Agent
-    from prudent.json_text import digest_of
+    from prudent.base.json_text import digest_of
 
     policy, keep = changes.pop("policy", "mv-lcb"), changes.pop("remember", False)
     made = Agent(policy, 2, horizon=100, support=(0, 1), remember=keep, risk="mean-variance(rho=1)")
@@ -200,13 +200,13 @@ def try_flips() -> None:
     prudent_ = CliRunner()
     path = Path("made/cells.parquet")
     whole = path.read_bytes()
-    first = prudent_.invoke(main, ["show", "made", "--csv"])
+    first = prudent_.invoke(main, ["study", "show", "made", "--csv"])
     assert first.exit_code == 0, first.stderr
     wrong = 0
     for place in range(40, len(whole) * 8, len(whole) * 8 // 60):
         path.write_bytes(flipped(place)({"made/cells.parquet": whole})["made/cells.parquet"])
         try:
-            shown = prudent_.invoke(main, ["show", "made", "--csv"])
+            shown = prudent_.invoke(main, ["study", "show", "made", "--csv"])
             wrong += not (shown.exit_code == 2 or (shown.exit_code == 0 and shown.stdout == first.stdout))
         except BaseException:  # such as a panic of polars
             wrong += 1
@@ -214,7 +214,7 @@ def try_flips() -> None:
 
 
 def parsed(text: str) -> Any:
-    from prudent.policies.base import policies
+    from prudent.policies.contract import policies
 
     return policies.parse(text)
 

@@ -6,6 +6,7 @@ Case number n of a seed depends on nothing else, so that it can be made again. S
 import json
 import random
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -13,9 +14,9 @@ from sandbox import Case
 from valid import CALLS, COMMANDS, FEW, FILES, MOST_TRIED, NAMES, NEEDED, ROWS, Seeds, call
 
 from prudent.arms.base import arms
+from prudent.base.json_text import digest_of
 from prudent.cli import main
-from prudent.json_text import digest_of
-from prudent.policies.base import policies
+from prudent.policies.contract import policies
 from prudent.risk.base import risks
 
 words = str.split
@@ -140,7 +141,7 @@ def specs(dice: random.Random, files: dict[str, bytes], _: Any) -> Case:
     study = {"policies": [spec_of(dice, policies)], "risks": [spec_of(dice, risks)], "horizons": [20], "runs": 3}
     lines = [f"{name} = {json.dumps(value)}" for name, value in study.items()]
     text = "\n".join([*lines, "[bandits.b]", f"arms = {json.dumps(laws)}"])
-    return Case(("run", "study.toml", "--dry-run"), files={**files, "study.toml": text.encode()})
+    return Case(("study", "run", "study.toml", "--dry-run"), files={**files, "study.toml": text.encode()})
 
 
 def spec_of(dice: random.Random, known: Any) -> str:
@@ -176,8 +177,7 @@ def folder(dice: random.Random, files: dict[str, bytes], seeds: Seeds) -> Case:
             files = {key: data for key, data in files.items() if f"{key}/inside" not in files}
         case _:
             files[name] = damaged(dice, files[name])
-    readers = [args for kind in ("run", "show", "plot", "compare", "compact") for args in COMMANDS[kind]]
-    args = dice.choice([*readers, ROWS, ROWS, ROWS])
+    args = dice.choice([*COMMANDS["study"], ROWS, ROWS, ROWS])
     if args == ROWS:
         return Case(args, files=files, table=seeds.table, whole=not name.startswith("made/parts/"))
     return Case(with_json(dice, args), files=files)
@@ -224,15 +224,23 @@ def drive() -> None:
         raise AssertionError("a loaded agent goes another way than the one that was saved")
 
 
+def options_of(words: Sequence[str]) -> list[click.Option]:
+    """The options of the command that a line begins with; of a group's command too."""
+    command: click.Command | None = main.commands.get(words[0])
+    if isinstance(command, click.Group) and len(words) > 1:
+        command = command.commands.get(words[1])
+    return [] if command is None else [option for option in command.params if isinstance(option, click.Option)]
+
+
 def with_json(dice: random.Random, args: tuple[str, ...]) -> tuple[str, ...]:
-    can = args[0] in main.commands and any("--json" in option.opts for option in main.commands[args[0]].params)
+    can = any("--json" in option.opts for option in options_of(args))
     return (*args, "--json") if can and dice.random() < 0.5 else args
 
 
 def change_list(dice: random.Random, words: list[str], command: str) -> list[str]:
     """The words of a command line with one change."""
     place = dice.randrange(len(words) + 1)
-    known = [option for option in main.commands[command].params if isinstance(option, click.Option)]
+    known = options_of([command, *words])
     given = [i for i, word in enumerate(words) if not word.startswith("--")]
     match dice.randrange(10):
         case 0 if words:

@@ -71,7 +71,7 @@ def seeds_of(box: Sandbox) -> Seeds:
         study |= {n[5:]: data for n, data in ran.after.items() if n.startswith("here/made") and data[:1] != b"<"}
     code = f"""
 from prudent import Agent
-from prudent.policies.base import policies
+from prudent.policies.contract import policies
 from prudent.policies.binding import served_risk
 for name, more in {POLICIES!r}.items():
     agent = Agent(name, 3, horizon=50, **more, scale=1, risk=served_risk(policies.make('Agent', name)))

@@ -236,15 +236,17 @@ def warm_up() -> None:
     import rich.table
     import scipy.stats
 
-    from prudent import catalogue, live, paper, plan, sequence, study, testing, theory
-    from prudent.confidence import always, betting
-    from prudent.policies.base import policies, strategies
+    from prudent import live, paper, plan, study, testing, theory
+    from prudent.cli import catalogue_pages
+    from prudent.confidence import anytime, betting
+    from prudent.policies.contract import policies, strategies
     from prudent.portfolio import figures, report
-    from prudent.service import local, sqlite
+    from prudent.service.http import local
+    from prudent.service.log import sqlite
     from prudent.study import compare, plots
 
     imported = entries, mutate, jinja2, joblib, matplotlib, polars, rich, scipy
-    imported += catalogue, live, paper, plan, sequence, study, testing, theory, always, betting
+    imported += catalogue_pages, live, paper, plan, study, testing, theory, anytime, betting
     imported += figures, report, local, sqlite, compare, plots
     threads = os.listdir("/proc/self/task")
     assert imported

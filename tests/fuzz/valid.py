@@ -38,7 +38,10 @@ FILES = {
     "table.csv": TABLE.encode(),
     "experiment.json": EXPERIMENT.encode(),
 }
-MADE = (("run", "study.toml", "--out", "made"), ("trial", "create", "experiment.json", "--database", "made.db"))
+MADE = (
+    ("study", "run", "study.toml", "--out", "made"),
+    ("trial", "create", "experiment.json", "--database", "made.db"),
+)
 """Commands that make what others read: a study, and a database with an experiment."""
 NAMES = ("east", "west", "south")
 
@@ -62,20 +65,20 @@ TEXTS = (
     f"portfolio table.csv --horizon 30 --returns --rho 0.1 {FEW}",
     f"portfolio table.csv --horizon 30 --short --upper 0.8 --feedback semi-bandit --out new {FEW}",
     "plan --option 'old: gaussian(0.3..0.6, 0.1)' --option 'beta(1..2, 2)' --rho 1 --horizon 40 --draws 10"
-    f" --policy mv-lcb --policy exp-exp {FEW} --out plan",
+    f" --policy mv-lcb --policy exp-exp {FEW} --seconds 1 --out plan",
     f"plan --pilot table.csv --policy mv-lcb --accept 0.2 0.1 0.3 --horizon 30 --draws 10 {FEW}",
     "plan --option 'a: uniform(0, 1)' --option 'gaussian(0..1, 2)' --smaller-is-better --unit min --support -9 9"
     f" --rho 1 --horizon 20 40 --draws 10 --policy exp-exp {FEW} --out lengths",
-    "run study.toml --out made",
-    "run study.toml --out new --dry-run",
-    "show made --policy 'mv-lcb*' --where c=1",
-    "show made --horizon 20",
-    "plot made regret --out picture.svg",
-    "plot made regret --out picture.pdf --title Regret --size 5 3",
-    "plot made heatmap --x c --y mu --policy 'mv-lcb(c=*' --horizon 20",
-    "compare made mv-lcb exp-exp --level 0.9 --where mu=0.5",
-    "compare made mv-lcb exp-exp",
-    "compact made",
+    "study run study.toml --out made",
+    "study run study.toml --out new --dry-run",
+    "study show made --policy 'mv-lcb*' --where c=1",
+    "study show made --horizon 20",
+    "study plot made regret --out picture.svg",
+    "study plot made regret --out picture.pdf --title Regret --size 5 3",
+    "study plot made heatmap --x c --y mu --policy 'mv-lcb(c=*' --horizon 20",
+    "study compare made mv-lcb exp-exp --level 0.9 --where mu=0.5",
+    "study compare made mv-lcb exp-exp",
+    "study compact made",
     "trial create experiment.json --database new.db --name other",
     "trial list --database made.db",
     "trial ask shop --unit 'visitor 1' --among new --database made.db",
@@ -99,9 +102,9 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {}
 for text in TEXTS:
     words = tuple(shlex.split(text))
     COMMANDS.setdefault(words[0], []).append(words)
-ROWS = ("show", "made", "--csv")
+ROWS = ("study", "show", "made", "--csv")
 
-MOST_TRIED = ("simulate", "identify", "bounds", "portfolio", "plan", "run", "show", "plot", "compare", "trial")
+MOST_TRIED = ("simulate", "identify", "bounds", "portfolio", "plan", "study", "trial")
 """Commands that can go wrong in more ways than others."""
 
 NEEDED = {command: {"--runs"} for command in ("simulate", "identify", "portfolio")}

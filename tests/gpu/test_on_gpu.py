@@ -11,8 +11,8 @@ from prudent import Bandit, Bernoulli, Beta, Exponential, FromDraw, Gaussian, Pr
 from prudent.arms import encode
 from prudent.engine.gpu import device, playing
 from prudent.engine.record import FINE, Record
-from prudent.policies.base import Setting, policies
 from prudent.policies.binding import bind
+from prudent.policies.contract import Setting, policies
 from prudent.risk.base import risks
 
 

@@ -13,12 +13,12 @@ from numba.core.errors import NumbaError
 from prudent import Bandit, Bernoulli, Beta, FromDraw, Gaussian, PrudentError
 from prudent.arms import encode
 from prudent.arms.sampling import GaussianLaws
-from prudent.compiling import Compiling, refusal
+from prudent.compile.announce import Compiling, refusal
 from prudent.engine.gpu import device, playing
 from prudent.engine.gpu.loops import stream_of
 from prudent.engine.record import Record
-from prudent.policies.base import Arm, Setting, policies
 from prudent.policies.binding import bind, served_risk
+from prudent.policies.contract import Arm, Setting, policies
 from prudent.policies.scoring import compares, score_of
 from prudent.policies.units import units_of
 
@@ -46,7 +46,7 @@ def bound(name, bandit):
     return bind(policy, Setting.of(bandit, served_risk(policy), 1_000, units_of("auto", bandit)))
 
 
-READY = {entry.name: bound(entry.name, COINS) for entry in policies.entries()}
+READY = {entry.name: bound(entry.name, COINS) for entry in policies.entries() if "arms" not in entry.facts}
 SUPPORTED = [name for name, ready in READY.items() if not playing.obstacle(ready, 3, 1)]
 
 

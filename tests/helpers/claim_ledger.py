@@ -3,14 +3,14 @@
 from prudent.paper.claims.ledger import CORRECTED, FAILS, HOLDS, LATER, PART
 
 LEDGER: dict[str, tuple[str, str]] = {
-    "inverse_of_aversion": (PART, "ρ + 1; 2ρ; −ρ; σ for σ²"),
+    "inverse_of_aversion": (HOLDS, "ρ + 1; 2ρ; −ρ; σ for σ²"),
     "rho_zero": (HOLDS, "ρ + 1"),
     "rho_infinite": (HOLDS, "ρ + 1; 2ρ; −ρ; σ for σ²; configurations"),
     "decomposition": (
         HOLDS,
         "gap × n^−0.1; twins added; regret = gap; regret = 0.1; regret × n^−0.1; mean = best mean; σ for σ²",
     ),
-    "twins_negative": (HOLDS, "worst arm; twins added; exploration × −1"),
+    "twins_negative": (PART, "worst arm; twins added; exploration × −1"),
     "twins_rate": (HOLDS, "A₁: one arm; twins added; exploration × 2; exploration × −1"),
     "exploration_is_variance": (HOLDS, "exploration × 2; exploration × −1"),
     "single_arm": (HOLDS, "A₂: in turn"),
@@ -49,8 +49,8 @@ LEDGER: dict[str, tuple[str, str]] = {
     "theorem_2": (HOLDS, "exp-exp: in turn; exp-exp: mv-lcb; bounds / 20; bounds × 100; ρ + 1"),
     "theorem_2_any_rho": (
         CORRECTED,
-        "exp-exp: worst arm; exp-exp: in turn; exp-exp: mv-lcb; exploration × −1; forms alike; pseudo-regret "
-        "= regret; bounds / 20; bounds × 100; bounds × 1.1; corrected / 20; −ρ",
+        "exp-exp: worst arm; exp-exp: in turn; exp-exp: blind to means; exp-exp: mv-lcb; exploration × −1; forms "
+        "alike; pseudo-regret = regret; bounds / 20; bounds × 100; bounds × 1.1; corrected / 20; −ρ",
     ),
     "tau_and_gap": (
         HOLDS,
@@ -121,6 +121,8 @@ LEDGER: dict[str, tuple[str, str]] = {
     ),
     "one_arm": (HOLDS, "A₂: in turn; regret = 0.1; mean = best mean; ρ + 1"),
     "small_standard_regret": (FAILS, "mean = best mean"),
+    "runs_and_run": (HOLDS, "A₁: one arm; exploration × 2; exploration × −1"),
+    "intrinsically_harder": (HOLDS, "exp-exp: in turn; exp-exp: mv-lcb; regret × n^−0.1; exploration × −1"),
     "conclusions_rate": (HOLDS, "worst arm; in turn; exploration × −1; regret = 0.1"),
     "exp_exp_rate": (HOLDS, "exp-exp: in turn; exp-exp: mv-lcb; regret = 0.1; regret × n^−0.1; ρ + 1"),
     "gaussianity": (HOLDS, "ρ + 1; 2ρ; −ρ; σ for σ²"),
@@ -131,6 +133,7 @@ LEDGER: dict[str, tuple[str, str]] = {
     "cvar_coherent": (HOLDS, "cvar = var"),
     "multi_period": (HOLDS, "σ for σ²"),
     "best_over_rounds": (HOLDS, "periods add up"),
+    "arrow_pratt": (HOLDS, "ρ + 1; 2ρ; −ρ; σ for σ²"),
     "commented_bernstein": (FAILS, "comment subtracts"),
     "commented_pulls": (HOLDS, "worst arm; in turn; width × 3; bounds / 20; ρ + 1; −ρ"),
     "comparison_with_ucb": (HOLDS, "bounds / 20; bounds / 5; bounds × 100; bounds × 1.1; 2ρ"),

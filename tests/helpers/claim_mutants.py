@@ -27,15 +27,15 @@ from prudent import (
     VaR,
     theory,
 )  # fmt: skip
-from prudent import regret as definitions
 from prudent.paper import problems
 from prudent.paper.claims import conclusions, printed, remarks
-from prudent.policies.base import Policy
+from prudent.policies.contract import Policy
 from prudent.policies.exp_exp import RULES
 from prudent.policies.mv_lcb import MVIndex
-from prudent.regret import PseudoRegretParts, RegretParts
-from prudent.risk.periods import PeriodCost
+from prudent.results import regret as definitions
+from prudent.results.regret import PseudoRegretParts, RegretParts
 from prudent.study import Cell
+from prudent.theory.periods import PeriodCost
 
 Patch = Callable[[pytest.MonkeyPatch], None]
 
@@ -58,6 +58,7 @@ POLICIES: dict[str, tuple[type, Callable[[Cell], Policy]]] = {
     "exp-exp: worst arm": (ExpExp, worst_arm),
     "exp-exp: in turn": (ExpExp, lambda _: RoundRobin()),
     "exp-exp: no options": (ExpExp, lambda _: ExpExp()),
+    "exp-exp: blind to means": (ExpExp, lambda cell: cell.policy._replace(rho=0.0)),
     "exp-exp: mv-lcb": (ExpExp, lambda _: MVLCB()),
     "A₁: one arm": (RoundRobin, lambda _: RandomArm()),
     "A₂: in turn": (RandomArm, lambda _: RoundRobin()),

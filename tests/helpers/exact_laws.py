@@ -132,7 +132,7 @@ def best_of_both(arms: Exact, state: State, t: int, n: int) -> Choice:
 
 
 def mv_imed(arms: Exact, state: State, t: int, n: int) -> Choice:
-    """The smallest (s − 2)K + log s, K of the Gaussian with the empirical moments; every arm three times first."""
+    """The smallest (s − 2)K + log s, sK + log s if ρ = 0, of the empirical Gaussians; every arm three times first."""
     pulls = pulls_of(state)
     if min(pulls) < 3:
         return {(next(i for i, s in enumerate(pulls) if s < 3),): 1.0}
@@ -141,7 +141,7 @@ def mv_imed(arms: Exact, state: State, t: int, n: int) -> Choice:
     for i, counts in enumerate(state):
         mean = number(sum(c * v for c, v in zip(counts, arms.values[i], strict=True)) / Fraction(pulls[i]))
         price = gaussian_price(mean, costs[i] + rho * mean, min(costs), rho)
-        scores.append((pulls[i] - 2) * price + Decimal(pulls[i]).ln())
+        scores.append((pulls[i] if rho == 0 else pulls[i] - 2) * price + Decimal(pulls[i]).ln())
     return {(first_smallest(scores),): 1.0}
 
 

@@ -21,17 +21,20 @@ from matplotlib.figure import Figure
 from helpers.figure_texts import texts_of
 from helpers.pinned_texts import Sections
 from helpers.synthetic_results import portfolio, portfolio_runs, results, spread, study_cells
-from prudent import figures, paper
+from prudent import paper
 from prudent.paper import periods
 from prudent.paper.claims import CLAIMS, REMARKS
 from prudent.paper.leaderboard import ranks
 from prudent.plan import guesses, page
 from prudent.plan.advise import Advice
-from prudent.plan.ranking import BEST, MEASURED
+from prudent.plan.check import Check
+from prudent.plan.ranking import BEST, PROMISED, Promise
 from prudent.plan.trial import Trial
+from prudent.plan.verdict import Favourite, Verdict
 from prudent.portfolio import report
 from prudent.portfolio.figures import plot_frontier, plot_regret, plot_weights
-from prudent.study import Labelled, Study, plots
+from prudent.results import figures
+from prudent.study import Labelled, plots
 
 
 def paper_figure(name: str) -> Sections:
@@ -147,23 +150,20 @@ def study_pictures() -> Sections:
 
 
 def plan_pictures() -> Sections:
-    """The picture and the table of a plan."""
-    measured = (*MEASURED, "worst_outcome", "behind")
-    columns = {name: spread(3, i) for i, name in enumerate(measured)}
-    errors = {f"{name}_se": 0.1 * spread(3, i + 0.5) for i, name in enumerate(measured)}
-    table = pl.DataFrame({"policy": ["one", "two", "three"], **columns, **errors, "as_good": [True, True, False]})
-    rows = table.drop("as_good").with_columns(yardstick=pl.Series(["always A", "always B", "all in turn"]))
-    lengths = pl.concat([table, table]).with_columns(
-        policy=pl.Series(["one"] * 3 + ["round-robin"] * 3), horizon=pl.Series([30, 100, 300] * 2)
-    )
+    """The pictures and the table of a plan."""
+    columns = {f"{name}{end}": spread(3, i) for i, name in enumerate(PROMISED) for end in ("", "_low", "_high")}
+    more = {"trials": [90, 90, 9], "as_good": [True, False, False], "horizon": [30, 100, 300]}
+    table = pl.DataFrame({"policy": ["one", "two", "three"], **columns, **more})
+    rows = table.with_columns(yardstick=pl.Series(["always A", "always B", "all in turn"]))
     people = pl.DataFrame(
         {"option": ["A", "B", BEST], "average": [2.5, 4.0, 5.5], "fewest": [1, 2, 3], "most": [7, 8, 9]}
     )
     trial = Trial.checked(guesses(["A: gaussian(1, 2)", "B: gaussian(3, 9)"]), "mean-variance(rho=2)", 100, unit="EUR")
-    study = Study({"draw 1": ["bernoulli(0.5)"]}, ["ucb1"], ["mean"], [100], runs=20)
+    promises = {name: Promise(0.5, 0.4, 0.6) for name in PROMISED}
     advice = Advice(
-        table, "one", ["Because."], {"four": "It is too slow."}, study, trial, 100, rows, people, lengths, "one"
-    )
+        Verdict("run", ("Run this.",)), "one", 100, promises, Check(9, *[0.5] * 8), [], ["Because."],
+        Favourite(0, "A", 0.7), [], table, rows, people, table, {"four": "It is too slow."}, trial, 30, 3, 0, Path("."),
+    )  # fmt: skip
     drawn = saved_by(figures, lambda out: page.parts_of(advice, out, []))
     pictures = {f"plan: {key}": texts_of(each) for key, each in drawn.items()}
     return {**pictures, "plan: table": page.readable(advice).columns}

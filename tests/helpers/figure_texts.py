@@ -1,6 +1,7 @@
 """The texts that a reader sees in a Matplotlib figure, in the order of its parts. Nothing is drawn."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -26,7 +27,8 @@ def _axes_lines(ax: Axes) -> Iterator[str]:
         ticks = [tick.get_text() for tick in axis.get_ticklabels() if any(map(str.isalpha, tick.get_text()))]
         if ticks and not any("math" in tick for tick in ticks):
             yield f"{name} ticks: {'; '.join(ticks)}"
-    for artist in (*ax.lines, *ax.collections, *ax.containers, *ax.patches):
+    artists: list[Any] = [*ax.lines, *ax.collections, *ax.containers, *ax.patches]
+    for artist in artists:
         label = str(artist.get_label())
         if label and not label.startswith("_"):
             yield f"label: {label}"

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from prudent.arms.sampling import GaussianLaws
-from prudent.compiled import kernel
+from prudent.compile.types import kernel
 from prudent.engine.gpu.generator import philox
 from prudent.engine.gpu.loops import Room, draw_twins, step_run, stream_of
 from prudent.engine.gpu.playing import equal_scores, is_rescored

@@ -32,16 +32,16 @@ from prudent import (
     explore_then_sequence,
     identify,
     period_cost,
-    regret,
     sequence_cost,
     sequence_regret,
     simulate,
     simulate_portfolio,
     theory,
 )
-from prudent.confidence import always, betting
-from prudent.policies.base import Setting, policies, strategies
+from prudent.confidence import anytime, betting
 from prudent.policies.binding import bind, served_risk
+from prudent.policies.contract import Setting, policies, strategies
+from prudent.results import regret
 from prudent.risk.base import risks
 
 HOSTILE = [
@@ -136,6 +136,7 @@ def of_sequences_and_theory() -> Cases:
     yield "theorem2 rule", theory.theorem2, {
         "bandit": COINS, "risk": MeanVariance(1.0), "horizon": 9, "rule": "appendix",
     }  # fmt: skip
+    yield "minimax", theory.minimax, {"horizon": 4, "rho": 0.5, "tolerance": 0.01}
     yield "bounds", theory.bounds, {"bandit": COINS, "risk": MeanVariance(1.0), "horizon": 100, "delta": 0.01}
     yield "asymptotic_bound", theory.asymptotic_bound, {"bandit": COINS, "risk": "cvar", "support": (0, 1)}
     yield "least_divergence", theory.least_divergence, {
@@ -149,19 +150,18 @@ def of_sequences_and_theory() -> Cases:
 
 
 def of_statistics() -> Cases:
-    yield "always.mean_bounds", always.mean_bounds, STATS
-    yield "always.variance_bounds", always.variance_bounds, STATS
-    yield "always.joint_bounds", always.joint_bounds, STATS
-    yield "always.share_bounds", always.share_bounds, {"pulls": 5, "share": 0.4, "failure": 0.1}
-    yield "always.mean_variance_bounds", always.mean_variance_bounds, {**STATS, "rho": 1.0}
-    bets = {"ledger": betting.no_bets(), "pulls": 5, "mean": 0.5, "failure": 0.1, "low": 0.0, "high": 1.0}
+    yield "always.mean_bounds", anytime.mean_bounds, STATS
+    yield "always.variance_bounds", anytime.variance_bounds, STATS
+    yield "always.share_bounds", anytime.share_bounds, {"pulls": 5, "share": 0.4, "failure": 0.1}
+    yield "always.mean_variance_bounds", anytime.mean_variance_bounds, {**STATS, "rho": 1.0}
+    bets = {"ledger": betting.no_bets(rho=1.0), "pulls": 5, "failure": 0.1, "low": 0.0, "high": 1.0}
     yield "betting.mean_bounds", betting.mean_bounds, bets
     yield "betting.variance_bounds", betting.variance_bounds, bets
     yield "betting.mean_variance_bounds", betting.mean_variance_bounds, {**bets, "rho": 1.0}
-    yield "always.quantile_bounds", always.quantile_bounds, {
+    yield "always.quantile_bounds", anytime.quantile_bounds, {
         "rewards": [0.1, 0.2], "quantile": 0.5, "failure": 0.1, "low": 0.0, "high": 1.0,
     }  # fmt: skip
-    yield "always.quantile_ranks", always.quantile_ranks, {"pulls": 5, "quantile": 0.5, "failure": 0.1}
+    yield "always.quantile_ranks", anytime.quantile_ranks, {"pulls": 5, "quantile": 0.5, "failure": 0.1}
     yield "regret.sequence_moments", regret.sequence_moments, ALLOCATION
     yield "regret.exploration_risk", regret.exploration_risk, {
         "pulls": np.array([2, 3]), "means": np.array([0.5, 0.6]), "form": "exact",
@@ -200,6 +200,7 @@ def of_agents() -> Cases:
     yield "Agent.withdraw", lambda arm, count: agent().withdraw(arm, count), {"arm": 1, "count": 1}
     yield "Agent.retire", lambda arm: agent().retire(arm), {"arm": 1}
     yield "Agent.intervals", lambda level, quantile: agent().intervals(level, quantile), {"level": 0.9, "quantile": 0.5}
+    yield "Agent.differences", lambda control, level: agent().differences(control, level), {"control": 0, "level": 0.9}
     yield "Agent.leader", lambda level: agent().leader(level), {"level": 0.9}
     yield "Agent.summary", lambda level: agent().summary(level), {"level": 0.9}
     yield "Agent.add_arm", lambda name: Agent("ucb1", ["a", "b"], scale=1).add_arm(name), {"name": "c"}

@@ -11,20 +11,20 @@ import click
 import prudent
 from helpers.pinned_texts import Sections
 from prudent.arms.base import arms
+from prudent.base.registry import Entry, Registry
 from prudent.cli import main
-from prudent.policies.base import policies, strategies
+from prudent.policies.contract import policies, strategies
 from prudent.portfolio import portfolio_policies
-from prudent.registry import Entry
 from prudent.risk.base import risks
 
-REGISTRIES = {
+REGISTRIES: dict[str, Registry[Any]] = {
     "policy": policies, "strategy": strategies, "arm": arms, "risk": risks, "portfolio policy": portfolio_policies,
 }  # fmt: skip
 
 
 def promised() -> Sections:
     """A line for each parameter, fact and option; other tests may have registered classes of their own."""
-    names = {f"prudent.{name}": parameter_lines(getattr(prudent, name)) for name in sorted(prudent.__all__)}
+    names = {f"prudent.{name}": parameter_lines(getattr(prudent, name)) for name in sorted(vars(prudent)["__all__"])}
     entries = {
         f"{kind} {entry.name}": entry_lines(entry)
         for kind, registry in REGISTRIES.items()

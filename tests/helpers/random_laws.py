@@ -30,7 +30,7 @@ KINDS = [
     *("bernoulli", "beta", "deterministic", "empirical", "exponential", "gaussian", "mixture", "student-t"),
     *("truncated-gaussian", "uniform"),
 ]
-"""Those with a density of their own in tests/reference_laws.py."""
+"""Those with a density of their own in tests/helpers/reference_laws.py."""
 
 
 @dataclass(frozen=True)

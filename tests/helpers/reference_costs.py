@@ -13,7 +13,7 @@ from scipy import optimize, special, stats
 
 from helpers.random_laws import KINDS, MEASURES, random_law, random_measure
 from helpers.reference_laws import Reference, stairs
-from prudent import Distortion, Law, Mixture, PrudentError, RiskMeasure, StudentT
+from prudent import Distortion, Mixture, PrudentError, StudentT
 
 DISTORTED = {"exponential-spectrum", "proportional-hazard", "wang", "dual-power"}
 TOLERANCE = 1e-7
@@ -25,7 +25,7 @@ COARSE = 1e-5
 # Costs by definition. A measure is −∫ x dg(F), an expectation, or made of mean, variance and tail means.
 
 
-def spectrum(risk: RiskMeasure, below: np.ndarray, above: np.ndarray) -> np.ndarray:
+def spectrum(risk: Any, below: np.ndarray, above: np.ndarray) -> np.ndarray:
     """g′(F), from F and 1 − F."""
     if risk.name == "exponential-spectrum":
         return risk.k * np.exp(-risk.k * below) / -math.expm1(-risk.k)
@@ -37,7 +37,7 @@ def spectrum(risk: RiskMeasure, below: np.ndarray, above: np.ndarray) -> np.ndar
     return np.exp(-risk.lam * (z + 0.5 * risk.lam))
 
 
-def distorted(risk: RiskMeasure, below: np.ndarray) -> np.ndarray:
+def distorted(risk: Any, below: np.ndarray) -> np.ndarray:
     """g(F)."""
     if risk.name == "exponential-spectrum":
         return np.expm1(-risk.k * below) / math.expm1(-risk.k)
@@ -70,7 +70,7 @@ def worths(risk: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 class Sums:
     """What costs are made of, for a law with a density."""
 
-    def __init__(self, law: Law) -> None:
+    def __init__(self, law: Any) -> None:
         self.law, self.grid = law, Reference(law)
 
     def expect(self, function: Callable, kinks: tuple[float, ...] = ()) -> float:
@@ -85,7 +85,7 @@ class Sums:
     def log_laplace(self, lam: float) -> float:
         return Reference(self.law, lam).log_laplace(lam)
 
-    def distortion(self, risk: RiskMeasure) -> float:
+    def distortion(self, risk: Any) -> float:
         grid = self.grid
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             terms = grid.weight * grid.x * spectrum(risk, grid.below, grid.above)
@@ -122,7 +122,7 @@ class Steps:
             return math.log1p(small) - lam * self.values[0]
         return float(special.logsumexp(-lam * self.values, b=self.weights))
 
-    def distortion(self, risk: RiskMeasure) -> float:
+    def distortion(self, risk: Any) -> float:
         low, high = (distorted(risk, np.minimum([step[k] for step in self.steps], 1.0)) for k in (1, 2))
         high[-1] = 1.0
         return -math.fsum(np.array([step[0] for step in self.steps]) * (high - low))
@@ -162,7 +162,7 @@ class Blend:
         logs = [sums.log_laplace(lam) for _, _, sums in self.parts]
         return float(special.logsumexp(logs, b=[w for w, _, _ in self.parts]))
 
-    def distortion(self, risk: RiskMeasure) -> float:
+    def distortion(self, risk: Any) -> float:
         """∫ x dg(F) as a Stieltjes sum over the points of all parts; the middle of an upper and a lower bound."""
         both, below, above = self.points
         upper = above < 0.5
@@ -189,7 +189,7 @@ class Blend:
         return np.minimum(below, 1.0), np.minimum(above, 1.0)
 
 
-def distorted_best(risk: RiskMeasure, above: np.ndarray) -> np.ndarray:
+def distorted_best(risk: Any, above: np.ndarray) -> np.ndarray:
     """1 − g(F), from 1 − F."""
     if risk.name == "exponential-spectrum":
         return (np.exp(-risk.k * (1.0 - above)) - math.exp(-risk.k)) / -math.expm1(-risk.k)
@@ -200,7 +200,7 @@ def distorted_best(risk: RiskMeasure, above: np.ndarray) -> np.ndarray:
     return special.ndtr(special.ndtri(above) - risk.lam)
 
 
-def frozen(law: Law) -> Any:
+def frozen(law: Any) -> Any:
     """The law as scipy.stats has it."""
     if (atoms := law.atoms()) is not None:
         return _Stairs(*atoms)
@@ -245,13 +245,13 @@ class _Stairs(NamedTuple):
         return above[np.searchsorted(self.values, x, side="right")]
 
 
-def sums_of(law: Law) -> Any:
+def sums_of(law: Any) -> Any:
     if (atoms := law.atoms()) is not None:
         return Steps(*atoms)
     return Blend(law) if isinstance(law, Mixture) else Sums(law)
 
 
-def reference_cost(risk: RiskMeasure, sums: Any) -> float:
+def reference_cost(risk: Any, sums: Any) -> float:
     """The cost by its definition."""
     if isinstance(risk, Distortion) and risk.name in DISTORTED:
         return sums.distortion(risk)
@@ -354,7 +354,7 @@ def best(sums: Any, alpha: float) -> float:
     return c + sums.expect(lambda x: np.maximum(x - c, 0.0), (c,)) / alpha if alpha < 1.0 else mean(sums)
 
 
-def degrees_needed(risk: RiskMeasure) -> float:
+def degrees_needed(risk: Any) -> float:
     """Above how many degrees of freedom a Student law has the moment that the measure needs."""
     if risk.name == "shortfall":
         return risk.power
@@ -367,7 +367,7 @@ def degrees_needed(risk: RiskMeasure) -> float:
     return max(1.0, 1.0 / risk.r) if risk.name == "proportional-hazard" else 1.0
 
 
-def room(risk: RiskMeasure, law: Law) -> float:
+def room(risk: Any, law: Any) -> float:
     """By how much the law has the moment that the measure needs: below 1 it has not."""
     if risk.name == "var" and risk.alpha == 1.0 and math.isinf(law.support[1]):
         return 0.0
@@ -387,7 +387,7 @@ class Verdict(NamedTuple):
     text: str = ""
 
 
-def compare(risk: RiskMeasure, law: Law, sums: Any) -> Verdict:
+def compare(risk: Any, law: Any, sums: Any) -> Verdict:
     there = room(risk, law)
     try:
         cost = risk.cost(law)
@@ -403,7 +403,7 @@ def compare(risk: RiskMeasure, law: Law, sums: Any) -> Verdict:
     return Verdict(off, outcome, f"{risk}: {law} costs {cost!r}, not {wanted!r}")
 
 
-def scale(risk: RiskMeasure, law: Law, wanted: float) -> float:
+def scale(risk: Any, law: Any, wanted: float) -> float:
     """What a difference is compared with: the cost plus the spread of rewards, their quartiles' distance."""
     spread = abs(law.quantile(0.75) - law.quantile(0.25)) or math.sqrt(law.variance)
     if risk.name == "mean-variance" and math.isfinite(risk.rho):

@@ -7,11 +7,10 @@ and both its tails are seen at their own scale. Distribution functions are runni
 import math
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy import special
-
-from prudent import Law
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 PANELS = 900
@@ -24,28 +23,28 @@ RUNNING = _sums @ np.linalg.inv(_powers)
 Chart = tuple[Callable, Callable, float, float, float, float]
 
 
-def chart(law: Law) -> Chart:
+def chart(law: Any) -> Chart:
     """The reward at y, the log of its density there up to a constant, the range of y, its centre and its unit."""
     return CHARTS[law.name](law)
 
 
-def _gaussian(law: Law) -> Chart:
+def _gaussian(law: Any) -> Chart:
     deviation = math.sqrt(law.variance)
     return lambda y: law.mean + deviation * y, lambda y: -0.5 * y * y, -40.0, 40.0, 0.0, 1.0
 
 
-def _uniform(law: Law) -> Chart:
+def _uniform(law: Any) -> Chart:
     return (*_between(law.low, law.high, lambda share, rest: 0.0 * share), -750.0, 750.0, 0.0, 1.0)
 
 
-def _beta(law: Law) -> Chart:
+def _beta(law: Any) -> Chart:
     a, b = law.a, law.b
     unit = min(1.0, math.sqrt((a + b) / a / b))
     height = lambda y: -a * np.logaddexp(0.0, -y) - b * np.logaddexp(0.0, y)  # noqa: E731
     return special.expit, height, -760.0 / a - 50.0, 760.0 / b + 50.0, math.log(a / b), unit
 
 
-def _truncated(law: Law) -> Chart:
+def _truncated(law: Any) -> Chart:
     a, b = (law.low - law.center) / law.scale, (law.high - law.center) / law.scale
     peak = min(max(0.0, a), b)
     unit = 1.0 / (1.0 + abs(peak))
@@ -55,8 +54,8 @@ def _truncated(law: Law) -> Chart:
         return _from(law.low, law.scale, lambda d: -0.5 * d * (d + 2.0 * a), max(unit, -a))
     if math.isinf(a):
         x, *rest = _from(0.0, -law.scale, lambda d: -0.5 * d * (d - 2.0 * b), max(unit, b))
-        x, height, low, high, centre, width = (lambda y: law.high - law.scale * np.exp(-y)), rest[0], *rest[1:]
-        return x, lambda y: height(-y), -high, -low, -centre, width
+        x, slope, low, high, centre, width = (lambda y: law.high - law.scale * np.exp(-y)), rest[0], *rest[1:]
+        return x, lambda y: slope(-y), -high, -low, -centre, width
     width = (law.high - law.low) / law.scale
 
     def height(share: np.ndarray, rest: np.ndarray) -> np.ndarray:
@@ -71,11 +70,11 @@ def _truncated(law: Law) -> Chart:
     return (*_between(law.low, law.high, height), -750.0, 750.0, centre, steep)
 
 
-def _exponential(law: Law) -> Chart:
+def _exponential(law: Any) -> Chart:
     return _from(0.0, law.mean, lambda d: -d, 1.0)
 
 
-def _student(law: Law) -> Chart:
+def _student(law: Any) -> Chart:
     n, end = law.degrees, min(690.0 - max(math.log(law.scale), 0.0), 800.0 / law.degrees + 60.0)
 
     def height(y: np.ndarray) -> np.ndarray:
@@ -116,7 +115,7 @@ CHARTS = {
 class Reference:
     """A law with a density as a sum. `tilt` moves the grid to where e^(−tilt·x) times the density is largest."""
 
-    def __init__(self, law: Law, tilt: float = 0.0) -> None:
+    def __init__(self, law: Any, tilt: float = 0.0) -> None:
         self.law, (self.x_of, self.height, low, high, centre, unit) = law, chart(law)
         self.ends = low, high
         rough = None

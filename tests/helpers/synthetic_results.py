@@ -8,7 +8,7 @@ import polars as pl
 
 from prudent import MVLCB, Bandit, ExpExp, Gaussian, MeanVariance, MultivariateGaussian, PortfolioBandit, PortfolioRuns
 from prudent.portfolio import MCEmpirical
-from prudent.runs import MEASURES
+from prudent.results.runs import MEASURES
 from prudent.study import Cell, Labelled
 from prudent.study.cells import labels_table
 

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from prudent import Bernoulli, Deterministic, Empirical, Gaussian
 from prudent.arms.sampling import merge
-from prudent.engine.blocks import ATOMS, MEAN, RESIDUAL, SIZE, fresh, prefix_box, sources, split
+from prudent.engine.leap.blocks import ATOMS, MEAN, RESIDUAL, SIZE, fresh, prefix_box, sources, split
 
 numbers = st.floats(-3.0, 3.0)
 laws = st.one_of(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from prudent import PrudentError
-from prudent.confidence.always import (
+from prudent.confidence.anytime import (
     log_capital,
     mean_above,
     mean_below,

@@ -26,8 +26,8 @@ from prudent import (
     Shortfall,
     VaR,
 )
-from prudent.confidence import always, betting, once
-from prudent.identification.quantiles import quantile_ranks as ranks_of_qlucb
+from prudent.confidence import anytime, betting, fixed_n
+from prudent.policies.identification.fixed_confidence import quantile_ranks as ranks_of_qlucb
 from prudent.risk.base import risks
 
 LOW, HIGH = -1.0, 3.0
@@ -161,10 +161,10 @@ def test_browns_interval_is_that_of_his_theorem(failure: float) -> None:
 
 
 def test_an_interval_before_two_rewards_is_what_the_support_says() -> None:
-    assert once.variance_bounds(1, 0.0, 0.1, LOW, HIGH) == (0.0, 0.25 * REACH**2)
+    assert fixed_n.variance_bounds(1, 0.0, 0.1, LOW, HIGH) == (0.0, 0.25 * REACH**2)
     assert MeanVariance(0.5).bounds(1, 1.0, 0.0, np.ones(1), 0.1, LOW, HIGH) == (-1.5, 4.5)
     width = REACH * math.sqrt(math.log(4.0 / 0.9) / 2.0)
-    assert once.mean_bounds(1, LOW, 0.0, 0.9, LOW, HIGH) == pytest.approx((LOW, LOW + width))
+    assert fixed_n.mean_bounds(1, LOW, 0.0, 0.9, LOW, HIGH) == pytest.approx((LOW, LOW + width))
 
 
 @pytest.mark.parametrize("failure", FAILURES)
@@ -195,48 +195,64 @@ def test_the_mean_at_all_times_ends_where_the_capital_is_one_over_its_failure(fa
     """Two sides, so 2/failure; a limit that is asked about alone has the whole failure."""
     for x in SAMPLES[1:]:
         given = len(x), x.mean(), x.var()
-        low, high = (float(end) for end in always.mean_bounds(*given, failure, LOW, HIGH))
+        low, high = (float(end) for end in anytime.mean_bounds(*given, failure, LOW, HIGH))
         assert LOW < low < high < HIGH
         assert capital(x, low) == pytest.approx(math.log(2.0 / failure), abs=1e-6)
         assert capital(-x, -high) == pytest.approx(math.log(2.0 / failure), abs=1e-6)
         least = solved(lambda limit: capital(x, limit) - math.log(1.0 / failure), x.mean(), LOW)  # noqa: B023
-        assert always.mean_above(*given, least - 1e-6, failure, LOW, HIGH)
-        assert not always.mean_above(*given, least + 1e-6, failure, LOW, HIGH)
+        assert anytime.mean_above(*given, least - 1e-6, failure, LOW, HIGH)
+        assert not anytime.mean_above(*given, least + 1e-6, failure, LOW, HIGH)
         most = solved(lambda limit: capital(-x, -limit) - math.log(1.0 / failure), x.mean(), HIGH)  # noqa: B023
-        assert always.mean_below(*given, most + 1e-6, failure, LOW, HIGH)
-        assert not always.mean_below(*given, most - 1e-6, failure, LOW, HIGH)
+        assert anytime.mean_below(*given, most + 1e-6, failure, LOW, HIGH)
+        assert not anytime.mean_below(*given, most - 1e-6, failure, LOW, HIGH)
 
 
 def kl(x: float, y: float) -> float:
     return sum(p * math.log(p / q) for p, q in ((x, y), (1.0 - x, 1.0 - y)) if p > 0.0)
 
 
+def squares_at(x: Any, rho: float, mean_failure: float, rate: float) -> tuple[float, float]:
+    """Where n kl(Ȳ, p) reaches n·rate for Y = ((X − m)² − ρX − f)/(h − f), with the floor f and the top h of all m in
+    the interval of the mean, and its least and largest average in there."""
+    known = len(x), x.mean(), x.var()
+    left, right = (float(end) for end in anytime.mean_bounds(*known, mean_failure, LOW, HIGH))
+    ms, xs = np.linspace(left, right, 801)[:, None], np.linspace(LOW, HIGH, 801)
+    heights = (xs - ms) ** 2 - rho * xs
+    floor, reach = heights.min(), np.ptp(heights)
+    average = (x.var() + np.array([0.0, max(right - x.mean(), x.mean() - left) ** 2]) - rho * x.mean() - floor) / reach
+    least = solved(lambda p: kl(average[0], p) - rate, average[0], 1e-12)
+    most = solved(lambda p: kl(average[1], p) - rate, average[1], 1.0 - 1e-12)
+    inside = ms[:, 0]
+    ceiling = ((inside - LOW) * (HIGH - inside) - rho * inside).max()
+    return max(floor + reach * least, -rho * right), min(floor + reach * most, ceiling)
+
+
 @pytest.mark.parametrize("failure", FAILURES)
-def test_the_variance_at_all_times_ends_where_the_divergence_is_that_of_half_the_failure(failure: float) -> None:
-    """n kl(Ȳ, p) = log(2√n/δ) for Y = (X − μ)²/c², μ anywhere in its own interval of the other half."""
+def test_a_cost_at_all_times_ends_where_the_divergence_is_that_of_its_share(failure: float) -> None:
+    """Some of the failure is the mean's. With ρ > 0, either the cost's own squares have half of the rest, or those
+    of the variance and those of the mean a quarter each."""
     for x in SAMPLES[1:]:
-        n, given = len(x), (len(x), x.mean(), x.var(), failure)
-        rate = math.log(2.0 * math.sqrt(n) / (failure / 2.0)) / n
-        (left, right), (least, most) = np.array(always.joint_bounds(*given, LOW, HIGH)).tolist()
-        wanted = [float(end) for end in always.mean_bounds(n, x.mean(), x.var(), failure / 2.0, LOW, HIGH)]
-        assert [left, right] == pytest.approx(wanted)
-        square = max(right - LOW, HIGH - left) ** 2
-        share = x.var() / square
-        assert least == pytest.approx(square * solved(lambda p: kl(share, p) - rate, share, 1e-12), abs=1e-8)  # noqa: B023
-        share = (x.var() + max(right - x.mean(), x.mean() - left) ** 2) / square
-        ceiling = max((mu - LOW) * (HIGH - mu) for mu in (left, right, float(np.clip(1.0, left, right))))
-        found = square * solved(lambda p: kl(share, p) - rate, share, 1.0 - 1e-12)  # noqa: B023
-        assert most == pytest.approx(min(found, ceiling), abs=1e-8)
-        assert always.variance_bounds(*given, LOW, HIGH) == (least, most)
-        cost = always.mean_variance_bounds(n, x.mean(), x.var(), 0.7, failure, LOW, HIGH)
-        assert cost == pytest.approx((least - 0.7 * right, most - 0.7 * left))
+        n, given = len(x), (len(x), x.mean(), x.var())
+        rate = [
+            math.log(4.0 * math.sqrt(n) * parts / ((1.0 - anytime.MEAN_SHARE) * failure)) / n
+            for parts in (1.0, 2.0, 4.0)
+        ]
+        variance = anytime.variance_bounds(*given, failure, LOW, HIGH)
+        assert variance == pytest.approx(squares_at(x, 0.0, anytime.MEAN_SHARE * failure, rate[0]), abs=1e-4)
+        least, most = squares_at(x, 0.7, anytime.MEAN_SHARE * failure, rate[1])
+        smallest, largest = squares_at(x, 0.0, anytime.MEAN_SHARE * failure, rate[2])
+        left, right = (
+            float(end) for end in anytime.mean_bounds(*given, (1.0 - anytime.MEAN_SHARE) * failure / 4.0, LOW, HIGH)
+        )
+        wanted = max(least, smallest - 0.7 * right), min(most, largest - 0.7 * left)
+        assert anytime.mean_variance_bounds(*given, 0.7, failure, LOW, HIGH) == pytest.approx(wanted, abs=1e-4)
 
 
 @pytest.mark.parametrize("failure", FAILURES)
 @pytest.mark.parametrize(("hits", "pulls"), [(0, 1), (0, 30), (3, 30), (1_500, 2_000)])
 def test_a_share_at_all_times_ends_where_the_divergence_says(hits: int, pulls: int, failure: float) -> None:
     share, rate = hits / pulls, math.log(2.0 * math.sqrt(pulls) / failure) / pulls
-    low, high = always.share_bounds(pulls, share, failure)
+    low, high = anytime.share_bounds(pulls, share, failure)
     wanted = [solved(lambda p: kl(share, p) - rate, share, end) for end in (1e-15, 1.0 - 1e-15)]
     assert (low, high) == pytest.approx(wanted, abs=1e-9)
 
@@ -247,7 +263,7 @@ def test_the_ranks_around_a_quantile_are_all_that_the_divergence_allows(pulls, q
     """At all times, where kl of the count is log(2√n/δ)/n at most; for qlucb where its martingale is below 1/δ."""
     rate = math.log(2.0 * math.sqrt(pulls) / failure) / pulls
     allowed = [count for count in range(pulls + 1) if kl(count / pulls, quantile) < rate]
-    assert always.quantile_ranks(pulls, quantile, failure) == (allowed[0], allowed[-1] + 1)
+    assert anytime.quantile_ranks(pulls, quantile, failure) == (allowed[0], allowed[-1] + 1)
     prior = 50.0 * quantile, 50.0 * (1.0 - quantile)
 
     def log_martingale(count: int) -> float:
@@ -261,12 +277,12 @@ def test_the_ranks_around_a_quantile_are_all_that_the_divergence_allows(pulls, q
     assert ranks_of_qlucb(quantile, pulls, math.log(1.0 / failure)) == (allowed[0], allowed[-1])
 
 
-def entered(sample: Any) -> tuple[Any, int, float]:
-    ledger, mean = betting.no_bets(), 0.0
+def entered(sample: Any, rho: float) -> tuple[Any, int]:
+    ledger, mean = betting.no_bets(rho), 0.0
     for n, reward in enumerate(sample.tolist()):
-        betting.include(ledger, n, mean, reward, LOW, HIGH)
+        betting.include(ledger, n, mean, reward, LOW, HIGH, rho)
         mean += (reward - mean) / (n + 1)
-    return ledger, len(sample), mean
+    return ledger, len(sample)
 
 
 def won(outcomes: Any, bets: Any, candidate: float) -> float:
@@ -277,24 +293,45 @@ def won(outcomes: Any, bets: Any, candidate: float) -> float:
     return float(np.logaddexp.reduce(np.log(weights / weights.sum()) + logs))
 
 
+def nearest(grid: Any, centre: float, largest: float, tolerance: float, bet: float) -> float:
+    """The centre nearest to one around which the bet that a cost is smaller cannot lose more than all."""
+    worst = np.maximum(grid**2, (1.0 - grid) ** 2 - tolerance)  # of (x − c)² − ρx, at an end
+    allowed = grid[1.0 + bet * (largest - worst) / (largest + tolerance) >= 0.0]
+    return float(allowed[np.abs(allowed - centre).argmin()]) if allowed.size else (1.0 - tolerance) / 2.0
+
+
 @pytest.mark.parametrize("failure", FAILURES)
-def test_bets_end_an_interval_where_they_have_won_one_over_its_failure(failure: float) -> None:
-    """Of the mean, and of the variance around the running centres c_t = (½ + X_1 + … + X_{t−1})/t."""
-    up, down = np.expm1(betting.THETA), np.expm1(-betting.THETA)
+@pytest.mark.parametrize("rho", [0.0, 0.7, 6.0])
+def test_bets_end_an_interval_where_they_have_won_one_over_its_failure(failure: float, rho: float) -> None:
+    """Of the mean, and of the cost around the running centres c_t = (½ + X_1 + … + X_{t−1})/t."""
+    bets, tolerance = np.expm1(betting.THETA), rho / REACH
     for x in (np.random.default_rng(3).permutation(sample) for sample in SAMPLES[1:]):
-        at, scaled, n = entered(x), (x - LOW) / REACH, len(x)
+        at, scaled, n = entered(x, rho), (x - LOW) / REACH, len(x)
         low, high = ((end - LOW) / REACH for end in betting.mean_bounds(*at, failure, LOW, HIGH))
-        assert won(scaled[None], up, low) == pytest.approx(math.log(2.0 / failure), abs=1e-6)
-        assert won(scaled[None], down, high) == pytest.approx(math.log(2.0 / failure), abs=1e-6)
+        assert won(scaled[None], bets, low) == pytest.approx(math.log(2.0 / failure), abs=1e-6)
+        assert won(1.0 - scaled[None], bets, 1.0 - high) == pytest.approx(math.log(2.0 / failure), abs=1e-6)
+        ends = [(end - LOW) / REACH for end in betting.mean_bounds(*at, anytime.MEAN_SHARE * failure, LOW, HIGH)]
+        needed = math.log(2.0 / ((1.0 - anytime.MEAN_SHARE) * failure))
         centres = (0.5 + np.append(0.0, np.cumsum(scaled)[:-1])) / np.arange(1, n + 1)
-        (left, right), (least, most) = betting.joint_bounds(*at, failure, LOW, HIGH)
-        assert (left, right) == pytest.approx(betting.mean_bounds(*at, failure / 2.0, LOW, HIGH), abs=1e-9)
-        half, squares = math.log(4.0 / failure), (scaled - centres)[None] ** 2
-        around = solved(lambda m: won(squares, up, m) - half, 1.0, 1e-12) if won(squares, up, 1.0) < half else 1.0  # noqa: B023
-        off = max(float(((mu - centres) ** 2).mean()) for mu in ((left - LOW) / REACH, (right - LOW) / REACH))
-        assert least / REACH**2 == pytest.approx(max(0.0, around - off), abs=1e-7)
-        moved = np.clip(centres, 1.0 - betting.REACH[:, None], betting.REACH[:, None])
-        losing, squares = 4.0 * down, (scaled - moved) ** 2
-        ceiling = max(m * (1.0 - m) for m in np.clip([0.0, 0.5, 1.0], (left - LOW) / REACH, (right - LOW) / REACH))
-        found = solved(lambda m: won(squares, losing, m) - half, 0.0, 0.25)  # noqa: B023
-        assert most / REACH**2 == pytest.approx(min(found, ceiling), abs=1e-7)
+        heights = (scaled - centres) ** 2 - tolerance * scaled
+        grid = np.linspace(0.0, 1.0, 20_001)
+        floors = np.array([((grid - c) ** 2 - tolerance * grid).min() for c in centres])
+        inside = np.linspace(*ends, 2_001)
+        largest = (grid * (1.0 - grid) - tolerance * grid).max()
+        moved = np.array([[nearest(grid, c, largest, tolerance, bet) for c in centres] for bet in bets])
+
+        def limit(outcomes: Any) -> float:
+            """The largest mean against which the bets have won enough."""
+            at_most = [0.0, 1.0]
+            for _ in range(60):
+                middle = sum(at_most) / 2.0
+                at_most[won(outcomes, bets, middle) < needed] = middle  # noqa: B023
+            return at_most[0]
+
+        off = max(float(((mu - centres) ** 2).mean()) for mu in ends)
+        least = (1.0 + tolerance) * limit((heights - floors)[None] / (1.0 + tolerance)) + floors.mean() - off
+        above = (largest - (scaled - moved) ** 2 + tolerance * scaled) / (largest + tolerance)
+        most = largest - (largest + tolerance) * limit(above)
+        most = min(most, (inside * (1.0 - inside) - tolerance * inside).max())
+        wanted = REACH**2 * np.array([max(least, -tolerance * ends[1]), most]) - rho * LOW
+        assert betting.mean_variance_bounds(*at, rho, failure, LOW, HIGH) == pytest.approx(wanted, abs=2e-4)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from prudent import Bandit, Bernoulli, Beta, Deterministic, Gaussian, MeanVariance, Uniform, simulate
-from prudent.regret import exploration_risk
+from prudent.results.regret import exploration_risk
 
 numbers = st.floats(-3.0, 3.0)
 laws = st.one_of(

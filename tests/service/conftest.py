@@ -8,17 +8,22 @@ import pytest
 from helpers.service.clock import Clock
 from helpers.service.postgres_server import PostgresServer, programs
 from helpers.service.workers import Nursery
-from prudent.service.service import Service
-from prudent.service.store import open_store
+from prudent.service.log.store import open_store
+from prudent.service.work.service import Service
 
 NUMBERS = itertools.count()
 
 
 @pytest.fixture(scope="session")
-def postgres():
-    """A PostgreSQL server."""
+def installed_postgres():
+    """Leaves tests out where PostgreSQL is not installed."""
     if programs() is None:
         pytest.skip("no PostgreSQL server is installed (Debian: apt-get install postgresql)")
+
+
+@pytest.fixture(scope="session")
+def postgres(installed_postgres):
+    """A PostgreSQL server."""
     server = PostgresServer()
     yield server
     server.close()

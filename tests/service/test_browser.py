@@ -13,15 +13,16 @@ import pytest
 
 from helpers.browser import CHROMIUM, Browser, has_axe
 from prudent.client import Client
-from prudent.service import computing, server
-from prudent.service.service import Service
-from prudent.service.store import open_store
+from prudent.service.http import server
+from prudent.service.log.store import open_store
+from prudent.service.work import children
+from prudent.service.work.service import Service
 
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None or shutil.which("bash") is None, reason="needs Chromium and bash"),
 ]
 IMAGES = Path(__file__).parents[2] / "docs/images"
-DESKTOP, PHONE = (1200, 900), (360, 740)
+DESKTOP, PHONE = (1200, 900), (320, 640)
 CSV = "variant,revenue\n" + "".join(
     f"{name},{mean + step * (i % 5 - 2)}\n"
     for name, mean, step in (("old", 52, 4), ("new", 58, 6), ("bold", 62, 10))
@@ -39,7 +40,7 @@ def browser():
 @pytest.fixture
 def served(tmp_path, monkeypatch):
     """A service with an address and a token, in this process."""
-    monkeypatch.setattr(computing, "NICE", 0)
+    monkeypatch.setattr(children, "NICE", 0)
     settings = server.Settings(database=str(tmp_path / "prudent.db"), relaxed=True)
     service = Service(open_store(settings.database, relaxed=True)).start()
     listener = server._listener("127.0.0.1", 0)
@@ -67,7 +68,7 @@ class Looker:
             self.wrong += [f"{name}, {kind}, too wide: {each}" for each in self.browser.too_wide()]
             if picture == kind and os.environ.get("KEEP_IMAGES"):
                 (IMAGES / f"service-{name}.png").write_bytes(self.browser.picture(height=height))
-            if axe and has_axe() and kind == "desktop":
+            if axe and has_axe():
                 self.wrong += [f"{name}, {kind}: {each}" for each in self.browser.violations()]
                 if dark:
                     self.browser.darken("dark")
@@ -76,7 +77,7 @@ class Looker:
         self.browser.size(*DESKTOP)
 
 
-def traffic(url, token, most=150):
+def traffic(url, token, most=300):
     """Visitors come until a guardrail has acted: the old way turns out much worse than the pilot said."""
     with Client(url, token, "shop") as trial:
         for visitor in range(most):
@@ -104,7 +105,7 @@ def plans(browser, pages, url, token, folder):
     assert browser.run("document.querySelector('[name=unit]').value") == "EUR"
     browser.press("button[value=check]")
     assert "shop.csv: column 'variant' holds no outcomes but old, new, bold" in browser.text()
-    browser.fill(group="variant", outcome="revenue", people="2000", draws="10", runs="2", policies="exp-exp")
+    browser.fill(group="variant", outcome="revenue", people="2000", draws="10", runs="2", policies="mv-lcb")
     browser.press("button[value=check]")
     assert "Which option wins for which ρ" in browser.text()
     pages.look("plan-form", dark=True, picture="desktop", height=1500)
@@ -126,13 +127,44 @@ def watches(browser, pages, url, token):
     traffic(url, token)
     browser.until("document.body.innerText.includes('A guardrail acted on old')")
     assert browser.run("window.stayed"), "the page changes by itself"
-    pages.look("experiment", dark=True, picture="phone")
+    pages.look("experiment", dark=True, picture="phone", height=1700)
+    reads(browser, url)
+    pages.look("experiment, open", dark=True)
     browser.run("document.querySelector('form[action$=stop] [name=reason]').value = 'bold is good enough'")
     browser.press("form[action$=stop] button")
     assert "Stopped: bold is good enough" in browser.text()
     browser.press("a[href$='/report']")
     assert "Report: shop" in browser.text()
     pages.look("report")
+
+
+def reads(browser, url):
+    """Values of a picture by the arrow keys and under the pointer; dragging shows a period."""
+    browser.run("document.querySelectorAll('details').forEach(it => { it.open = true })")
+    browser.run("document.querySelector('.plot').focus()")
+    assert "Point at a picture" in browser.run("document.querySelector('.told').innerText")
+    for key in ("Home", "ArrowRight", "ArrowRight"):
+        browser.send("Input.dispatchKeyEvent", type="keyDown", key=key)
+    place = browser.run("JSON.parse(document.querySelector('svg[data-curves]').dataset.curves).at[2]")
+    assert browser.run("document.querySelector('.plot').ariaValueNow") == "2"
+    assert browser.run("document.querySelector('.plot').ariaValueText").startswith(f"{place}:")
+    assert browser.run("document.querySelector('.told').innerText").startswith(f"{place}:")
+    browser.run("document.querySelector('.plot').scrollIntoView()")
+    box = browser.run("document.querySelector('.plot').getBoundingClientRect().toJSON()")
+    for kind, share, button in (
+        ("mousePressed", 0.3, "left"),
+        ("mouseMoved", 0.6, "left"),
+        ("mouseReleased", 0.6, "left"),
+    ):
+        where = {"x": box["left"] + share * box["width"], "y": box["top"] + 0.4 * box["height"]}
+        browser.send("Input.dispatchMouseEvent", type=kind, button=button, clickCount=1, **where)
+    browser.until("location.search.includes('begin=') && document.readyState === 'complete'")
+    browser.run("document.querySelector('[name=axis]').value = 'time'")
+    browser.press("form.look button")
+    assert "axis=time" in browser.run("location.search")
+    assert browser.run("document.querySelector('[name=begin]').value")
+    assert "Only the period that you asked for" in browser.text()
+    browser.go(f"{url}/e/shop")
 
 
 def test_from_a_plan_to_a_report(browser, served, tmp_path):

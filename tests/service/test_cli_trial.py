@@ -18,13 +18,13 @@ from prudent.cli import serve as serving
 from prudent.cli.experiments import sentences
 from prudent.client import ServiceError
 from prudent.plan import guesses
-from prudent.plan.experiment import known_support, name_of
+from prudent.plan.experiment import name_of
 from prudent.plan.trial import Trial
-from prudent.service import server as servers
-from prudent.service.local import client_of
-from prudent.service.planning.experiment import spec_of_plan
-from prudent.service.service import Service
-from prudent.service.store import open_store
+from prudent.service.http import server as servers
+from prudent.service.http.local import client_of
+from prudent.service.log.store import open_store
+from prudent.service.plans.experiment import pilot_of_plan, spec_of_plan
+from prudent.service.work.service import Service
 
 pytestmark = pytest.mark.xdist_group("trial")
 SPEC = {
@@ -86,7 +86,7 @@ def life_of_an_experiment(where):
     assert "the experiment is paused" in asked
     assert "paused" in prudent("trial", "list", **where)
     assert prudent("trial", "export", "shop", "--out", "all.csv", **where).strip() == "all.csv"
-    assert "-0.5,120.0" in Path("all.csv").read_text()
+    assert "-0.5,1.0,0.0,120.0" in Path("all.csv").read_text()
     assert prudent("trial", "export", "shop", "--format", "ndjson", "--json", **where)["file"] == "shop.ndjson"
     assert len(Path("shop.ndjson").read_text().splitlines()) == 2
     assert "shop is stopped" in prudent("trial", "stop", "shop", "--reason", "enough", **where)
@@ -316,7 +316,7 @@ def test_an_experiment_without_support_says_what_it_lacks(home):
 
 
 def test_a_missing_package_is_named(monkeypatch, home):
-    monkeypatch.setitem(sys.modules, "prudent.service.server", None)
+    monkeypatch.setitem(sys.modules, "prudent.service.http.server", None)
     assert "pip install 'prudent[serve]'" in prudent("serve", code=2)
     assert serving.__name__ == "prudent.cli.serve"
 
@@ -324,6 +324,7 @@ def test_a_missing_package_is_named(monkeypatch, home):
 def test_what_a_plan_writes_is_an_experiment(home):
     options = ["--option", "old: uniform(0, 1)", "--option", "new: gaussian(0..1, 2)", "--smaller-is-better"]
     plan = ["plan", *options, "--rho", 1, "--horizon", 40, "--draws", 10, "--runs", 2, "--policy", "exp-exp"]
+    plan += ["--seconds", 1]
     shown = prudent(*plan, "--unit", "min", "--out", "My Plan")
     assert "prudent trial create 'My Plan/experiment.json'\nprudent serve\n" in shown
     assert 'Add "support": [smallest, largest] to it' in " ".join(shown.split())
@@ -337,14 +338,28 @@ def test_what_a_plan_writes_is_an_experiment(home):
         spec_of_plan([1])
 
 
+def test_an_experiment_begins_with_what_the_pilot_of_its_plan_knows(home):
+    """The outcomes are rewards from outside, once however often the experiment is created."""
+    Path("pilot.csv").write_text("old,new\n" + "".join(f"{i % 2},{(i % 5) // 2}\n" for i in range(20)))
+    plan = ["plan", "--pilot", "pilot.csv", "--rho", 1, "--horizon", 40, "--draws", 10, "--runs", 2]
+    prudent(*plan, "--policy", "exp-exp", "--seconds", 1, "--out", "plan")
+    for _ in range(2):
+        prudent("trial", "create", "plan/experiment.json")
+    found = prudent("trial", "show", "plan", "--json")["estimates"]
+    assert {arm["arm"]: (arm["pulls"], arm["outside"]) for arm in found["arms"]} == {"new": (20, 20), "old": (20, 20)}
+    spec = json.loads(Path("plan/experiment.json").read_text())
+    with pytest.raises(PrudentError, match="pilot must hold a list of outcomes for each option"):
+        list(pilot_of_plan({**spec, "pilot": {"old": 5}}))
+
+
 def test_the_support_of_a_plan_is_that_of_its_options():
     binary = guesses(["a: bernoulli(0.1..0.2)", "b: beta(1..2, 3)"])
     other = guesses(["a: uniform(0.5..1, 2)", "b: uniform(0.5..1, 2)"])
-    assert known_support(Trial.checked(binary, "mean-variance(rho=1)", 10)) == (0.0, 1.0)
-    assert known_support(Trial.checked(other, "mean-variance(rho=1)", 10)) is None
-    assert known_support(Trial.checked(other, "mean-variance(rho=1)", 10, support=(0, 2))) == (0.0, 2.0)
+    assert Trial.checked(binary, "mean-variance(rho=1)", 10).limits == (0.0, 1.0)
+    assert Trial.checked(other, "mean-variance(rho=1)", 10).limits is None
+    assert Trial.checked(other, "mean-variance(rho=1)", 10, support=(0, 2)).limits == (0.0, 2.0)
     halves = guesses(["a: bernoulli(0.1..0.2)", "b: uniform(0, 1)"])
-    assert known_support(Trial.checked(halves, "mean-variance(rho=1)", 10, larger_is_better=False)) == (0.0, 1.0)
+    assert Trial.checked(halves, "mean-variance(rho=1)", 10, larger_is_better=False).limits == (0.0, 1.0)
 
 
 @pytest.mark.parametrize(

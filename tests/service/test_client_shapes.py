@@ -258,7 +258,7 @@ def after(head, piece):
 
 
 def test_what_is_read_of_an_answer_is_bounded(monkeypatch):
-    monkeypatch.setattr(wire, "LARGEST", 2**20)
+    monkeypatch.setattr(wire, "MAX_ANSWER_BYTES", 2**20)
     url = sending(after(b"HTTP/1.1 200 OK\r\n\r\n", b" " * 2**16))
     with Client(url, "pru_token", "e", timeout=60.0) as client:
         with pytest.raises(ServiceError, match="longer than 1,048,576 bytes") as error:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from helpers.service.served_command import ServedCommand
 from prudent.cli import main
-from prudent.service.api import ROUTES
+from prudent.service.http.api import ROUTES
 from prudent.service.spec import decoded
 
 pytestmark = [

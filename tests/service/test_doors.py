@@ -15,15 +15,15 @@ from helpers.service.asgi_calls import call
 from helpers.service.html_pages import FORM, HERE, get, post
 from helpers.service.served_experiments import EXPERIMENT, InProcessService
 from prudent import PrudentError
-from prudent.service import computing
 from prudent.service import messages as m
-from prudent.service.computing import BrokenError, Computer, EndedError
-from prudent.service.http import UNFINISHED
+from prudent.service.http.app import UNFINISHED
+from prudent.service.http.reading import read_form
+from prudent.service.http.sessions import LIFE, MOST, Sessions
+from prudent.service.pages.explore import Question, answered
 from prudent.service.problems import RequestError
-from prudent.service.reading import read_form
-from prudent.service.sessions import LIFE, MOST, Sessions
-from prudent.service.site.explore import Question, answered
 from prudent.service.spec import decoded
+from prudent.service.work import children
+from prudent.service.work.children import BrokenError, Computer, EndedError
 
 
 @pytest.fixture(scope="module")
@@ -284,7 +284,7 @@ class Waiting:
         path = tmp_path / "program"
         path.write_text("#!/bin/sh\nread job folder\nexec sleep 600\n")
         path.chmod(0o755)
-        monkeypatch.setattr(computing.sys, "executable", str(path))
+        monkeypatch.setattr(children.sys, "executable", str(path))
 
 
 def test_a_computation_ends_in_time_and_refuses_others_meanwhile(tmp_path, monkeypatch):
@@ -493,7 +493,7 @@ def test_a_spreadsheet_takes_no_cell_for_a_formula(site):
 
 
 def test_a_database_that_fails_says_so_in_the_log_and_not_to_callers(site, caplog, monkeypatch):
-    from prudent.service.store import StoreError
+    from prudent.service.log.store import StoreError
 
     def full():
         raise StoreError("disk of db-7.internal is full")
@@ -522,3 +522,10 @@ def test_nothing_that_a_caller_wrote_is_in_the_log_of_a_fault(site, caplog, monk
     assert answer.status == 500
     assert "unexpected error: ValueError" in caplog.text
     assert "s3cret-name" not in caplog.text
+
+
+@pytest.mark.parametrize("given", [{"policy": "mine.py:Thrifty"}, {"policy": "npts(risk=os:system('touch x'))"}])
+def test_an_experiment_names_no_class_in_a_file(given):
+    """Not on the command line either: every service that reads the log later must know it."""
+    with pytest.raises(PrudentError, match=r"experiment: policy .* is a class in a file; take one that is registered"):
+        decoded({**EXPERIMENT, "name": "own", **given}).settled()

@@ -12,7 +12,7 @@ import pytest
 
 from helpers.service.running_server import EXPERIMENT, RunningServer, answer_of, running_servers
 from prudent import PrudentError
-from prudent.service.deadlines import Protocol, check_deadlines
+from prudent.service.http.deadlines import Protocol, check_deadlines
 
 IN_TIME = 5.0
 """Seconds in which a process ends after SIGTERM."""
@@ -172,7 +172,7 @@ def test_what_is_computed_ends_with_a_service_that_is_killed(tmp_path, start):
 
 HANGING = """
 import threading
-from prudent.service import sqlite
+from prudent.service.log import sqlite
 read = sqlite.SQLite.read
 def hang(self, sql, *values):
     if "FROM decision" in sql:

@@ -9,12 +9,12 @@ import pytest
 
 from helpers.service.served_experiments import InProcessService
 from prudent import PrudentError
-from prudent.service import tokens as module
-from prudent.service.api import ROUTES
-from prudent.service.http import Rates
-from prudent.service.service import Service
-from prudent.service.store import open_store
-from prudent.service.tokens import SCOPES, Tokens
+from prudent.service.http import tokens as module
+from prudent.service.http.api import ROUTES
+from prudent.service.http.app import Rates
+from prudent.service.http.tokens import SCOPES, Tokens
+from prudent.service.log.store import open_store
+from prudent.service.work.service import Service
 
 GUARDED = [route for route in ROUTES if route.scope]
 OPEN = [route for route in ROUTES if not route.scope]

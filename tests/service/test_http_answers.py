@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import threading
+from datetime import datetime
 
 import polars
 import pytest
@@ -12,10 +13,10 @@ from prometheus_client.parser import text_string_to_metric_families
 import prudent
 from helpers.service.served_experiments import EXPERIMENT, InProcessService
 from prudent import Agent
-from prudent.service import api
-from prudent.service.api import ROUTES
+from prudent.service.http import api
+from prudent.service.http.api import ROUTES
+from prudent.service.log.store import StoreError
 from prudent.service.problems import ADVICE, KINDS
-from prudent.service.store import StoreError
 
 ARMS = ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", 'plain, "quoted"', "b"]
 
@@ -80,9 +81,8 @@ def test_nothing_is_sent_again_until_something_happened(site, path):
 def test_estimates_are_computed_once_for_an_event(site, monkeypatch):
     path = made(site, "frugal")
     computed = []
-    real = api.answers.estimates
-    monkeypatch.setattr(api.answers, "estimates", lambda *given: computed.append(given) or real(*given))
-    monkeypatch.setattr(site.app, "recent", {})
+    real = api.replies.estimates
+    monkeypatch.setattr(api.replies, "estimates", lambda *given: computed.append(given) or real(*given))
     first = site("GET", f"{path}/estimates")
     assert site("GET", f"{path}/estimates").body == first.body
     site("GET", f"{path}/estimates", headers=[("if-none-match", first.headers["etag"])])
@@ -194,6 +194,24 @@ def test_what_is_known_of_the_arms(site):
     assert answer["summary"]["sentence"] == str(agent.summary(0.9))
     assert answer["summary"]["variance"] == pytest.approx(answer["summary"]["within"] + answer["summary"]["moving"])
     assert (answer["rails"], answer["why"]) == ([], None)
+    assert (answer["control"], answer["arms"][1]["cost_difference"]) == (None, None)
+    best = agent.posterior()
+    assert (answer["posterior"], [arm["best"] for arm in answer["arms"]]) == (str(best), list(best.best.values()))
+
+
+def test_how_arms_differ_from_a_control(site):
+    path = played(site, "apart", 30)
+    control = Agent.from_json(site("GET", f"{path}/state").body).arms[0]
+    answer = site("GET", f"{path}/estimates?level=0.9&control={control}").json
+    agent = Agent.from_json(site("GET", f"{path}/state").body)
+    assert answer["control"] == control
+    for arm, known in zip(answer["arms"], agent.differences(control, 0.9), strict=True):
+        for name in ("mean", "deviation", "cost"):
+            ends = getattr(known, name)
+            assert arm[f"{name}_difference"] == (None if ends is None else list(ends))
+    refused = site("GET", f"{path}/estimates?control=nobody")
+    assert refused.status == 422
+    assert "estimates: control must be one of the arms, got 'nobody'" in refused.json["detail"]
 
 
 def test_an_arm_whose_rewards_get_lost_is_told(tmp_path, clock):
@@ -257,7 +275,7 @@ def test_the_log_in_pages(site):
 
 
 def test_decisions_as_files(site, monkeypatch):
-    monkeypatch.setattr("prudent.service.answers.PAGE", 3)  # several pages
+    monkeypatch.setattr("prudent.service.views.export.PAGE", 3)  # several pages
     path = played(site, "file", 10, arms=ARMS, fallback="b")
     text = site("GET", f"{path}/export")
     assert text.headers["content-disposition"] == 'attachment; filename="file.csv"'
@@ -266,7 +284,14 @@ def test_decisions_as_files(site, monkeypatch):
     table = polars.read_parquet(site("GET", f"{path}/export?format=parquet").body)
     assert len(rows) == len(lines) == len(table) == 10
     assert [line["arm"] for line in lines] == table["arm"].to_list()
-    assert table.columns == list(rows[0]) == ["decision", "arm", "state", "at", "due", "reward", "delay"]
+    names = ["decision", "arm", "state", "at", "due", "reward", "propensity", "floor", "delay"]
+    assert table.columns == list(rows[0]) == names
+    times = [datetime.fromisoformat(row["at"]) for row in rows]
+    assert times == table["at"].to_list()
+    assert [round(1000.0 * time.timestamp()) for time in times] == [line["at"] for line in lines]
+    assert [float(row["propensity"]) for row in rows] == [line["propensity"] for line in lines] == [1.0] * 10
+    assert table["propensity"].to_list() == [1.0] * 10
+    assert table["floor"].to_list() == [float(row["floor"]) for row in rows] == [0.0] * 10
     assert [float(row["reward"]) for row in rows] == [line["reward"] for line in lines] == table["reward"].to_list()
     assert [float(row["delay"]) for row in rows] == list(range(10)) == table["delay"].to_list()
     # No cell begins as a formula does, and what was changed for that can be told.
@@ -283,7 +308,7 @@ def test_a_negative_number_stays_a_number_in_a_file(site):
 
 def test_an_empty_experiment_is_an_empty_file(site):
     path = made(site, "empty")
-    assert site("GET", f"{path}/export").body == b"decision,arm,state,at,due,reward,delay\n"
+    assert site("GET", f"{path}/export").body == b"decision,arm,state,at,due,reward,propensity,floor,delay\n"
     assert site("GET", f"{path}/export?format=ndjson").body == b""
     assert len(polars.read_parquet(site("GET", f"{path}/export?format=parquet").body)) == 0
 

@@ -21,15 +21,15 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from helpers.service.served_experiments import EXPERIMENT, InProcessService
-from prudent.service.api import ROUTES
-from prudent.service.openapi import document
+from prudent.service.http.api import ROUTES
+from prudent.service.http.openapi import document
 from prudent.service.problems import KINDS
 
 COMMITTED = Path(__file__).parents[2] / "docs/reference/openapi.json"
 
 
 def test_the_document_is_the_committed_one():
-    """If not: python -m prudent.service.openapi > docs/reference/openapi.json"""
+    """If not: python -m prudent.service.http.openapi > docs/reference/openapi.json"""
     assert document(ROUTES) == COMMITTED.read_bytes()
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from helpers.service.running_server import EXPERIMENT, RunningServer, answer_of, running_servers
 from prudent import PrudentError
-from prudent.service.deadlines import LONGEST_HEAD
-from prudent.service.server import Settings, serve
+from prudent.service.http.deadlines import LONGEST_HEAD
+from prudent.service.http.server import Settings, serve
 
 # A stop takes 4 s at most while somebody waits for an answer, then a snapshot; limits here are for busy machines.
 

@@ -55,7 +55,7 @@ def test_a_reward_counts_once(service):
     assert (first.again, second.again) == (False, True)
     other = refused("other-reward", service.run, "shop", m.Tell(0.6), decision=decision.decision)
     assert other.extra == {"stands": 0.5}
-    assert [known.pulls for known in service.view("shop").fold.agent.estimates()] == [1, 0, 0]
+    assert [known.pulls for known in service.view("shop").state.agent.estimates()] == [1, 0, 0]
 
 
 def test_a_sticky_unit_keeps_its_decision(service):
@@ -64,7 +64,7 @@ def test_a_sticky_unit_keeps_its_decision(service):
     assert first == second
     assert asked(service, unit="bob").decision != first.decision
     refused("invalid", service.run, "shop", m.Ask())
-    service.run("shop", m.Pause("lunch"))
+    service.run("shop", m.BODIES["pause"]("lunch"))
     assert asked(service, unit="ann") == first
     refused("not-running", service.run, "shop", m.Ask(unit="cat"))
 
@@ -72,7 +72,7 @@ def test_a_sticky_unit_keeps_its_decision(service):
 def test_a_forgotten_unit_is_unknown(service):
     made(service, sticky=True)
     before = asked(service, unit="ann")
-    service.run("shop", m.Forget("she asked us to"))
+    service.run("shop", m.BODIES["forget"]("she asked us to"))
     after = asked(service, unit="ann")
     assert after.decision != before.decision
     assert asked(service, unit="ann") == after
@@ -94,10 +94,10 @@ def test_a_reward_waits_for_its_window(service, clock):
     recorded = service.run("shop", m.Tell(1), decision=early.decision)
     assert recorded.counted == "when the window closes"
     service.close_windows()
-    assert sum(known.pulls for known in service.view("shop").fold.agent.estimates()) == 0
+    assert sum(known.pulls for known in service.view("shop").state.agent.estimates()) == 0
     clock.advance(3600)
     service.close_windows()
-    known = service.view("shop").fold.agent.estimates()
+    known = service.view("shop").state.agent.estimates()
     assert [(one.pulls, one.mean) for one in known] == [(1, 0.0), (1, 1.0), (0, None)]
     assert service.decision(late.decision).state == "defaulted"
     assert service.decision(early.decision).state == "done"
@@ -118,7 +118,7 @@ def test_without_a_default_a_decision_expires(service, clock):
     clock.advance(60)
     service.close_windows()
     assert service.decision(decision.decision).state == "expired"
-    assert service.view("shop").fold.agent.estimates()[0].open_asks == 0
+    assert service.view("shop").state.agent.estimates()[0].open_asks == 0
 
 
 def test_at_once_counts_when_told(service, clock):
@@ -127,7 +127,7 @@ def test_at_once_counts_when_told(service, clock):
     assert service.run("shop", m.Tell(1), decision=second.decision).counted == "now"
     clock.advance(60)
     service.close_windows()
-    assert [one.mean for one in service.view("shop").fold.agent.estimates()] == [0.0, 1.0, None]
+    assert [one.mean for one in service.view("shop").state.agent.estimates()] == [0.0, 1.0, None]
     assert service.decision(first.decision).state == "defaulted"
 
 
@@ -151,7 +151,7 @@ def test_what_was_not_used_is_withdrawn_once(service):
     for _ in range(2):
         assert service.run("shop", m.Withdraw(), decision=decision.decision).state == "withdrawn"
     refused("conflict", service.run, "shop", m.Tell(1), decision=decision.decision)
-    assert service.view("shop").fold.agent.estimates()[0].open_asks == 0
+    assert service.view("shop").state.agent.estimates()[0].open_asks == 0
 
 
 def test_many_rewards_have_a_result_each(service):
@@ -175,45 +175,45 @@ def test_many_rewards_have_a_result_each(service):
         ),
     ).results
     assert [one.status for one in results] == [201, 200, 409, 422, 201, 200, 422, 422, 422, 404]
-    assert [one.pulls for one in service.view("shop").fold.agent.estimates()] == [1, 1, 0]
+    assert [one.pulls for one in service.view("shop").state.agent.estimates()] == [1, 1, 0]
 
 
 def test_subsets_and_retired_arms(service):
     made(service)
     assert asked(service, among=["C"]).arm == "C"
-    service.run("shop", m.Retire("C", "too slow"))
+    service.run("shop", m.BODIES["retire"]("C", "too slow"))
     refused("invalid", service.run, "shop", m.Ask(among=["C"]))
     refused("invalid", service.run, "shop", m.Ask(among=["Z"]))
-    assert service.run("shop", m.AddArm("D", "new")).arms == ["A", "B", "D"]
-    refused("conflict", service.run, "shop", m.AddArm("D", "new"))
+    assert service.run("shop", m.BODIES["add"]("D", "new")).arms == ["A", "B", "D"]
+    refused("conflict", service.run, "shop", m.BODIES["add"]("D", "new"))
     assert asked(service, among=["D"]).arm == "D"
     assert service.verify("shop").ok
 
 
 def test_pause_freeze_resume_stop(service):
     made(service, fallback="A")
-    service.run("shop", m.Pause("lunch"))
+    service.run("shop", m.BODIES["pause"]("lunch"))
     away = asked(service)
     assert (away.decision, away.arm, away.why) == (None, "A", "the experiment is paused")
-    refused("conflict", service.run, "shop", m.Pause("again"))
-    assert service.run("shop", m.Freeze("B", "all B")).frozen_to == "B"
+    refused("conflict", service.run, "shop", m.BODIES["pause"]("again"))
+    assert service.run("shop", m.BODIES["freeze"]("B", "all B")).frozen_to == "B"
     assert {asked(service).arm for _ in range(5)} == {"B"}
     refused("not-running", service.run, "shop", m.Ask(among=["A"]))
-    refused("conflict", service.run, "shop", m.Retire("B", "no"))
-    service.run("shop", m.Resume("go"))
+    refused("conflict", service.run, "shop", m.BODIES["retire"]("B", "no"))
+    service.run("shop", m.BODIES["resume"]("go"))
     decision = asked(service)
-    service.run("shop", m.Stop("done"))
+    service.run("shop", m.BODIES["stop"]("done"))
     assert asked(service).decision is None
     refused("not-running", service.run, "shop", m.Ask(among=["B"]))
     assert not service.run("shop", m.Tell(0.3), decision=decision.decision).again
-    refused("conflict", service.run, "shop", m.Resume("no"))
+    refused("conflict", service.run, "shop", m.BODIES["resume"]("no"))
 
 
 def test_the_state_must_be_the_one_that_was_seen(service):
     made(service)
-    seq = service.view("shop").fold.seq
-    refused("state-changed", service.run, "shop", m.Stop("why"), if_match=seq + 1)
-    assert service.run("shop", m.Stop("why"), if_match=seq).status == "stopped"
+    seq = service.view("shop").state.seq
+    refused("state-changed", service.run, "shop", m.BODIES["stop"]("why"), if_match=seq + 1)
+    assert service.run("shop", m.BODIES["stop"]("why"), if_match=seq).status == "stopped"
 
 
 def test_a_batch_and_its_merged_rewards(service):
@@ -227,7 +227,7 @@ def test_a_batch_and_its_merged_rewards(service):
     assert service.run("shop", given, decision=batch.batch).again
     refused("other-reward", service.run, "shop", m.Merge({}), decision=batch.batch)
     refused("conflict", service.run, "shop", m.Tell(1), decision=batch.batch)
-    known = service.view("shop").fold.agent.estimates()
+    known = service.view("shop").state.agent.estimates()
     assert [(one.pulls, one.open_asks) for one in known] == [(30, 0), (10, 0), (0, 0)]
     other = service.run("shop", m.Split(3)).batch
     for arms in ({"A": m.Statistics(4, 0.5, 0.1)}, {"A": m.Statistics(1, 2.0, 0.0)}, {"Z": m.Statistics(1, 0.5, 0.0)}):

@@ -10,13 +10,13 @@ import pytest
 from helpers.service.asgi_calls import call
 from helpers.service.clock import Clock
 from prudent.service import messages as m
-from prudent.service.api import ROUTES
-from prudent.service.clocks import steady_clock
-from prudent.service.http import App
-from prudent.service.service import Service
-from prudent.service.site.parts import alarms
+from prudent.service.http.api import ROUTES
+from prudent.service.http.app import App
+from prudent.service.log.store import open_store
+from prudent.service.pages.parts import alarms
 from prudent.service.spec import decoded
-from prudent.service.store import open_store
+from prudent.service.work.clocks import steady_clock
+from prudent.service.work.service import Service
 
 SPEC = {"name": "shop", "arms": ["A", "B"], "policy": "mv-lcb(rho=1)", "horizon": 1000, "support": [0, 1]}
 WINDOW = {**SPEC, "rewards": {"window": 2, "default": 0}}
@@ -62,7 +62,7 @@ def test_windows_close_in_their_time_after_a_start_with_a_clock_that_was_ahead(d
             service.close_windows()
             states = [service.decision(each.decision) for each in (told, unanswered, left)]
             assert [(each.state, each.reward) for each in states] == [("done", 1), ("defaulted", 0), ("defaulted", 0)]
-            assert service.view("shop").fold.agent.estimates()[0].open_asks == 0
+            assert service.view("shop").state.agent.estimates()[0].open_asks == 0
             assert service.verify("shop").ok
         clock.advance(60.0)
     with serving(database, clock) as service:
@@ -83,7 +83,7 @@ def test_windows_close_in_real_time(tmp_path):
             time.sleep(0.02)
         assert service.decision(told.decision).state == "done"
         assert time.monotonic() - begun >= 2.0
-        assert sum(arm.pulls for arm in service.view("shop").fold.agent.estimates()) >= 1
+        assert sum(arm.pulls for arm in service.view("shop").state.agent.estimates()) >= 1
         assert service.verify("shop").ok
 
 

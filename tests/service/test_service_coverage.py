@@ -12,13 +12,13 @@ from scipy.stats import binom
 
 from helpers.service.clock import Clock
 from prudent import Agent, MeanVariance
-from prudent.live.arm import ArmState, include_reward
-from prudent.live.rails import Rail, fires
+from prudent.engine.python.arm import ArmState, include_reward
+from prudent.live.guardrails import Rail, fires
 from prudent.service import messages as m
-from prudent.service.service import Service
+from prudent.service.log.store import open_store
 from prudent.service.spec import decoded
-from prudent.service.store import open_store
-from prudent.service.verbs import Command
+from prudent.service.work.service import Service
+from prudent.service.work.transaction import Command
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks/service_coverage.py"))
 FALSE_ALARM = 1e-9
@@ -107,7 +107,7 @@ def test_at_once_they_miss_and_closed_they_do_not():
 
 
 def test_the_formula_for_guardrails_is_that_of_the_service():
-    """It fires at the reward at which the fold's own check does."""
+    """It fires at the reward at which the state's own check does."""
     rng, failure = np.random.default_rng(8), 0.01
     for p in (0.2, 0.5, 0.9):
         values, arm, fired = (rng.random(120) < p).astype(float), ArmState(), None

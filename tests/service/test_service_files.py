@@ -11,11 +11,11 @@ from click.testing import CliRunner
 
 from prudent import PrudentError
 from prudent.cli import main
-from prudent.service.address import shown
-from prudent.service.service import Service
+from prudent.service.log.address import shown
+from prudent.service.log.sqlite import copy_database
+from prudent.service.log.store import open_store
 from prudent.service.spec import decoded
-from prudent.service.sqlite import copy_database
-from prudent.service.store import open_store
+from prudent.service.work.service import Service
 
 SPEC = {"name": "shop", "arms": ["A", "B"], "policy": "mv-lcb(rho=1)", "horizon": 1000, "support": [0, 1]}
 posix = pytest.mark.skipif(os.name != "posix", reason="rights of files are those of POSIX")
@@ -85,7 +85,7 @@ def test_a_symbolic_link_leads_to_the_one_database(tmp_path):
         with pytest.raises(PrudentError, match=r"shop\.db is in use by another process"):
             open_store(str(tmp_path / "shop.db"))
     with serving(tmp_path / "shop.db") as service:
-        assert service.view("shop").fold.seq == 1
+        assert service.view("shop").state.seq == 1
 
 
 def test_a_file_with_two_names_is_neither_served_nor_copied(tmp_path):

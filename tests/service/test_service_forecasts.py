@@ -6,14 +6,14 @@ import pytest
 
 from helpers.service.served_experiments import EXPERIMENT, InProcessService
 from prudent.live.forecast import Chance, Forecast
-from prudent.service import forecasts as forecasting
 from prudent.service import messages as m
-from prudent.service.fold import Fold
-from prudent.service.forecasts import Forecasts
-from prudent.service.site.app import templates
-from prudent.service.site.charts import fan
-from prudent.service.site.forecasting import forecast_section
+from prudent.service.log.state import ExperimentState
+from prudent.service.pages.app import templates
+from prudent.service.pages.charts import fan
+from prudent.service.pages.forecasting import forecast_section
 from prudent.service.spec import decoded
+from prudent.service.work import forecasts as forecasting
+from prudent.service.work.forecasts import Forecasts
 
 
 class Agent:
@@ -34,9 +34,9 @@ class Agent:
 
 
 def state(agent, seq):
-    fold = Fold(decoded({"name": "x", **EXPERIMENT}).settled())
-    fold.agent, fold.seq = agent, seq
-    return fold
+    state = ExperimentState(decoded({"name": "x", **EXPERIMENT}).settled())
+    state.agent, state.seq = agent, seq
+    return state
 
 
 @pytest.fixture
@@ -127,21 +127,21 @@ def test_the_page_and_the_report_say_how_it_may_end(site, monkeypatch):
         site.service.run("one", m.Tell(0.1 * (i % 7)), decision=site.decision("one"))
     view = site.service.view("one")
     tag = get(site, "/e/one/live").headers["etag"]
-    kept = site.service.forecasts.of(view.experiment.id, view.fold, 300.0)
-    assert kept.seq == view.fold.seq
+    kept = site.service.forecasts.of(view.experiment.id, view.state, 300.0)
+    assert kept.seq == view.state.seq
     again = get(site, "/e/one/live", ("if-none-match", tag))
     assert again.status == (304 if tag == again.headers["etag"] else 200)
-    assert again.headers["etag"] == f'"{view.fold.seq}-0-{kept.seq}"'
+    assert again.headers["etag"] == f'"{view.state.seq}-0-{kept.seq}"'
     page = get(site, "/e/one").body.decode()
-    assert f'data-seq="{view.fold.seq}-0-{kept.seq}"' in page
+    assert f'data-seq="{view.state.seq}-0-{kept.seq}"' in page
     for text in (page, get(site, "/e/one/report").body.decode()):
         assert "After 1,000 rounds the regret per round will lie between" in text
         assert f"As of event {kept.seq}" in text
         assert 'class="fan"' in text
     assert "No forecast: a and b have fewer than 3 rewards" in get(site, "/e/two").body.decode()
-    assert len(page) < 40_000
+    assert len(page) < 100_000
     site.service.forecasts.stop()
-    site.service.run("one", m.AddArm("c", "new"))
+    site.service.run("one", m.BODIES["add"]("c", "new"))
     assert 'class="fan"' not in get(site, "/e/one/live").body.decode()
 
 

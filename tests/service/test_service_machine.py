@@ -14,11 +14,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from helpers.service.clock import Clock
 from helpers.service.experiment_model import Choice, Model
 from prudent.service import messages as m
+from prudent.service.log.store import open_store
 from prudent.service.problems import RequestError
-from prudent.service.service import Service
 from prudent.service.spec import decoded
-from prudent.service.store import open_store
-from prudent.service.verbs import Command
+from prudent.service.work.service import Service
+from prudent.service.work.transaction import Command
 
 EXAMPLES = int(os.environ.get("PRUDENT_EXAMPLES", "200"))
 KEYS = st.none() | st.sampled_from(["k1", "k2", "k3"])
@@ -178,11 +178,11 @@ class Machine(RuleBasedStateMachine):
         else:
             self.check(answer)
 
-    @rule(verb=st.sampled_from([m.Pause, m.Resume, m.Resume, m.Freeze, m.AddArm, m.Retire, m.Forget]),
-          arm=st.sampled_from(ARMS), key=KEYS)  # fmt: skip
+    @rule(verb=st.sampled_from(["resume", *sorted(m.BODIES.keys() - {"stop"})]), arm=st.sampled_from(ARMS), key=KEYS)
     def change(self, verb, arm, key):
-        request = verb(arm, "why") if "arm" in verb.__struct_fields__ else verb("why")
-        expected, answer = self.keyed(request, key, lambda: self.model.change(verb.__name__, arm))
+        body = m.BODIES[verb]
+        request = body(arm, "why") if "arm" in body.__struct_fields__ else body("why")
+        expected, answer = self.keyed(request, key, lambda: self.model.change(verb, arm))
         if expected is not None:
             self.check_status(answer)
             if expected[0] == "new":
@@ -191,7 +191,7 @@ class Machine(RuleBasedStateMachine):
     @rule(seldom=st.integers(0, 15))
     def stop(self, seldom):
         if seldom == 7:
-            expected, answer = self.model.change("Stop", None), self.run(m.Stop("why"))
+            expected, answer = self.model.change("stop", None), self.run(m.BODIES["stop"]("why"))
             assert answer == expected if isinstance(expected, str) else answer.status == "stopped"
 
     def check_status(self, shown):
@@ -260,13 +260,13 @@ class Machine(RuleBasedStateMachine):
     def nothing_is_lost_or_counted_twice(self):
         if not hasattr(self, "model"):
             return
-        _, fold = self.service.writer.look("e")
-        assert fold.seq == self.model.events
-        for label, tally in zip(fold.labels, fold.tally, strict=True):
+        _, state = self.service.writer.look("e")
+        assert state.seq == self.model.events
+        for label, tally in zip(state.labels, state.tally, strict=True):
             for what in ("asked", "told", "defaulted", "expired", "withdrawn", "outside"):
                 assert getattr(tally, what) == self.model.tally[label, what], (label, what)
         counted = Counted(self.model)
-        for known in fold.agent.estimates():
+        for known in state.agent.estimates():
             assert (known.pulls, known.open_asks) == counted[known.arm]
 
     def teardown(self):

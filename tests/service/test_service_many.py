@@ -17,14 +17,14 @@ from helpers.service.asgi_calls import call
 from helpers.service.postgres_server import PostgresServer
 from helpers.service.running_server import EXPERIMENT, RunningServer
 from prudent.service import messages as m
-from prudent.service.api import ROUTES
-from prudent.service.http import App
-from prudent.service.journal import Counted
-from prudent.service.service import Service
-from prudent.service.site.app import Site
-from prudent.service.site.listing import AT_A_TIME, listing
+from prudent.service.http.api import ROUTES
+from prudent.service.http.app import App
+from prudent.service.log.store import open_store
+from prudent.service.pages.app import Site
+from prudent.service.pages.listing import AT_A_TIME, listing
 from prudent.service.spec import decoded
-from prudent.service.store import open_store
+from prudent.service.work.journal import Counted
+from prudent.service.work.service import Service
 
 SPEC = {"arms": ["A", "B"], "policy": "mv-lcb(rho=1)", "horizon": 1000, "support": [0, 1]}
 MANY = 300
@@ -71,7 +71,7 @@ def named(body):
 
 
 def test_the_list_comes_in_pages_that_hold_every_experiment_once(many):
-    path, seen, looks = "/", [], 0
+    path, seen, looks = "/?sort=name", [], 0
     while path is not None:
         page = many(path)
         assert page.status == 200
@@ -86,6 +86,8 @@ def test_the_list_comes_in_pages_that_hold_every_experiment_once(many):
 
 def test_only_what_a_page_shows_is_computed(many, monkeypatch):
     """So that a list of thousands takes as long as one of a page; benchmarks say how long."""
+    for name in many.service.store.names():
+        many.service.views.forget(name)
     looked, look = [], many.service.look
     monkeypatch.setattr(many.service, "look", lambda name: (looked.append(name), look(name))[1])
     assert len(named(many("/?page=3").body)) == len(looked) == AT_A_TIME
@@ -110,15 +112,15 @@ def test_a_page_that_is_not_there_is_the_nearest(many, query):
 def test_a_list_holds_only_what_the_token_may_see(many):
     names = [f"shop-{i:04}" for i in range(0, 60, 2)]
     token, _ = many.service.tokens.create(["read"], names)
-    assert named(many("/", token).body) == names[:AT_A_TIME]
-    assert named(many("/?page=2", token).body) == names[AT_A_TIME:]
-    assert listing([], {}).pages == 1
+    assert named(many("/?sort=name", token).body) == names[:AT_A_TIME]
+    assert named(many("/?sort=name&page=2", token).body) == names[AT_A_TIME:]
+    assert listing([], {}, str).pages == 1
 
 
 def test_the_api_lists_all_of_them_as_they_are(many):
-    many.service.run("shop-0007", m.AddArm("C", "new"))
-    many.service.run("shop-0007", m.Retire("A", "old"))
-    many.service.run("shop-0008", m.Freeze("B", "look"))
+    many.service.run("shop-0007", m.BODIES["add"]("C", "new"))
+    many.service.run("shop-0007", m.BODIES["retire"]("A", "old"))
+    many.service.run("shop-0008", m.BODIES["freeze"]("B", "look"))
     found = {each["experiment"]: each for each in many("/v1/experiments").json}
     assert len(found) == MANY
     assert found["shop-0007"]["arms"] == ["B", "C"]
@@ -138,10 +140,10 @@ def test_numbers_are_computed_again_only_for_what_has_changed(many, monkeypatch)
         time.sleep(0.05)
     before = decisions()
     made = []
-    from prudent.service import metrics
+    from prudent.service.http import metrics
 
     lines = metrics.lines_of
-    monkeypatch.setattr(metrics, "lines_of", lambda name, fold: (made.append(name), lines(name, fold))[1])
+    monkeypatch.setattr(metrics, "lines_of", lambda view: (made.append(view.experiment.name), lines(view))[1])
     monkeypatch.setattr(many.service, "look", None)
     monkeypatch.setattr(many.service, "view", None)  # the writer is left alone
     (decision,) = many.service.run("shop-0100", m.Ask()).decisions
@@ -150,6 +152,19 @@ def test_numbers_are_computed_again_only_for_what_has_changed(many, monkeypatch)
     assert {key: value - before[key] for key, value in after.items() if value != before[key]} == {
         ("shop-0100", decision.arm): 1.0
     }
+
+
+def test_the_list_has_an_order_states_and_owners(many):
+    _, made = many.service.tokens.create(["admin"], note="Ada")
+    many.service.create(decoded({**SPEC, "name": "shop-9999"}), made.number)
+    many.service.run("shop-9999", m.BODIES["stop"]("done"))
+    assert named(many("/?state=stopped").body) == ["shop-9999"]
+    assert named(many("/?search=ada").body) == ["shop-9999"]
+    assert named(many("/").body)[0] == "shop-9999"  # the last event comes first
+    assert named(many("/?sort=name").body)[0] == "shop-0000"
+    assert '<td data-label="Owner">Ada</td>' in many("/?search=ada").body.decode()
+    assert "No experiment that is paused has “ada”" in many("/?search=ada&state=paused").body.decode()
+    assert named(many("/?sort=x&state=y").body)
 
 
 def test_a_large_page_is_made_beside_the_event_loop(tmp_path):

@@ -14,12 +14,12 @@ import pytest
 
 from helpers.service.asgi_calls import call
 from helpers.service.postgres_server import PostgresServer
-from prudent.service.api import ROUTES
-from prudent.service.http import App
-from prudent.service.patience import EVERYTHING, PAUSE, Patience
-from prudent.service.service import Service
-from prudent.service.store import StoreError, open_store
-from prudent.service.tokens import FRESH
+from prudent.service.http.api import ROUTES
+from prudent.service.http.app import App
+from prudent.service.http.tokens import FRESH
+from prudent.service.log.patience import EVERYTHING, PAUSE, Patience
+from prudent.service.log.store import StoreError, open_store
+from prudent.service.work.service import Service
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
@@ -37,7 +37,7 @@ REQUESTS = [
 
 
 @pytest.fixture
-def server():
+def server(installed_postgres):
     """A server that may be stopped."""
     server = PostgresServer()
     yield server

@@ -5,13 +5,13 @@ import pytest
 from scipy.stats import binom
 
 from prudent.service import messages as m
-from prudent.service import rails
-from prudent.service.fold import Fold
+from prudent.service.log.state import ExperimentState
+from prudent.service.log.store import Experiment
 from prudent.service.problems import RequestError
 from prudent.service.spec import decoded
-from prudent.service.store import Experiment
-from prudent.service.verbs import Command, perform
-from prudent.service.work import Work
+from prudent.service.work import watch
+from prudent.service.work.transaction import Transaction
+from prudent.service.work.writer import Command, perform
 
 SPEC = {
     "name": "e",
@@ -35,7 +35,7 @@ def give(service, arm, value, count, delay=None, start=0):
     metrics = None if delay is None else {"delay": delay}
     numbers = range(start, start + count)
     told = [m.Told(values[i % len(values)], arm=arm, key=f"{arm}{i}", metrics=metrics) for i in numbers]
-    before = service.view("e").fold.seq
+    before = service.view("e").state.seq
     assert {one.status for one in service.run("e", m.TellMany(told)).results} == {201}
     events = [event for event in service.events("e", before, 2 * count) if event["kind"] != "changed"]
     kinds = [event["kind"] for event in events]
@@ -98,9 +98,9 @@ def test_if_the_transaction_fails_neither_reward_nor_action_happened(service):
     with pytest.raises(RequestError):
         service.run("e", m.TellMany(many))
     service.writer.step = lambda step: None
-    assert (service.view("e").fold.seq, service.view("e").fold.fired) == (1, set())
+    assert (service.view("e").state.seq, service.view("e").state.fired) == (1, set())
     service.run("e", m.TellMany(many))
-    assert service.view("e").fold.fired == {(0, 0)}
+    assert service.view("e").state.fired == {(0, 0)}
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_it_acts_once_and_never_takes_it_back(service, then, status, kind):
     give(service, "A", 1.0, 200, start=100)
     assert service.view("e").status.status == status
     if status != "stopped":
-        service.run("e", m.Resume("looked into it"))
+        service.run("e", m.BODIES["resume"]("looked into it"))
         assert give(service, "A", 0.0, 300, start=300) == (None, [])
         assert service.view("e").status.status == "running"
         assert give(service, "B", 0.0, 100)[0] == count  # the other arm is watched as before
@@ -139,8 +139,8 @@ def test_an_arm_added_later_has_its_part_of_the_error(service):
     needed = []
     for arm in ("A", "new", "newer"):
         if arm != "A":
-            service.run("e", m.Resume("go on"))
-            service.run("e", m.AddArm(arm, "new"))
+            service.run("e", m.BODIES["resume"]("go on"))
+            service.run("e", m.BODIES["add"](arm, "new"))
         needed.append(give(service, arm, 0.0, 200)[0])
     assert needed == sorted(set(needed))
 
@@ -150,7 +150,7 @@ def test_all_rails_and_arms_together_have_the_stated_error(service, monkeypatch,
     """Half of it where merged rewards may come too (an experiment without metrics), since these have bounds as well.
     A rail for each arm keeps a third of its share for arms that may be added to two."""
     given = []
-    monkeypatch.setattr(rails, "_fires", lambda *told: given.append(told[3]))
+    monkeypatch.setattr(watch, "_fires", lambda *told: given.append(told[3]))
     experiment(service, MEAN, {"watch": "mean", "above": 0.9, "arm": "A", "then": "pause"}, error=0.02, **more)
     for arm in ("A", "B"):
         give(service, arm, 0.5, 1)
@@ -184,7 +184,7 @@ def lives(rails, draw, arms, rounds, number):
     fired = 0
     for life in range(number):
         rng = np.random.default_rng([9, life])
-        work = Work(row, Fold(spec), 0)
+        work = Transaction(row, ExperimentState(spec), 0)
         work.record("created", 0, {"spec": {}})
         told = []
         for number_of in range(rounds):
@@ -193,7 +193,7 @@ def lives(rails, draw, arms, rounds, number):
                 told.append(m.Told(reward, arm=arm, key=f"{arm}{number_of}", metrics={"delay": delay}))
         results = perform(work, Command("e", m.TellMany(told))).results
         assert {one.status for one in results} == {201}
-        fired += bool(work.fold.fired)
+        fired += bool(work.state.fired)
     return fired
 
 

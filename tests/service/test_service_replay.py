@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 from helpers.service.clock import Clock
 from helpers.service.eventful_experiments import NAMES, run_everything
 from prudent.service import messages as m
-from prudent.service.events import KINDS, Event
-from prudent.service.fold import Fold
-from prudent.service.service import Service
+from prudent.service.log.events import KINDS, Event
+from prudent.service.log.state import ExperimentState
+from prudent.service.log.store import Experiment, Row, UsedKey, open_store
+from prudent.service.log.verify import verify
 from prudent.service.spec import decoded
-from prudent.service.store import Experiment, Known, Row, open_store
-from prudent.service.verifying import verify
+from prudent.service.work.service import Service
 
 TABLES = {
     "experiment": Experiment._fields,
     "event": ("experiment", *Event._fields, "link"),
     "decision": ("experiment", *Row._fields),
-    "known": ("experiment", *Known._fields),
+    "known": ("experiment", *UsedKey._fields),
     "snapshot": ("experiment", "seq", "state", "version"),
 }
 
@@ -47,10 +47,10 @@ def fill(store, rows):
 def replayed(store, name):
     """The state after the whole log, event by event from the start."""
     experiment = store.experiment(name)
-    fold = Fold(decoded(experiment.spec))
+    state = ExperimentState(decoded(experiment.spec))
     for event, _ in store.events(experiment.id, 0, 10_000):
-        fold.apply(event)
-    return fold.to_json()
+        state.apply(event)
+    return state.to_json()
 
 
 @pytest.fixture
@@ -82,9 +82,11 @@ def test_the_same_requests_give_the_same_tables_on_both_databases(service, clock
     other = Service(open_store(str(tmp_path / "other.db")), other_clock, patience=3600.0).start()
     for each, time in ((service, clock), (other, other_clock)):
         run_everything(each, time)
-        assert [each.verify(name)[:2] for name in NAMES] == [(True, each.view(name).fold.seq) for name in NAMES]
+        assert [each.verify(name)[:2] for name in NAMES] == [(True, each.view(name).state.seq) for name in NAMES]
     assert content(service.store) == content(other.store)
-    assert [service.view(name).fold.to_json() for name in NAMES] == [other.view(name).fold.to_json() for name in NAMES]
+    assert [service.view(name).state.to_json() for name in NAMES] == [
+        other.view(name).state.to_json() for name in NAMES
+    ]
     other.close()
 
 
@@ -98,7 +100,7 @@ def test_a_log_moves_between_databases_and_back(log, database, tmp_path):
     there.close()
     service = Service(open_store(database), Clock(), patience=3600.0).start()
     for name in NAMES:
-        assert service.view(name).fold.to_json() == replayed(log, name)
+        assert service.view(name).state.to_json() == replayed(log, name)
         assert service.verify(name).ok
     service.close()
     back.close()
@@ -108,15 +110,15 @@ def test_a_log_moves_between_databases_and_back(log, database, tmp_path):
 def test_a_fold_restored_at_any_event_goes_on_as_the_whole(log, name):
     experiment = log.experiment(name)
     spec, events = decoded(experiment.spec), [event for event, _ in log.events(experiment.id, 0, 10_000)]
-    whole, states = Fold(spec), []
+    whole, states = ExperimentState(spec), []
     for event in events:
         whole.apply(event)
         states.append(whole.to_json())
-    for seq, state in enumerate(states, 1):
-        fold = Fold.from_json(spec, state)
+    for seq, text in enumerate(states, 1):
+        state = ExperimentState.from_json(spec, text)
         for event in events[seq:]:
-            fold.apply(event)
-        assert fold.to_json() == states[-1]
+            state.apply(event)
+        assert state.to_json() == states[-1]
 
 
 # What is altered is found

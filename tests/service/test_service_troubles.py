@@ -19,13 +19,13 @@ from helpers.service.client_ledgers import integrity
 from helpers.service.clock import Clock
 from prudent import PrudentError
 from prudent.service import messages as m
-from prudent.service.clocks import steady_clock
+from prudent.service.log.sqlite import copy_database
+from prudent.service.log.store import StoreError, open_store
+from prudent.service.log.verify import take_in, verify
 from prudent.service.problems import RequestError
-from prudent.service.service import Service
 from prudent.service.spec import decoded
-from prudent.service.sqlite import copy_database
-from prudent.service.store import StoreError, open_store
-from prudent.service.verifying import check_next, verify
+from prudent.service.work.clocks import steady_clock
+from prudent.service.work.service import Service
 
 SPEC = {"name": "shop", "arms": ["A", "B", "C"], "policy": "mv-lcb(rho=1)", "horizon": 1000, "support": [0, 1]}
 HOUR, DAY = 3600.0, 86400.0
@@ -229,7 +229,7 @@ def test_a_damaged_snapshot_costs_time_only(database):
         with contextlib.closing(open_store(str(database))) as store, store.transaction():
             store.database.execute("UPDATE snapshot SET state = ?", text)
         with serving(database) as service:
-            assert service.view("shop").fold.seq > 10
+            assert service.view("shop").state.seq > 10
             service.run("shop", m.Ask())
 
 
@@ -263,19 +263,19 @@ def test_readiness_remembers_trouble_until_something_was_written(database):
         service.store.commit = commit
         assert soon(lambda: service.ready() == [])  # nobody has asked meanwhile
         assert service.run("shop", m.Ask(), key="k").decisions == made
-        assert service.view("shop").fold.tally[0].asked == 1
+        assert service.view("shop").state.tally[0].asked == 1
 
 
 def test_what_a_replay_stumbles_over_is_told(database, monkeypatch):
-    def stumble(fold, event, link):
+    def stumble(state, event, link):
         if event.kind == "asked":
             raise ZeroDivisionError("a fault of ours")
-        check_next(fold, event, link)
+        take_in(state, event, link)
 
     with serving(database) as service:
         service.create(decoded(SPEC))
         service.create(decoded({**SPEC, "name": "shop-2"}))
-        monkeypatch.setattr("prudent.service.follower.check_next", stumble)
+        monkeypatch.setattr("prudent.service.log.follower.take_in", stumble)
         service.run("shop-2", m.Ask())
         assert soon(lambda: service.ready() != [])
         said = "the log of an experiment is not whole; its page and the log of the service say which"
@@ -413,7 +413,7 @@ def test_a_second_process_is_refused_the_file_in_words(nursery, tmp_path):
 
 def test_tables_of_a_newer_version_are_refused(database):
     with contextlib.closing(open_store(str(database))) as store, store.transaction():
-        store.database.execute("UPDATE meta SET value = '99' WHERE name = 'schema'")
+        store.database.execute("UPDATE meta SET value = '99' WHERE name IN ('schema', 'least')")
     for _ in range(2):  # what was refused leaves nothing behind
         with pytest.raises(PrudentError, match=r"newer version of prudent \(tables 99, this one knows"):
             open_store(str(database))
@@ -457,7 +457,7 @@ def test_a_backup_under_load_is_a_beginning_of_the_log(tmp_path):
             asker.start()
         copies = [tmp_path / f"copy{i}.db" for i in range(3)]
         for number, copy in enumerate(copies):
-            assert soon(lambda so_far=200 * (number + 1): service.view("shop").fold.seq > so_far)
+            assert soon(lambda so_far=200 * (number + 1): service.view("shop").state.seq > so_far)
             copy_database(tmp_path / "prudent.db", copy)
         stop.set()
         for asker in askers:

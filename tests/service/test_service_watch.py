@@ -6,14 +6,13 @@ import pytest
 
 from helpers.service.served_experiments import InProcessService
 from prudent.service import messages as m
-from prudent.service.answers import answers_of
+from prudent.service.log.store import MIGRATIONS, Store, open_store
+from prudent.service.pages.parts import alarms, health
 from prudent.service.problems import RequestError
-from prudent.service.service import Service
-from prudent.service.site.facts import sentence
-from prudent.service.site.parts import alarms, health
 from prudent.service.spec import decoded
-from prudent.service.store import MIGRATIONS, Store, open_store
-from prudent.service.writer import Writer
+from prudent.service.views.facts import sentence
+from prudent.service.work.service import Service
+from prudent.service.work.writer import Writer
 
 SPEC = {"name": "one", "arms": ["x", "y"], "policy": "round-robin", "risk": "mean-variance(rho=1)", "support": [0, 1]}
 
@@ -57,7 +56,7 @@ def test_a_change_is_an_event_and_comes_once_for_an_arm(changed):
 
 def test_a_restart_changes_nothing_of_it(changed, tmp_path):
     def again(service):
-        if service.view("one").fold.seq % 3 == 0:
+        if service.view("one").state.seq % 3 == 0:
             return service
         service.close()
         return opened(path)
@@ -66,8 +65,8 @@ def test_a_restart_changes_nothing_of_it(changed, tmp_path):
     service = opened(path)
     service.create(decoded({**SPEC, "seed": 1}))
     service = shifting(service, 16, again)
-    assert service.view("one").fold.changed == changed[0].view("one").fold.changed
-    assert service.view("one").fold.marks[0].marks == changed[0].view("one").fold.marks[0].marks
+    assert service.view("one").state.changed == changed[0].view("one").state.changed
+    assert service.view("one").state.marks[0].marks == changed[0].view("one").state.marks[0].marks
     service.close()
 
 
@@ -78,15 +77,15 @@ def test_a_change_is_said_wherever_alarms_are(changed):
     assert alarm.startswith("The rewards of x have changed: their mean lay between")
     assert "at most 1 % of experiments" in alarm
     assert health(view, None)["Have rewards changed?"] == "yes, of 1 arm"
-    best = view.fold.agent.leader()
-    assert sentence(view.fold, best._replace(decided=True, excluded=("y",))).endswith("find the reason first.")
+    best = view.state.agent.leader()
+    assert sentence(view.state, best._replace(decided=True, excluded=("y",))).endswith("find the reason first.")
 
 
 def test_smaller_is_better_changes_the_sign_of_nothing_that_is_said(tmp_path):
     service = opened(str(tmp_path / "a.db"))
     service.create(decoded({**SPEC, "larger_is_better": False}))
     shifting(service, 16)
-    (about,) = service.view("one").fold.changed.values()
+    (about,) = service.view("one").state.changed.values()
     assert 0.0 < about["low"] < about["high"] < about["after"]
     service.close()
 
@@ -98,7 +97,7 @@ def test_merged_rewards_are_watched_too(tmp_path):
         batch = service.run("one", m.Split(400))
         arms = {arm: m.Statistics(count, mean if arm == "x" else 0.3, 0.02) for arm, count in batch.arms.items()}
         service.run("one", m.Merge(arms), decision=batch.batch)
-    assert list(service.view("one").fold.changed) == [0]
+    assert list(service.view("one").state.changed) == [0]
     service.close()
 
 
@@ -107,7 +106,7 @@ def test_without_a_support_health_says_that_nothing_can_be_said(tmp_path):
     service.create(decoded({**SPEC, "support": None, "scale": 1.0}))
     shifting(service, 8, scale=10.0)
     view = service.view("one")
-    assert view.fold.changed == {}
+    assert view.state.changed == {}
     assert health(view, None)["Have rewards changed?"] == "unknown without a support"
     service.close()
 
@@ -144,7 +143,7 @@ def test_a_transaction_that_fails_loses_no_count(tmp_path, monkeypatch):
     writer = Writer(store, lambda: 1_800_000_000_000)
     writer.create(decoded({**SPEC, "seed": 1}), 0)
     work = writer._work(1)
-    work.idle.again += 1
+    work.unlogged.again += 1
 
     def broken():
         raise ValueError
@@ -166,7 +165,7 @@ def test_a_transaction_that_fails_loses_no_count(tmp_path, monkeypatch):
 def test_older_tables_get_the_counts_and_lose_their_snapshots(tmp_path, monkeypatch):
     path = str(tmp_path / "a.db")
     with monkeypatch.context() as patch:
-        patch.setattr("prudent.service.store.SCHEMA", 2)
+        patch.setattr("prudent.service.log.store.SCHEMA", 2)
         database = open_store(path).database
         database.begin()
         database.execute("INSERT INTO snapshot VALUES (1, 2, 'old', 'old')")
@@ -185,7 +184,7 @@ def test_open_answers_do_not_count_as_answered(tmp_path, clock):
     for each in service.run("one", m.Ask(count=200)).decisions:
         if each.arm == "x":
             service.run("one", m.Tell(0.5), decision=each.decision)
-    rates = answers_of(service.view("one").fold).rates
+    rates = service.view("one").answers.rates
     assert rates["x"] == rates["y"] == (0.0, 1.0)
     service.close()
 
@@ -223,8 +222,9 @@ def test_the_oldest_open_decision_is_found_without_reading_all(database, clock):
     assert service.store.oldest_open(1) == clock.time - 5000
     service.run("one", m.TellMany([m.Told(0.5, decision=each.decision) for each in made]))
     assert service.store.oldest_open(1) == clock.time
-    if service.store.database.by_open:
-        sql = f"EXPLAIN QUERY PLAN SELECT at FROM decision{service.store.database.by_open} WHERE experiment = ?"
+    if service.store.database.using:
+        using = service.store.database.using.format("decision_open")
+        sql = f"EXPLAIN QUERY PLAN SELECT at FROM decision{using} WHERE experiment = ?"
         plan = service.store.read(sql + " AND state IN ('open', 'waiting', 'told') ORDER BY seq LIMIT 1", 1)
         assert [row[-1] for row in plan] == ["SEARCH decision USING INDEX decision_open (experiment=?)"]
     service.close()

@@ -12,11 +12,11 @@ from helpers.service.client_ledgers import PLAIN
 from helpers.service.postgres_server import PostgresServer
 from helpers.service.worker_pairs import Pair, call, many_clients, restart_often, same_key_at_once
 from prudent.service import messages as m
+from prudent.service.log.store import StoreError, open_store
+from prudent.service.log.verify import verify
 from prudent.service.problems import RequestError
-from prudent.service.service import Service
 from prudent.service.spec import decoded
-from prudent.service.store import StoreError, open_store
-from prudent.service.verifying import verify
+from prudent.service.work.service import Service
 
 pytestmark = pytest.mark.xdist_group("postgres")
 

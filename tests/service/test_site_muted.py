@@ -28,7 +28,7 @@ def site(tmp_path_factory):
     for _ in range(4):
         made = site.service.run("race", m.Ask(count=60)).decisions
         site.service.run("race", m.TellMany([m.Told(WORTH[each.arm], each.decision) for each in made]))
-    site.service.run("race", m.Retire("gone", "no longer sold"))
+    site.service.run("race", m.BODIES["retire"]("gone", "no longer sold"))
     yield site
     site.close()
 
@@ -36,7 +36,9 @@ def site(tmp_path_factory):
 @pytest.mark.parametrize("path", ["/e/race", "/e/race/report"])
 def test_a_retired_arm_and_one_that_cannot_be_best_are_muted(site, path):
     page = get(site, path).body.decode()
-    (picture,) = [svg for svg in re.findall(r'<svg class="chart axis".*?</svg>', page, re.S) if "<circle" in svg]
-    heights = {kind: re.findall(rf'<circle class="{kind}" [^>]*cy="(\d+)"', picture) for kind in ("line", "muted")}
-    assert heights == {"line": ["13", "91"], "muted": ["39", "65"]}  # in the order of the arms, 26 apart
-    assert len(re.findall(r'<line class="muted"', picture)) == 2
+    for arm, kind in (("good", "line"), ("bad", "muted"), ("gone", "muted"), ("close", "line")):
+        for what in ("Mean of ", "How much more than good: "):
+            (picture,) = re.findall(rf'<svg [^>]*aria-label="{what}{arm}".*?</svg>', page) or [""]
+            assert picture or (arm, what[0]) == ("good", "H")  # the control is not compared with itself
+            assert set(re.findall(r'<circle class="(\w+)"', picture)) <= {kind}
+            assert set(re.findall(r'<line class="(\w+)"', picture)) <= {kind, "grid"}

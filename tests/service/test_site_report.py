@@ -7,11 +7,12 @@ import pytest
 from helpers.service.html_pages import HOSTILE, Tags, get
 from helpers.service.served_experiments import InProcessService
 from prudent.service import messages as m
-from prudent.service.events import Event
-from prudent.service.site.facts import Units
-from prudent.service.site.parts import over_time
-from prudent.service.site.report import ahead, limit, span, spent
+from prudent.service.log.events import Event
+from prudent.service.pages.report import ahead, limit, span, spent
+from prudent.service.pages.settings import Settings
+from prudent.service.pages.timeline import charts_of, charts_of_risk, points_of, timeline
 from prudent.service.spec import Guardrail, decoded
+from prudent.service.views.amounts import Units
 
 SPEC = {
     "name": "shop",
@@ -45,15 +46,15 @@ def site(tmp_path_factory):
         ]
         service.run("shop", m.TellMany(told))
     service.run("shop", m.TellMany(told))
-    service.run("shop", m.Pause("closed for repairs"))
-    service.run("shop", m.Resume("open again"))
+    service.run("shop", m.BODIES["pause"]("closed for repairs"))
+    service.run("shop", m.BODIES["resume"]("open again"))
     service.run("shop", m.Fallbacks(3))
     yield site
     site.close()
 
 
 def test_it_has_every_part(site):
-    site.service.run("shop", m.Stop("good enough"))
+    site.service.run("shop", m.BODIES["stop"]("good enough"))
     words = Tags(get(site, "/e/shop/report").body.decode()).words
     for part in (
         "Which is best: control, fast lane or third? Outcomes, in EUR, are better if larger.",
@@ -72,7 +73,7 @@ def test_it_has_every_part(site):
         "closed for repairs",
         "No arm is answered less often than another",
         "mv-lcb",
-        site.service.view("shop").fold.chain.hex(),
+        site.service.view("shop").state.chain.hex(),
         "prudent 0",
         "NumPy",
     ):
@@ -117,22 +118,31 @@ def test_the_page_has_the_units_too(site):
     for what in ("Mean EUR", "Standard deviation EUR", "Cost EUR²"):
         assert what in words
     assert re.search(r"Regret per round[\d., −to]+EUR²", words)
-    assert re.search(r"Within arms[\d., ]+EUR²", words)
-    assert "EUR²" in Tags(get(site, "/").body.decode()).words
+    assert re.search(r"Variance within arms[\d., ]+EUR²", words)
+    assert "EUR on average" in Tags(get(site, "/").body.decode()).words
     assert "EUR²" not in Tags(get(site, "/e/mean").body.decode()).words
 
 
 def test_pictures_over_time_have_units():
-    series = [(n, n, f"[[{n}, 0, 0.5, 0.1, 2.0]]") for n in (10, 20)]
-    titles = [chart["title"] for chart in over_time(["A"], series, Units(" EUR", " EUR²", " EUR²"))]
-    assert titles == ["Cost of each arm, EUR²", "Share of decisions", "Variance from moving between arms, EUR²"]
+    row = "[0, 0.5, 0.1, 2.0]"
+    series = [(n, n * 1000, f"[[{n}, {row[1:]}, [{n}, {row[1:]}]") for n in (10, 20)]
+    points = points_of(series, 2, (0, 10**9))
+    line = timeline(points, ["A", "B"], {0: 0, 1: 1}, [], Units(" EUR", " EUR²", " EUR²"), Settings())
+    assert [chart.title for chart in charts_of(line, 0)] == [
+        "Mean of each arm, EUR",
+        "How much more than A, EUR",
+        "Share of decisions, step by step",
+        "Decisions an hour, step by step",
+    ]
+    titles = [chart.title for chart in charts_of_risk(line)]
+    assert titles == ["Cost of each arm, EUR²", "Variance from moving between arms, EUR²"]
 
 
 def test_long_experiments_do_not_make_it_long(site):
     site.service.create(decoded({**SPEC, "name": "long", "guardrails": []}))
     for i in range(20):
-        site.service.run("long", m.Pause(f"pause {i}"))
-        site.service.run("long", m.Resume("on"))
+        site.service.run("long", m.BODIES["pause"](f"pause {i}"))
+        site.service.run("long", m.BODIES["resume"]("on"))
     words = Tags(get(site, "/e/long/report").body.decode()).words
     assert "pause 19" in words
     assert "pause 10:" not in words

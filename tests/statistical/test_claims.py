@@ -54,7 +54,7 @@ from prudent.paper.claims.ledger import (
     simulate_claims,
 )  # fmt: skip
 from prudent.paper.making import Settings
-from prudent.policies.base import Policy
+from prudent.policies.contract import Policy
 from prudent.study import Cell
 from prudent.theory.bound import Condition
 
@@ -202,7 +202,7 @@ def test_the_page_says_what_the_ledger_finds(honest):
 
 def test_the_ledger_is_long_and_remarks_are_no_claims():
     assert len({claim.statement for claim in EVERY}) == len({claim.name for claim in EVERY}) == len(EVERY)
-    assert (len(CLAIMS), len(REMARKS)) == (70, 5)
+    assert (len(CLAIMS), len(REMARKS)) == (72, 6)
     assert count_cells(EVERY) < sum(len(claim.check.cells) for claim in EVERY), "shared cells, once each"
 
 

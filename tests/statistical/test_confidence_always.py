@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from helpers.crossing_probability import crossing_probability
 from prudent import Bernoulli, Beta, Deterministic, Empirical, Exponential, Gaussian, Mixture, Uniform
-from prudent.confidence.always import mean_bounds, mean_variance_bounds, quantile_ranks, variance_bounds
+from prudent.confidence.anytime import mean_bounds, mean_variance_bounds, quantile_ranks, variance_bounds
 
 FAILURE, RHO = 0.2, 0.7
 RUNS, LENGTH = 200, 5_000

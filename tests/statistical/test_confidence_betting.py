@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from helpers.coins import coin_bets
 from helpers.crossing_probability import crossing_probability
 from prudent import Bernoulli, Beta, Deterministic, Empirical, Mixture, Uniform
-from prudent.confidence import always, betting
+from prudent.confidence import anytime, betting
 
 FAILURE, RHO = 0.2, 0.7
 RUNS, LENGTH = 100, 600
@@ -28,36 +29,30 @@ QUANTITIES = {
     "mean": (betting.mean_bounds, lambda law: law.mean),
     "variance": (betting.variance_bounds, lambda law: law.variance),
     "mean-variance": (
-        lambda ledger, pulls, mean, *others: betting.mean_variance_bounds(ledger, pulls, mean, RHO, *others),
+        lambda ledger, pulls, *others: betting.mean_variance_bounds(ledger, pulls, RHO, *others),
         lambda law: law.variance - RHO * law.mean,
     ),
 }
 
 
-def played(law, runs, length, times, include=betting.include):
-    """Ledgers and means of some runs at some times."""
-    ledgers, means = np.zeros((runs, len(times), betting.SIZE)), np.zeros((runs, len(times)))
-    for run, rewards in enumerate(law.sample(np.random.default_rng(2024), runs * length).reshape(runs, length)):
-        ledger, mean = betting.no_bets(), 0.0
-        for n, reward in enumerate(rewards.tolist()):
-            include(ledger, n, mean, reward, *law.support)
-            mean += (reward - mean) / (n + 1)
-            if n + 1 in times:
-                at = np.searchsorted(times, n + 1)
-                ledgers[run, at], means[run, at] = ledger, mean
-    return ledgers, means
+def played(law, runs, length, times, price=1.0):
+    """Ledgers of some runs at some times; a mutant's bets are so many times as large as what they cost."""
+    rewards = law.sample(np.random.default_rng(2024), runs * length).reshape(runs, length)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(betting, "KAPPA", price * betting.KAPPA)
+        return np.array([betting.entered(run, times, *law.support, RHO) for run in rewards])
 
 
-def runs_that_miss(quantity, law, ledgers, means, repeated=1):
+def runs_that_miss(quantity, law, ledgers, repeated=1):
     """How many ever leave the truth out; a mutant counts each reward several times."""
     bounds, truth = QUANTITIES[quantity]
-    low, high = bounds(repeated * ledgers, repeated * TIMES, means, FAILURE, *law.support)
+    low, high = bounds(repeated * ledgers, repeated * TIMES, FAILURE, *law.support)
     return ((truth(law) < low) | (truth(law) > high)).any(1).sum()
 
 
 @pytest.fixture(scope="module", params=LAWS, ids=str)
 def path(request):
-    return request.param, *played(request.param, RUNS, LENGTH, TIMES)
+    return request.param, played(request.param, RUNS, LENGTH, TIMES)
 
 
 @pytest.mark.parametrize("quantity", QUANTITIES)
@@ -69,33 +64,21 @@ def test_rewards_counted_several_times_would_be_caught():
     law = Uniform(0.0, 1.0)
     path = played(law, RUNS, LENGTH, TIMES)
     for quantity in QUANTITIES:
-        assert runs_that_miss(quantity, law, *path, repeated=16) > binom.isf(1e-9, RUNS, FAILURE)
+        assert runs_that_miss(quantity, law, path, repeated=16) > binom.isf(1e-9, RUNS, FAILURE)
 
 
 def test_bets_larger_than_what_they_cost_would_be_caught():
-    """The stakes of bets that it is larger are doubled, the price that the candidate asks for them is not."""
-
-    def rash(ledger, pulls, mean, reward, low, high):
-        betting.include(ledger, pulls, mean, reward, low, high)
-        centre = (0.5 + pulls * mean) / (pulls + 1.0)
-        for row, outcome in ((0, reward), (2, (reward - centre) ** 2)):
-            kappa = betting.KAPPA[row]
-            place = slice(row * len(kappa), (row + 1) * len(kappa))
-            ledger[place] += np.log1p(2.0 * kappa * outcome) - np.log1p(kappa * outcome)
-
+    """Stakes are doubled, the price that the candidate asks for them is not."""
     law = Uniform(0.0, 1.0)
-    path = played(law, RUNS, LENGTH, TIMES, rash)
-    for quantity in ("mean", "variance"):
-        assert runs_that_miss(quantity, law, *path) > binom.isf(1e-9, RUNS, FAILURE)
+    path = played(law, RUNS, LENGTH, TIMES, price=2.0)
+    for quantity in QUANTITIES:
+        assert runs_that_miss(quantity, law, path) > binom.isf(1e-9, RUNS, FAILURE)
 
 
 def bernoulli_ledgers(length):
-    """Ledgers of the mean after n rewards of which k are 1, in the places [n, k]."""
+    """Ledgers of the mean after n rewards of which k are 1, in the places [n, k]; nonsense where k > n."""
     n, k = (np.arange(length + 1)[:, None], np.arange(length + 1)[None, :])
-    ledgers = np.zeros((length + 1, length + 1, betting.SIZE))
-    gains = k[..., None] * np.log1p(betting.KAPPA[:2]).ravel()
-    ledgers[..., : gains.shape[-1]] = gains
-    return ledgers, np.maximum(n, 1) + 0 * k, np.minimum(k / np.maximum(n, 1), 1.0)
+    return coin_bets(np.minimum(n, k), n), np.maximum(n, 1) + 0 * k
 
 
 @pytest.mark.parametrize("failure", [0.05, 0.5])
@@ -113,7 +96,7 @@ def test_one_side_may_use_the_whole_failure(failure, lies):
 
     A function that took the other side's half too, and so twice what it is given, would exceed what is proved.
     """
-    ledgers, pulls, _ = bernoulli_ledgers(100)
+    ledgers, pulls = bernoulli_ledgers(100)
 
     def chance(p, failure):
         excluded = np.zeros((101, 101), np.bool_)
@@ -130,7 +113,7 @@ def test_one_side_may_use_the_whole_failure(failure, lies):
     [
         (Bernoulli(0.01), (0.5, 0.8, 1.0, 0.9), (0.8, 0.8, 1.0, 1.0)),
         (Bernoulli(0.1), (0.55, 0.8, 0.85, 0.95), (1.0, 0.95, 0.95, 0.95)),
-        (Bernoulli(0.5), (0.65, 0.7, 0.88, 0.97), (1.05, 0.8, 0.65, 0.5)),
+        (Bernoulli(0.5), (0.65, 0.7, 0.88, 0.97), (1.1, 0.8, 0.65, 0.5)),
         (Beta(2.0, 5.0), (0.35, 0.5, 0.7, 0.88), (0.5, 0.35, 0.42, 0.33)),
         (Uniform(0.0, 1.0), (0.42, 0.6, 0.82, 0.94), (0.65, 0.5, 0.6, 0.6)),
         (Beta(90.0, 210.0), (0.3, 0.4, 0.5, 0.55), (0.4, 0.35, 0.7, 0.7)),
@@ -138,16 +121,17 @@ def test_one_side_may_use_the_whole_failure(failure, lies):
     ids=str,
 )
 def test_they_are_narrower_than_those_of_pulls_mean_and_variance(law, mean_gain, variance_gain):
-    """Mean widths at level 0.95 after 20, 50, 200, 1,000 rewards, as shares of those of `always`."""
+    """Mean widths at level 0.95 after 20, 50, 200, 1,000 rewards, as shares of those of `anytime`."""
     times = np.array([20, 50, 200, 1_000])
     rewards = law.sample(np.random.default_rng(2024), 40 * 1_000).reshape(40, 1_000)
-    ledgers, means = played(law, 40, 1_000, times)
+    ledgers = played(law, 40, 1_000, times)
+    means = np.array([[run[:n].mean() for n in times] for run in rewards])
     variances = np.array([[run[:n].var() for n in times] for run in rewards])
     for bets, moments, gain in (
-        (betting.mean_bounds, always.mean_bounds, mean_gain),
-        (betting.variance_bounds, always.variance_bounds, variance_gain),
+        (betting.mean_bounds, anytime.mean_bounds, mean_gain),
+        (betting.variance_bounds, anytime.variance_bounds, variance_gain),
     ):
-        low, high = bets(ledgers, times, means, 0.05, 0.0, 1.0)
+        low, high = bets(ledgers, times, 0.05, 0.0, 1.0)
         left, right = moments(times, means, variances, 0.05, 0.0, 1.0)
         share = (high - low).mean(0) / (right - left).mean(0)
         assert (share < gain).all()

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from prudent import Bernoulli, Beta, CVaR, Empirical, Law, MeanVariance, Mixture, RiskMeasure, Uniform
-from prudent.confidence import once
+from prudent.confidence import fixed_n
 from prudent.risk.base import risks as registry
 
 LAWS = [
@@ -91,5 +91,5 @@ def test_the_interval_of_the_mean_is_the_better_of_two_formulas(pulls, failure):
             log_term = np.log(4.0 / (failure / 2.0))
             bernstein = np.sqrt(2.0 * variance * log_term / (pulls - 1.0)) + 28.0 * log_term / (3.0 * (pulls - 1.0))
             width = min(hoeffding, bernstein)
-        found = once.mean_bounds(pulls, 2.0, variance, failure, 0.0, 4.0)
+        found = fixed_n.mean_bounds(pulls, 2.0, variance, failure, 0.0, 4.0)
         assert found == pytest.approx((max(0.0, 2.0 - width), min(4.0, 2.0 + width)))

@@ -7,8 +7,8 @@ from scipy.stats import ks_2samp
 from helpers.gpu_thread_on_cpu import play_runs, played
 from prudent import Bandit, Beta, Gaussian, Uniform, simulate
 from prudent.arms import encode
-from prudent.policies.base import Setting, policies
 from prudent.policies.binding import bind
+from prudent.policies.contract import Setting, policies
 from prudent.risk.base import risks
 
 RUNS = 4_000

@@ -11,7 +11,7 @@ import pytest
 from numba import njit
 from scipy import stats
 
-from prudent.engine.hypergeometric import _log_choose, _log_rise, _stirling, hypergeometric
+from prudent.engine.leap.hypergeometric import _log_choose, _log_rise, _stirling, hypergeometric
 
 FALSE_ALARM = 1e-6
 DRAWS = 100_000

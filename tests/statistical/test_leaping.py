@@ -30,7 +30,7 @@ from prudent import (
     RoundRobin,
     simulate,
 )
-from prudent.policies.base import spec
+from prudent.policies.contract import spec
 
 RUNS = int(os.environ.get("PRUDENT_RUNS", "2000"))
 FALSE_ALARM = 1e-6

@@ -27,8 +27,8 @@ from prudent import (
     Thompson,
     simulate,
 )
-from prudent.policies.base import Arm
-from prudent.policies.base import policies as registry
+from prudent.policies.contract import Arm
+from prudent.policies.contract import policies as registry
 from prudent.policies.scoring import score_of
 
 INF = math.inf
@@ -121,8 +121,9 @@ LEARNERS = [
     ("robust-ucb(size=0.95)", COINS, 2_500),  # its width is 4√2 times that of UCB1
     ("rs-etc-m", COINS, 300),
 ]
-NO_LEARNERS = {"fixed-arm", "random-arm", "round-robin", "epsilon-greedy", "marab"}
-"""Yardsticks; one that goes on exploring for ever; one that may stay with a worse arm (below)."""
+NO_LEARNERS = {"fixed-arm", "random-arm", "round-robin", "epsilon-greedy", "marab", "optimal", "bernoulli-mv-kg"}
+"""Yardsticks; one that goes on exploring for ever; one that may stay with a worse arm (below); two for a known
+number of rounds, compared with the least possible regret in test_near_minimax and tests/unit/policies."""
 
 
 def test_every_policy_that_learns_is_tried() -> None:

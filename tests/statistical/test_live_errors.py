@@ -8,22 +8,14 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from helpers.coins import coin
 from helpers.crossing_probability import crossing_probability
 from prudent import MeanVariance
-from prudent.confidence import betting
-from prudent.live.arm import ArmState, include_reward
-from prudent.live.rails import Rail, fires, shares
+from prudent.engine.python.arm import ArmState, include_reward
+from prudent.live.guardrails import Rail, fires, shares
 
 ERROR, LENGTH, ARMS = 0.01, 80, ("A", "B")
 RISK, UNIT = MeanVariance(1.0), (0.0, 1.0)
-WON = np.log1p(betting.KAPPA[:2]).ravel()
-
-
-def coin(ones, pulls):
-    ledger = betting.no_bets()
-    ledger[: len(WON)] = ones * WON
-    mean = ones / pulls
-    return ArmState(None, pulls, mean, mean * (1.0 - mean), ledger=ledger)
 
 
 def chance_to_fire(part):

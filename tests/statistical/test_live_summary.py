@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from helpers.coins import coin
 from prudent import Agent, Beta, MeanVariance, Uniform
-from prudent.confidence import betting
-from prudent.live.arm import ArmState
-from prudent.live.knowing import cost_bounds
+from prudent.live.evidence import Evidence
+from prudent.live.intervals import bounds
 from prudent.live.summary import summary
 
 ARMS, RUNS, FAILURE = 40, 120, 0.1
@@ -19,34 +19,27 @@ TIMES = (4, 6, 10, 17, 30, 50, 90, 160, 300)
 
 
 def coins(ones, pulls):
-    """Arms with so many ones among their rewards; the mean needs only the first two rows of a ledger."""
-    won, rows = np.log1p(betting.KAPPA[:2]).ravel(), betting.no_bets()
-    arms = []
-    for k in ones.tolist():
-        ledger = rows.copy()
-        ledger[: len(won)] = k * won
-        mean = k / pulls
-        arms.append(ArmState(None, pulls, mean, mean * (1.0 - mean), ledger=ledger))
-    return arms
+    """Arms with so many ones among their rewards."""
+    return [coin(k, pulls) for k in ones.tolist()]
 
 
 def regret(arms, level):
-    known = summary(range(ARMS), arms, MeanVariance(np.inf), level, (0.0, 1.0))
+    known = summary(Evidence(arms, MeanVariance(np.inf), (0.0, 1.0)), level)
     return known.cost - np.array(known.regret)
 
 
 def not_shared(arms, level):
     """A mutant: each of the arms' intervals takes the whole failure."""
-    return np.min(cost_bounds(arms, MeanVariance(np.inf), 1.0 - level, (0.0, 1.0)), axis=0)[::-1]
+    return np.min(bounds(Evidence(arms, MeanVariance(np.inf), (0.0, 1.0)), "cost", 1.0 - level), axis=0)[::-1]
 
 
-def runs_that_miss(bounds):
+def runs_that_miss(limits):
     """All arms are fair coins, so that each of them can be the one whose interval misleads."""
     tosses = np.random.default_rng(2026).integers(0, 2, (RUNS, ARMS, max(TIMES))).cumsum(-1)
     missed = 0
     for run in tosses:
         for pulls in TIMES:
-            most, least = bounds(coins(run[:, pulls - 1], pulls), 1.0 - FAILURE)
+            most, least = limits(coins(run[:, pulls - 1], pulls), 1.0 - FAILURE)
             if not least <= -0.5 <= most:
                 missed += 1
                 break

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from prudent import Bernoulli, Beta, Empirical, Law, MeanCVaR, MeanCVaRLCB, Mixture, Uniform
-from prudent.policies.base import Arm
+from prudent.policies.contract import Arm
 
 LAWS = [
     Beta(2.0, 3.0),

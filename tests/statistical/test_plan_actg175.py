@@ -10,14 +10,13 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "plan_actg175.py"
 
 @pytest.mark.skipif(importlib.util.find_spec("lifelines") is None, reason="the data is inside lifelines")
 def test_the_recommended_policy_beats_randomisation_on_patients_the_pilot_did_not_hold(tmp_path, monkeypatch):
-    """And no policy that the plan called worse is better; 95 % for all together, on a fixed stream."""
+    """95 % for all together, on a fixed stream, from nothing. The plan ranks by the worst trials too, so that a policy
+    which it calls worse may have the smaller mean."""
     monkeypatch.syspath_prepend(EXAMPLE.parent)
     spec = importlib.util.spec_from_file_location("plan_actg175", EXAMPLE)
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
     policies = ("vts", "exp-exp", "mv-lcb(c=1, unbiased=True)", "ucb1", "round-robin")
-    advice, rivals = example.plan_and_check(tmp_path, seed=0, policies=policies, draws=30, runs=300)
+    _, rivals = example.plan_and_check(tmp_path, seed=0, policies=policies, draws=30, runs=300)
     (uniform,) = rivals.filter(policy="round-robin").rows(named=True)
     assert uniform["high"] < 0.0
-    worse = advice.policies.filter(~advice.policies["as_good"])["policy"].implode()
-    assert (rivals.filter(rivals["policy"].is_in(worse))["low"] < 0.0).all()

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 
 from prudent import MultivariateGaussian, MultivariateT, PortfolioBandit, simulate_portfolio
-from prudent.rates import bootstrap_slope
+from prudent.results.rates import bootstrap_slope
 
 SPREAD = np.array([[1.0, 0.3, 0.0], [0.3, 0.6, -0.1], [0.0, -0.1, 0.4]])
 BANDIT = PortfolioBandit(MultivariateGaussian([0.5, 0.3, 0.1], SPREAD))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from prudent import MVLCB, Bandit, ExpExp, FixedArm, Gaussian, MeanVariance, RoundRobin, simulate
-from prudent.regret import expected_regret
+from prudent.results.regret import expected_regret
 
 CELLS = json.loads((Path(__file__).parent / "reference.json").read_text())["cells"]
 

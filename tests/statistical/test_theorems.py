@@ -28,8 +28,8 @@ from prudent import (
     Uniform,
     simulate,
 )
-from prudent.policies.base import Arm, Setting
 from prudent.policies.binding import bind
+from prudent.policies.contract import Arm, Setting
 from prudent.theory import (
     corollary,
     largest_pseudo_regret,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from prudent import Agent, Bandit, Gaussian, simulate
+from prudent.base.files import write
 from prudent.engine.threads import usable_cores
-from prudent.files import write
 from prudent.study import Study, run
 
 

@@ -25,9 +25,9 @@ from prudent import (
     TruncatedGaussian,
     Uniform,
     identify,
+    simulate,
 )
 from prudent.arms.base import arms as registry
-from prudent.engine.simulation import simulate
 
 FIGURE_2 = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)])
 

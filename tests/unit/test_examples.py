@@ -114,10 +114,10 @@ def test_a_trial_in_euros_from_the_file_to_the_end(script, tmp_path, capsys):
     assert "revenue: 3 of 240 missing" in said
     assert "C wins from ρ = 0 € to 172 €." in said
     assert "is ρ = 55 €." in said
-    assert re.search(r"Take \S*mv-lcb\(.*range=450.0.*\) for 20,000 customers", said)
+    assert re.search(r"The plan takes \S*mv-lcb\(.*range=450.0.*\) for 20,000 customers", said)
     stopped = int(re.search(r"After ([\d,]+) customers:", said)[1].replace(",", ""))
     assert 1_000 < stopped < 20_000, "C is found to be best long before customers are used up"
     assert "C is best: every other arm in play is excluded with 95 % confidence. You may stop." in said
     means = {name: float(mean) for name, mean in re.findall(r"(\w): [\d,]+ customers, on average ([\d.]+) €", said)}
-    assert means == pytest.approx({"A": 40.0, "B": 55.0, "C": 38.0}, abs=7.0)
+    assert means == pytest.approx({"A": 40.0, "B": 55.0, "C": 38.0}, abs=9.0)
     assert (tmp_path / "plan" / "plan.html").exists()

@@ -44,7 +44,7 @@ def test_every_file_of_the_source_has_tests_of_its_own():
 
 
 def test_tests_are_found_by_the_name_of_a_file_then_by_its_room_and_comparisons_of_laws_come_last():
-    tests = MUTANTS["tests_of"](ROOT / "src/prudent/engine/hypergeometric.py")
+    tests = MUTANTS["tests_of"](ROOT / "src/prudent/engine/leap/hypergeometric.py")
     assert tests[0] == "tests/statistical/test_hypergeometric.py"
     assert {"tests/unit/engine/test_engine.py", "tests/unit/policies/test_ties.py"} <= set(tests)
     assert "tests/statistical/test_leaping.py" in tests[tests.index("tests/unit/test_refusals.py") :]
@@ -52,10 +52,10 @@ def test_tests_are_found_by_the_name_of_a_file_then_by_its_room_and_comparisons_
 
 def test_tests_that_import_from_a_file_come_first():
     for file, wanted in (
-        ("arms/own.py", "arms/test_own_laws"),
-        ("engine/resuming.py", "live/test_agent_forecast"),
-        ("live/choosing.py", "live/test_agent"),
-        ("confidence/once.py", "properties/test_confidence_widths"),
+        ("arms/user_laws.py", "arms/test_own_laws"),
+        ("engine/resumed.py", "live/test_agent_forecast"),
+        ("base/registry.py", "base/test_registry"),
+        ("confidence/fixed_n.py", "properties/test_confidence_widths"),
     ):
         first = MUTANTS["tests_of"](ROOT / "src/prudent" / file)[:4]
         assert any(wanted in test for test in first), file
@@ -64,10 +64,12 @@ def test_tests_that_import_from_a_file_come_first():
 def test_every_folder_of_unit_tests_is_one_of_the_source_and_what_the_table_names_is_there():
     folders = {path.parent.name for path in (ROOT / "tests/unit").glob("*/test_*.py")}
     assert folders <= {path.parent.name for path in (ROOT / "src/prudent").glob("*/__init__.py")}
+    entries = {path.stem for path in (ROOT / "src/prudent").iterdir()}
+    assert MUTANTS["COMPILED"] | MUTANTS["NAMING"] | set(MUTANTS["ALSO"]) <= entries
     for room, names in MUTANTS["ALSO"].items():
         found = [list(ROOT.glob(f"tests/*/**/test_{name}.py")) for name in names.split()]
         assert all(found), room
-        in_its_folder = set(ROOT.glob(f"tests/unit/{room}/test_*.py"))
+        in_its_folder = set(ROOT.glob(f"tests/unit/{room}/**/test_*.py"))
         assert in_its_folder.isdisjoint(itertools.chain(*found)), f"{room} need not name what its folder holds"
 
 

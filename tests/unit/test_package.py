@@ -15,27 +15,33 @@ import pytest
 
 import prudent
 from prudent.arms.base import arms
-from prudent.policies.base import policies, strategies
+from prudent.base.text import RELEASED
+from prudent.policies.contract import policies, strategies
 from prudent.risk.base import risks
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_the_version_stands_in_one_place_and_the_citation_agrees():
-    assert re.findall(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.M) == [prudent.__version__]
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert re.findall(r"^version: (.*)$", citation, re.M) == [prudent.__version__]
+    assert re.findall(r"^date-released: (.*)$", citation, re.M) == [RELEASED]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     assert "version" in project["project"]["dynamic"]
     assert project["tool"]["hatch"]["version"]["path"] == "src/prudent/__init__.py"
 
 
 STUB = ast.parse((ROOT / "src/prudent/__init__.pyi").read_text())
-HOMES = {name.name: node.module for node in STUB.body if isinstance(node, ast.ImportFrom) for name in node.names}
+IMPORTS = [(node, name.name) for node in STUB.body if isinstance(node, ast.ImportFrom) for name in node.names]
+HOMES = {name: None if node.level else node.module for node, name in IMPORTS}
+MODULES = {name: ".".join(filter(None, ("prudent", node.module, name))) for node, name in IMPORTS if node.level}
+"""What is public as a whole: from . import plan."""
 
 
 @pytest.mark.parametrize("name", HOMES)
 def test_every_name_of_the_stub_is_where_it_says(name):
     home = HOMES[name]
-    module = importlib.import_module(home or f"prudent.{name}")
+    module = importlib.import_module(home or MODULES[name])
     assert getattr(prudent, name) is (getattr(module, name) if home else module)
     assert name in dir(prudent)
     assert name in prudent.__all__
@@ -67,7 +73,18 @@ DEFAULTS = {
     "study.Cell": {"runs": 500, "seed": 0, "engine": "auto"},
     "study.Study": {"seed": 0, "engine": "auto", "keep": "summary"},
     "study.run": {"keep": "summary", "backend": "threads"},
-    "plan.advise": {"policies": (), "unit": "", "larger_is_better": True, "draws": 100, "runs": 20, "seed": 0},
+    "plan.advise": {
+        "policies": (),
+        "unit": "",
+        "larger_is_better": True,
+        "begin": True,
+        "model": "pilot",
+        "period": 1,
+        "draws": 200,
+        "runs": 10,
+        "seed": 0,
+        "seconds": 30.0,
+    },
     "testing.check_policy": {"arms": (2, 3, 5), "horizon": 60, "rewards": (-math.inf, math.inf)},
     "testing.check_strategy": {"arms": (2, 3, 5), "budget": 60, "delta": 0.1},
 }

@@ -34,7 +34,7 @@ ENTRIES: dict[str, tuple[Any, dict[str, Any]]] = {
     ),
     "plan": (
         lambda **asked: check_settings(**{"policies": [], "out": ".", "progress": None, **asked}),
-        {"draws": 10, "runs": 5, "seed": 0, "workers": 1},
+        {"draws": 10, "runs": 5, "seed": 0, "workers": 1, "seconds": 30.0},
     ),
     "Study": (
         lambda **asked: Study({"b": COINS}, ["ucb1"], ["mean"], **asked).cells,

@@ -4,30 +4,55 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from functools import cached_property, partial
+from functools import cached_property, partial, wraps
 from typing import Any, ClassVar
 
 import numpy as np
 
-from prudent.arms import quadrature, sampling, tables
-from prudent.arrays import Array
-from prudent.errors import PrudentError, as_float, check_integer, check_number, shown
-from prudent.parameters import check_parameter, in_other_unit
-from prudent.registry import Registry, named
+from prudent.arms import quadrature, quantile_tables, sampling
+from prudent.base.arrays import Array
+from prudent.base.errors import PrudentError, as_float, check_integer, check_number, shown
+from prudent.base.parameters import check_parameter, in_other_unit
+from prudent.base.registry import Registry, named
 
 MOST_AVERSE = 1e100
 """The largest λ whose product with rewards, squared, is a number."""
 
-LARGEST = 1e70
+MAX_MOMENT = 1e70
 """The size of the largest mean and standard deviation: variances have squares then, and sums of those."""
 
 
-MOST_REWARDS = 10**10
+_MAX_REWARDS = 10**10
 """Rewards drawn at once at most, 80 GB of them."""
+
+
+def take_arrays(cls: type) -> None:
+    """Have methods of one number that a class defines take arrays too, number by number."""
+    for name in ("quantile", "cdf", "partial_mean", "lower_tail_mean", "upper_tail_mean"):
+        if name in vars(cls):
+            setattr(cls, name, _elementwise(vars(cls)[name]))
+
+
+def _elementwise(function: Callable[[Any, Any], float]) -> Callable[..., Any]:
+    @wraps(function)
+    def of(self: object, *args: Any, **kwargs: Any) -> Any:
+        given = [*args, *kwargs.values()]
+        if len(given) != 1 or not isinstance(given[0], (list, tuple, np.ndarray)):
+            return function(self, *args, **kwargs)
+        try:
+            numbers = np.asarray(given[0])
+        except ValueError:  # rows of different lengths
+            return function(self, *args, **kwargs)
+        found = [function(self, each) for each in numbers.ravel().tolist()]
+        return np.reshape(np.array(found, float), numbers.shape)[()]
+
+    return of
 
 
 class Law(ABC):
     """A distribution of rewards. `mean`, `variance` and `support` are computed when it is made.
+
+    `quantile`, `cdf`, `partial_mean` and the tail means take arrays as well.
 
     Examples
     --------
@@ -51,6 +76,10 @@ class Law(ABC):
     grows: ClassVar[Mapping[str, int] | None] = None
     """By which power of the unit of rewards each parameter grows; None if the kind is bound to its unit."""
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        take_arrays(cls)
+
     @abstractmethod
     def quantile(self, alpha: float) -> float:
         """The smallest x with P(X ≤ x) ≥ α, for α in (0, 1]; the value at risk of the rewards."""
@@ -72,8 +101,8 @@ class Law(ABC):
     @cached_property
     def _table(self) -> Array:
         if (atoms := self.atoms()) is not None:
-            return tables.of_values(*atoms)
-        return tables.of_quantiles(str(self), self.tail, self.support)
+            return quantile_tables.of_values(*atoms)
+        return quantile_tables.of_quantiles(str(self), self.tail, self.support)
 
     def parts(self) -> tuple["Law", ...]:
         """The laws a reward may come from, for a mixture."""
@@ -123,7 +152,7 @@ class Law(ABC):
             below, above = np.append(0.0, sums), np.append(np.cumsum(atoms[1][::-1])[::-1], 0.0)
             return np.minimum(below[place], 1.0), np.minimum(above[place], 1.0)
         if type(self).cdf is Law.cdf:
-            return tables.search(self.tail, self.support, x)
+            return quantile_tables.search(self.tail, self.support, x)
         below = np.array([self.cdf(float(value)) for value in x])
         return below, 1.0 - below
 
@@ -193,7 +222,7 @@ class Law(ABC):
         """`size` independent rewards."""
         if not isinstance(rng, np.random.Generator):
             raise PrudentError(f"sample: rng must be np.random.default_rng(seed), got {shown(rng)}")
-        size = check_integer("sample", "size", size, low=0, high=MOST_REWARDS)
+        size = check_integer("sample", "size", size, low=0, high=_MAX_REWARDS)
         rewards = np.empty(size)
         sampling.draw_many(encode([self]), 0, rewards, rng)
         return rewards
@@ -202,12 +231,12 @@ class Law(ABC):
         """The spec from which the registry builds this law again."""
         return f"{self.name}({', '.join(map(str, self._fields()))})"
 
-    def _fields(self) -> tuple[Any, ...]:
+    def _fields(self) -> tuple[float, ...]:
         return tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
 
     def _settle(self, **values: Any) -> None:
         mean, variance = values.get("mean", 0.0), values.get("variance", 0.0)
-        if not (abs(mean) <= LARGEST and variance <= LARGEST * LARGEST):
+        if not (abs(mean) <= MAX_MOMENT and variance <= MAX_MOMENT * MAX_MOMENT):
             why = "its mean or variance is too large for floats"
             raise PrudentError(f"{self.name}: {why}; measure rewards in larger units")
         for name, value in values.items():
@@ -226,6 +255,8 @@ class Law(ABC):
             raise PrudentError(f"{self.name}: x must be a number, got nan")
         return number
 
+
+take_arrays(Law)
 
 arms: Registry[Law] = Registry(
     "arm", "prudent.arms", "prudent.arms", wanted="a law such as Gaussian(1.0, 0.05)", of=Law, prepare=named

@@ -9,9 +9,9 @@ import numpy as np
 from scipy import special
 
 from prudent.arms import functions, sampling
-from prudent.arms.base import LARGEST, Law, arms
-from prudent.arrays import Array
-from prudent.errors import PrudentError, as_float, check_finite, check_number, check_positive
+from prudent.arms.base import MAX_MOMENT, Law, arms
+from prudent.base.arrays import Array
+from prudent.base.errors import PrudentError, as_float, check_finite, check_number, check_positive
 
 
 class Continuous(Law):
@@ -90,7 +90,7 @@ class Gaussian(Continuous):
         return self.mean, self.deviation
 
 
-SMALLEST = 1e-5
+MIN_BETA_SUM = 1e-5
 """The smallest a + b of a beta law: where both are small, drawing a reward takes about 1/(709 (a + b)) attempts."""
 
 
@@ -125,7 +125,7 @@ class Beta(Continuous):
     def __post_init__(self) -> None:
         a, b = (check_positive(self.name, name, getattr(self, name)) for name in ("a", "b"))
         hint = "nearly all rewards would be 0 or 1, or all of them the mean; take bernoulli or deterministic"
-        check_number(self.name, "a + b", a + b, low=SMALLEST, high=1e100, hint=hint)
+        check_number(self.name, "a + b", a + b, low=MIN_BETA_SUM, high=1e100, hint=hint)
         share, rest = a / (a + b), b / (a + b)
         self._settle(a=a, b=b, mean=share, variance=share * rest / (a + b + 1.0), support=(0.0, 1.0))
         # Below, rewards are smaller than the smallest float.
@@ -296,7 +296,7 @@ class StudentT(Continuous):
         location = check_finite(self.name, "location", self.location)
         scale = check_scale(self.name, check_positive(self.name, "scale", self.scale))
         # P(|T| > t) is about t^−degrees: rewards too large to be squared must be too rare to be met.
-        if degrees * (2.0 * math.log(LARGEST) - math.log(scale)) < 32.0 or abs(location) > LARGEST:
+        if degrees * (2.0 * math.log(MAX_MOMENT) - math.log(scale)) < 32.0 or abs(location) > MAX_MOMENT:
             fix = "take more degrees, or measure rewards in larger units"
             raise PrudentError(f"{self.name}: rewards would leave the range of floats; {fix}")
         self._settle(degrees=degrees, location=location, scale=scale, support=(-math.inf, math.inf))
@@ -351,7 +351,9 @@ class StudentT(Continuous):
 
 def check_scale(owner: str, scale: float) -> float:
     """A scale by which the largest rewards can be divided, and the ratio squared."""
-    return check_number(owner, "scale", scale, low=1.0 / LARGEST, high=LARGEST, hint="measure rewards in other units")
+    return check_number(
+        owner, "scale", scale, low=1.0 / MAX_MOMENT, high=MAX_MOMENT, hint="measure rewards in other units"
+    )
 
 
 def interval(owner: str, low: float, high: float) -> tuple[float, float]:

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 
 from prudent.arms import sampling
 from prudent.arms.base import Law, arms, reached
-from prudent.arrays import Array, as_array
-from prudent.errors import PrudentError, check_finite, check_number, shown
-from prudent.files import read_columns
-from prudent.registry import check_may_open
+from prudent.base.arrays import Array, as_array
+from prudent.base.csv_columns import read_columns
+from prudent.base.errors import PrudentError, check_finite, check_number, shown
+from prudent.base.registry import check_may_open
 
 
 @arms.add("bernoulli", example="bernoulli(0.3)")
@@ -121,7 +121,7 @@ class Empirical(Law):
 
     @classmethod
     def from_csv(cls, path: str | Path, column: str) -> "Empirical":
-        """The values of one column of a CSV file whose first line holds the names; see `prudent.files.read_columns`."""
+        """The values of one column of a CSV file whose first line holds the names; see `prudent.base.read_columns`."""
         if not isinstance(path, (str, os.PathLike)) or not isinstance(column, str):
             raise PrudentError(f"empirical: path and column must be text, got {shown(path)} and {shown(column)}")
         return cls(read_columns(path, [column])[column])

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special
 
 from prudent.arms.quadrature import integrals
-from prudent.arrays import Array
+from prudent.base.arrays import Array
 
 
 def beta_quantiles(a: float, b: float, levels: Array) -> Array:

@@ -4,15 +4,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prudent.arms import sampling
 from prudent.arms.base import Law, arms, log_mean_exp, reached
-from prudent.arrays import Array, is_listing
-from prudent.errors import PrudentError, check_finite, shown
+from prudent.base.arrays import Array, is_listing
+from prudent.base.errors import PrudentError, check_finite, shown
 
 PARTS = 64
 
@@ -131,7 +130,7 @@ class Mixture(Law):
         return f"mixture([{', '.join(map(str, self.components))}], {list(self.weights)})"
 
 
-def _search(low: float, high: float, enough: Callable[[Array], Any]) -> float:
+def _search(low: float, high: float, enough: Callable[[Array], NDArray[np.bool_]]) -> float:
     """The smallest double that is enough, `high` at most, so that it is an atom exactly.
 
     Doubles are counted: their bits, read as integers, ascend with them, so a few cuts into many parts reach the last.

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
-from prudent.arms.tables import GUIDES, POWERS
-from prudent.compiled import PolicyType, compiled_class, helper, in_kernels, inlined, kernel, simpler_for
+from prudent.arms.quantile_tables import GUIDES, POWERS
+from prudent.compile.types import PolicyType, compiled_class, helper, in_kernels, inlined, kernel, simpler_for
 
 GAUSSIAN, BERNOULLI, BETA, UNIFORM, EXPONENTIAL, TRUNCATED, MIXTURE, DETERMINISTIC, EMPIRICAL, STUDENT = range(10)
 TABLED = 10
@@ -33,8 +34,14 @@ class GaussianLaws(Laws):
     __slots__ = ()
 
 
+class PairLaws(Laws):
+    """The laws of arms with two values each, as mixtures of two constants that stand after the weights."""
+
+    __slots__ = ()
+
+
 @kernel
-def draw(laws: Laws, arm: int, rng: Any) -> float:
+def draw(laws: Laws, arm: int, rng: Generator) -> float:
     """One reward of an arm of any law."""
     kind, at, table = laws.kind[arm], laws.start[arm], laws.table
     while kind == MIXTURE:
@@ -64,20 +71,26 @@ def draw(laws: Laws, arm: int, rng: Any) -> float:
 
 
 @simpler_for(draw, GaussianLaws)
-def _draw_gaussian(laws: Laws, arm: int, rng: Any) -> float:
+def _draw_gaussian(laws: Laws, arm: int, rng: Generator) -> float:
     return laws.table[laws.start[arm]] + laws.table[laws.start[arm] + 1] * rng.standard_normal()
 
 
-def draw_own(laws: Any, kind: int, rng: Any) -> float:
+@simpler_for(draw, PairLaws)
+def _draw_one_of_two(laws: Laws, arm: int, rng: Generator) -> float:
+    at = laws.start[arm]
+    return laws.table[at + 4] if rng.random() < laws.table[at + 2] else laws.table[at + 5]
+
+
+def draw_own(laws: Any, kind: int, rng: Generator) -> float:
     """A reward of a law with a draw of its own; only `OwnLaws` have such."""
     reward: float = laws.own(kind, rng)
     return reward
 
 
-def own_laws(draws: tuple[Callable[[Any], float], ...]) -> Any:
+def own_laws(draws: tuple[Callable[[Generator], float], ...]) -> Any:
     """The class of laws of which some have these draws of their own, made anew where their code has changed."""
 
-    def own(self: Any, kind: int, rng: Any) -> float:
+    def own(self: object, kind: int, rng: Generator) -> float:
         return np.nan
 
     for number, drawn in enumerate(draws):
@@ -86,23 +99,23 @@ def own_laws(draws: tuple[Callable[[Any], float], ...]) -> Any:
     return compiled_class(made)
 
 
-def _or_else(number: int, drawn: Any, rest: Any) -> Any:
-    def own(self: Any, kind: int, rng: Any) -> float:
+def _or_else(number: int, drawn: Callable[[Generator], float], rest: Callable[..., float]) -> Callable[..., float]:
+    def own(self: object, kind: int, rng: Generator) -> float:
         return float(drawn(rng)) if kind == number else rest(self, kind, rng)
 
     return own
 
 
 @in_kernels(draw_own)
-def _draw_own(laws: Any, kind: int, rng: Any) -> Any:
+def _draw_own(laws: object, kind: int, rng: Generator) -> Any:
     if isinstance(laws, PolicyType):
         return lambda laws, kind, rng: laws.own(kind, rng)
     return lambda laws, kind, rng: np.nan
 
 
 @inlined
-def tabled(table: NDArray[np.float64], at: int, rng: Any) -> float:
-    """A reward from a table of the quantile function (prudent.arms.tables): the number of segments, whether one is
+def tabled(table: NDArray[np.float64], at: int, rng: Generator) -> float:
+    """A reward from a table of the quantile function (arms/quantile_tables.py): the number of segments, whether one is
     constant, the support, a segment to begin with for each part of (0, 1), the edges, and six powers a segment."""
     u = rng.random()
     segments = np.int64(table[at])
@@ -122,7 +135,7 @@ def tabled(table: NDArray[np.float64], at: int, rng: Any) -> float:
 
 
 @kernel
-def _component(table: NDArray[np.float64], at: int, rng: Any) -> int:
+def _component(table: NDArray[np.float64], at: int, rng: Generator) -> int:
     """The component a mixture draws from: the table holds their number, the first one's place, and the cumulative
     weights, of which the last is 1."""
     u = rng.random()
@@ -133,7 +146,7 @@ def _component(table: NDArray[np.float64], at: int, rng: Any) -> int:
 
 
 @kernel
-def _truncated(low: float, high: float, rng: Any) -> float:
+def _truncated(low: float, high: float, rng: Generator) -> float:
     """A standard normal given that it lies in [low, high], by rejection [Robert95].
 
     An interval in the upper tail (mirrored for the lower one) takes an exponential proposal, a short one a uniform
@@ -173,14 +186,14 @@ def may_tie(laws: Laws, n_arms: int) -> bool:
 
 
 @kernel
-def draw_many(laws: Laws, arm: int, rewards: NDArray[np.float64], rng: Any) -> None:
+def draw_many(laws: Laws, arm: int, rewards: NDArray[np.float64], rng: Generator) -> None:
     """Fill an array with rewards of the arm."""
     for i in range(len(rewards)):
         rewards[i] = draw(laws, arm, rng)
 
 
 @kernel
-def draw_block(laws: Laws, arm: int, size: int, rng: Any) -> tuple[float, float]:
+def draw_block(laws: Laws, arm: int, size: int, rng: Generator) -> tuple[float, float]:
     """Mean and variance (divided by size) of `size` fresh rewards, without drawing them one by one where the law
     of the pair is known: normal and χ² for Gaussian arms, binomial for Bernoulli and multinomial for empirical ones."""
     kind, at, table = laws.kind[arm], laws.start[arm], laws.table
@@ -202,14 +215,14 @@ def draw_block(laws: Laws, arm: int, size: int, rng: Any) -> tuple[float, float]
 
 
 @simpler_for(draw_block, GaussianLaws)
-def _draw_gaussian_block(laws: Laws, arm: int, size: int, rng: Any) -> tuple[float, float]:
+def _draw_gaussian_block(laws: Laws, arm: int, size: int, rng: Generator) -> tuple[float, float]:
     if size == 0:
         return 0.0, 0.0
     return _gaussian_block(laws.table[laws.start[arm]], laws.table[laws.start[arm] + 1], size, rng)
 
 
 @kernel
-def _gaussian_block(mean: float, deviation: float, size: int, rng: Any) -> tuple[float, float]:
+def _gaussian_block(mean: float, deviation: float, size: int, rng: Generator) -> tuple[float, float]:
     """Mean and variance of `size` Gaussian rewards, at least one."""
     block_mean = mean + deviation * rng.standard_normal() / np.sqrt(size)
     if size == 1:
@@ -218,7 +231,7 @@ def _gaussian_block(mean: float, deviation: float, size: int, rng: Any) -> tuple
 
 
 @kernel
-def _multinomial(table: NDArray[np.float64], at: int, size: int, rng: Any) -> tuple[float, float]:
+def _multinomial(table: NDArray[np.float64], at: int, size: int, rng: Generator) -> tuple[float, float]:
     """Mean and variance of `size` draws from observed values: the table holds their number, the number of different
     ones, the values, the different values, and how often each occurs."""
     values, distinct = np.int64(table[at]), np.int64(table[at + 1])

@@ -1,13 +1,34 @@
-"""The command line. Each module reads the arguments of a command, calls the library and prints; imports are lazy."""
+"""The command line. Each module reads the arguments of a command, calls the library and prints; imports are lazy.
+
+bounds.py            the command `bounds`
+catalogue.py         the commands `policies`, `risks`, `arms`, `strategies` and `cite`: what there is
+catalogue_pages.py   what there is: the engine that runs a policy, and the papers behind everything that is registered
+evaluate.py          the command `evaluate`
+experiments.py       experiments as the terminal has them: files and words to read, and numbers
+output.py            what commands share: options, answers, progress, and a warning of what takes long
+paper.py             the command `paper`
+paths.py             files and folders as arguments: checked before anything is computed
+pivot.py             one measure of a study with one label across, for the terminal or as LaTeX for a paper
+plan.py              the command `plan`
+portfolio.py         the command `portfolio`
+reach.py             how commands reach experiments: a running service, or its database while no service runs
+serve.py             the command `serve`, and the copy of its database
+simulate.py          the commands `simulate` and `identify`
+study.py             the command `study`: run, show, plot, compare, compact
+tables.py            tables that fit: columns where the terminal is wide enough for them
+trial.py             the commands `trial …`: experiments of a service, or of its database while no service runs
+trouble.py           what ends a command before its time, in words: mistakes, the system's refusals, faults of prudent
+warm_up.py           the command that compiles ahead, for images and clusters
+"""
 
 from typing import Any
 
 import click
 
+from prudent.base.errors import shortened
+from prudent.base.text import DOCS
 from prudent.cli import bounds, catalogue, evaluate, paper, plan, portfolio, serve, simulate, study, trial, warm_up
 from prudent.cli.trouble import open_closed_streams, orderly_end, report, short_warnings
-from prudent.errors import shortened
-from prudent.text import DOCS
 
 
 class Commands(click.Group):
@@ -45,8 +66,9 @@ single = (
     portfolio.portfolio,
     plan.plan,
     serve.serve,
+    study.study,
     trial.trial,
     warm_up.warm_up,
 )
-for command in (*simulate.COMMANDS, *single, *study.COMMANDS, *catalogue.COMMANDS):
+for command in (*simulate.COMMANDS, *single, *catalogue.COMMANDS):
     main.add_command(command)

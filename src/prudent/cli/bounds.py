@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
+from prudent.base.text import count, number
 from prudent.cli.output import answer, arms_option, json_option, progress_bar
-from prudent.text import count, number
 
 
 @click.command()
@@ -19,7 +19,7 @@ from prudent.text import count, number
 def bounds(arms: tuple[str, ...], rho: float, horizon: float, as_json: bool, **options: Any) -> None:
     """Print the theorems of the paper (Sani et al., 2012) for given arms, as printed there and as corrected.
 
-    A bound says something if it is below the largest value that is possible; the table has the smallest N from which
+    A bound is informative if it is below the largest value that is possible; the table has the smallest N from which
     on it does. The lower bound of these arms supposes that arms may have any law of their own family, Gaussian or
     Bernoulli, unless --support or --values says which laws there may be.
     """
@@ -36,13 +36,13 @@ def bounds(arms: tuple[str, ...], rho: float, horizon: float, as_json: bool, **o
     telling = [found.get(value.name, (None, None)) for value in values]
     facts = [{**value.as_dict(), **horizon_facts(*pair)} for value, pair in zip(values, telling, strict=True)]
     rows = [bound_row(value, *pair) for value, pair in zip(values, telling, strict=True)]
-    title = "Bounds as printed, as corrected, and from which n on they say something"
+    title = "Bounds: printed, corrected, and smallest informative n"
     answer(as_json, facts, title, rows, left=("result", "bounds", "remarks"))
 
 
 def as_numbers(text: str) -> list[float]:
     """The numbers between commas."""
-    from prudent.errors import PrudentError
+    from prudent.base.errors import PrudentError
 
     try:
         return [float(part) for part in text.split(",")]
@@ -52,9 +52,9 @@ def as_numbers(text: str) -> list[float]:
 
 
 def bound_row(value: Any, printed: Any, corrected: Any) -> dict[str, str]:
-    """One result, with its failed conditions and remarks, and the horizons at which it says something."""
+    """One result, with its failed conditions and remarks, and the horizons at which it is informative."""
     failed = [f"outside its assumptions: {text}" for text, holds in value.conditions if not holds]
-    later = f"as printed, it says something from n = {shown(printed)}" if printed and printed != corrected else ""
+    later = f"as printed, it is informative from n = {shown(printed)}" if printed and printed != corrected else ""
     remarks = [*failed, *(["vacuous"] if value.vacuous else []), value.correction, value.note, later]
     numbers = {"as printed": number(value.printed), "corrected": number(value.corrected)}
     row = {"result": value.name, "bounds": value.quantity, **numbers}

@@ -8,7 +8,7 @@ import click
 from prudent.cli.output import answer, json_option
 
 if TYPE_CHECKING:
-    from prudent.registry import Entry, Registry
+    from prudent.base.registry import Entry, Registry
 
 
 @click.command()
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 @json_option
 def policies(portfolio: bool, as_json: bool) -> None:
     """List the policies: the risk they serve, papers, assumptions, parameters, and the engine that runs them."""
-    from prudent import catalogue
-    from prudent.policies.base import ANY
-    from prudent.policies.base import policies as registered
+    from prudent.cli import catalogue_pages
+    from prudent.policies.contract import ANY
+    from prudent.policies.contract import policies as registered
     from prudent.portfolio.policies.base import portfolio_policies
 
     if portfolio:
@@ -27,7 +27,7 @@ def policies(portfolio: bool, as_json: bool) -> None:
         return
 
     def more(entry: "Entry") -> dict[str, str]:
-        return {"risk": entry.facts.get("serves", ANY), "engine": catalogue.engine(entry.name)}
+        return {"risk": entry.facts.get("serves", ANY), "engine": catalogue_pages.engine(entry.name)}
 
     print_entries("policies", registered, as_json, more)
 
@@ -45,7 +45,7 @@ def risks(as_json: bool) -> None:
 @json_option
 def strategies(as_json: bool) -> None:
     """List the strategies of `identify`, their papers, assumptions and parameters."""
-    from prudent.policies.base import strategies as registered
+    from prudent.policies.contract import strategies as registered
 
     print_entries("strategies", registered, as_json, lambda entry: {"needs": entry.facts.get("needs", "")})
 
@@ -54,12 +54,12 @@ def strategies(as_json: bool) -> None:
 @json_option
 def arms(as_json: bool) -> None:
     """List the laws that an arm can have: their parameters, and an example with the interval of its rewards."""
-    from prudent import catalogue
     from prudent.arms.base import arms as registered
+    from prudent.cli import catalogue_pages
 
     facts, rows = [], []
     for entry in registered.entries():
-        words = {"support": catalogue.support(entry), "example": entry.facts.get("example", "")}
+        words = {"support": catalogue_pages.support(entry), "example": entry.facts.get("example", "")}
         own = {"name": entry.name, "aliases": list(entry.aliases), "summary": entry.summary}
         facts.append({**own, "parameters": entry.parameters, **words})
         name = ", ".join((entry.name, *(f"or {alias}" for alias in entry.aliases)))
@@ -73,17 +73,17 @@ def arms(as_json: bool) -> None:
 def cite(names: tuple[str, ...], everything: bool) -> None:
     """Print BibTeX for policies, risk measures or strategies by name, for papers by key, or for `prudent` itself.
 
-    Names that are not known are told after the others, with exit code 2.
+    Unknown names are listed at the end; the exit code is then 2.
     """
-    from prudent import catalogue
-    from prudent.errors import PrudentError
+    from prudent.base.errors import PrudentError
+    from prudent.cli import catalogue_pages
 
     if not names and not everything:
         raise click.UsageError("name what to cite, such as mv-lcb, Sani12 or prudent, or take --all")
-    found, unknown = catalogue.every_entry() if everything else {}, []
+    found, unknown = catalogue_pages.every_entry() if everything else {}, []
     for name in names:
         try:
-            found |= catalogue.entries_of(name)
+            found |= catalogue_pages.entries_of(name)
         except PrudentError as error:
             unknown.append(str(error))
     if found:

@@ -12,12 +12,12 @@ from prudent.cli.tables import print_text
 
 POLICY = 'An arm of the log, probabilities as in "A=0.9,B=0.1", or a policy, which is replayed.'
 FLOOR = "The smallest probability that the log's policy could give an arm, if its propensities vary."
-METHOD = "weights, doubly-robust or arms. Default: weights, or arms if the log has no propensities."
+METHOD = "weights, doubly-robust or arms. Default: weights, or arms without propensities or chances."
 SHARES = re.compile(r"[^=(),]+=[^=(),]+(?:,[^=(),]+=[^=(),]+)*")
 
 
 @click.command()
-@click.argument("log", type=FILE, metavar="LOG.csv")
+@click.argument("log", type=FILE, metavar="LOG")
 @click.option("--policy", required=True, metavar="POLICY", help=POLICY)
 @click.option("--risk", "risks", multiple=True, metavar="RISK", help="A risk measure; may be repeated. Default: cvar.")
 @click.option("--rho", type=float, help="Tolerance for risk, ρ, in the unit of outcomes: adds mean-variance.")
@@ -38,8 +38,9 @@ SHARES = re.compile(r"[^=(),]+=[^=(),]+(?:,[^=(),]+=[^=(),]+)*")
 def evaluate(log: Path, policy: str, out: Path | None, as_json: bool, **options: Any) -> None:
     """Say what a policy would have received, from a log of what another one chose.
 
-    The log has a row for each round: the arm, its outcome, and the propensity, which is the probability with which the
-    arm was taken. Of a log of two versions of a page, where each visitor saw B with probability 0.2:
+    LOG is a file of CSV or Parquet, or a folder of the latter, such as `prudent trial export` writes. It has a row for
+    each round: the arm, its outcome, and the propensity, which is the probability with which the arm was taken.
+    Example: a log of two versions of a page, where each visitor saw B with probability 0.2:
 
     prudent evaluate visits.csv --policy B --support 0 50 --unit EUR --risk "cvar(alpha=0.1)"
     """
@@ -55,15 +56,15 @@ def evaluate(log: Path, policy: str, out: Path | None, as_json: bool, **options:
     with progress_bar("evaluate"):
         found = found_in(log, shares(policy) if SHARES.fullmatch(policy) else policy, **options)
     if out is not None:
-        from prudent.figures import save  # which imports Matplotlib
+        from prudent.results.figures import save  # which imports Matplotlib
 
         save(found.plot(), out, [out.suffix[1:]])
     facts = {name: getattr(found, name) for name in ("policy", "method", "rounds", "effective", "level", "unit")}
-    facts |= {"assumptions": found.assumptions, "notes": list(found.notes), "rows": found.table().to_dicts()}
+    facts |= {"notes": list(found.notes), "rows": found.table().to_dicts()}
     answer(as_json, facts, found.title, found.cells(), left=("quantity",))
     if not as_json:
         click.echo()
-        for text in (found.assumptions, *found.notes):
+        for text in found.notes:
             print_text(text)
         if out is not None:
             click.echo(out)
@@ -71,7 +72,7 @@ def evaluate(log: Path, policy: str, out: Path | None, as_json: bool, **options:
 
 def shares(text: str) -> dict[str, float]:
     """The probabilities in `A=0.9,B=0.1`."""
-    from prudent.errors import PrudentError
+    from prudent.base.errors import PrudentError
 
     found: dict[str, float] = {}
     for part in text.split(","):
@@ -88,8 +89,8 @@ def shares(text: str) -> dict[str, float]:
 
 def check_picture(out: Path) -> None:
     """Refuse a picture of another kind, or one that cannot be written, before anything is computed."""
-    from prudent.errors import PrudentError
-    from prudent.figures import OPTIONS
+    from prudent.base.errors import PrudentError
+    from prudent.results.figures import OPTIONS
 
     if out.suffix[1:] not in OPTIONS:
         known = ", ".join(f".{name}" for name in OPTIONS)

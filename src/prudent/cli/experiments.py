@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from prudent.errors import PrudentError
-from prudent.text import minus, number
+from prudent.base.errors import PrudentError
+from prudent.base.text import minus, number
 
 
 def read_spec(path: Path) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def metric(text: str) -> tuple[str, float]:
     return name, given
 
 
-def state(found: dict[str, Any]) -> str:
+def state(found: dict[str, object]) -> str:
     """`running`, or `frozen to control`."""
     frozen = found.get("frozen_to")
     return f"{found['status']} to {frozen}" if frozen is not None else str(found["status"])
@@ -54,9 +54,18 @@ def within(arm: dict[str, Any], what: str) -> str:
     ends = arm[f"{what}_interval"]
     if ends is None:
         return minus(number(arm[what]))
-    low, high = ends
-    left = "−∞" if low is None else minus(number(low, 3))
-    return f"{minus(number(arm[what]))} [{left}, {'∞' if high is None else minus(number(high, 3))}]"
+    return f"{minus(number(arm[what]))} [{', '.join(_ends(ends))}]"
+
+
+def apart_by(arm: dict[str, Any], what: str) -> str:
+    """`−0.02 to 0.11`: where the difference of an arm from the control lies."""
+    ends = arm[f"{what}_difference"]
+    return "–" if ends is None else " to ".join(_ends(ends))
+
+
+def _ends(interval: list[Any]) -> tuple[str, str]:
+    low, high = interval
+    return "−∞" if low is None else minus(number(low, 3)), "∞" if high is None else minus(number(high, 3))
 
 
 def until(token: dict[str, Any]) -> str:
@@ -74,6 +83,8 @@ def sentences(found: dict[str, Any]) -> Iterator[str]:
         yield found["leader"]["sentence"]
     elif found["why"]:
         yield f"There are no intervals: {found['why']}."
+    if any(arm.get("best") is not None for arm in found.get("arms", ())):
+        yield found["posterior"]
     if found["summary"]["rewards"]:
         yield found["summary"]["sentence"]
     if found["answered"] is not None and found["answered"]["less"] is not None:

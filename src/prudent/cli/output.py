@@ -1,18 +1,27 @@
-"""What commands share: options, answers, progress."""
+"""What commands share: options, answers, progress, and a warning of what takes long."""
 
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+import itertools
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
 
+from prudent.base.errors import PrudentError, check_integer
+from prudent.base.json_text import to_json
+from prudent.base.text import counted, duration
 from prudent.cli.tables import Rows, print_rows
-from prudent.json_text import to_json
 
-Command = Callable[..., Any]
+Command = Callable[..., object]
 
 EXAMPLE = 'An arm such as "gaussian(1.0, 0.05)"; give one per arm.'
 RISK = "mean-variance(rho=1)"
+
+LONG = 3600.0
+"""Seconds above which one wants to know before."""
+
+SMALL_PULLS = 1_000_000
+"""Rounds of all runs, times arms, that no policy needs so long for."""
 
 arms_option = click.option("--arm", "arms", multiple=True, required=True, metavar="LAW", help=EXAMPLE)
 risk_option = click.option("--risk", default=RISK, show_default=True, metavar="RISK", help="The risk measure.")
@@ -60,3 +69,50 @@ def progress_bar(title: str, total: float | None = None) -> Iterator[Callable[[i
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task(title, total=total)
         yield lambda finished: bars.update(task, advance=finished)
+
+
+def warn(text: str) -> None:
+    """A remark on stderr."""
+    click.echo(f"Warning: {text}", err=True)
+
+
+def warn_if_long(seconds: float, workers: int) -> None:
+    """One line, if it takes over an hour."""
+    if seconds > LONG:
+        warn(f"this will take about {duration(seconds)} with {counted(workers, 'worker')}; Ctrl-C stops it")
+
+
+def warn_of_runs(
+    plays: Sequence[Callable[..., Any]], arms: int, rounds: float | None, runs: float, workers: int | None
+) -> None:
+    """Say how long `runs` runs of each of `plays` take, which are called as `play(rounds, runs=1, workers=1)`.
+
+    Arguments that are wrong are left to the real call to complain about.
+    """
+    from prudent.engine.threads import count_workers
+
+    with suppress(PrudentError):
+        threads = count_workers("estimate", workers)
+        rounds = check_integer("estimate", "rounds", rounds, low=1, high=2**53)
+        runs = check_integer("estimate", "runs", runs, low=1, high=2**53)
+        if rounds * runs * arms * len(plays) < SMALL_PULLS:
+            return
+        from prudent.study.timing import seconds_of_runs  # which imports polars
+
+        with progress_bar("estimating the time"):
+            seconds, busy = seconds_of_runs(plays, rounds, runs, threads)
+        warn_if_long(seconds, busy)
+
+
+def warning_first(
+    advance: Callable[[int], None], total: int, seconds: Callable[[], float], workers: int
+) -> Callable[[int], None]:
+    """`advance` for a study: its first call, with the cells finished before, says how long the others will take."""
+    calls = itertools.count()
+
+    def advance_and_warn(finished: int) -> None:
+        advance(finished)
+        if next(calls) == 0 and finished < total:
+            warn_if_long(seconds() * (1.0 - finished / total), workers)
+
+    return advance_and_warn

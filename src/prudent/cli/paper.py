@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from prudent.cli.estimate import seconds_of_cells, warning_first
-from prudent.cli.output import progress_bar, run_options
+from prudent.cli.output import progress_bar, run_options, warning_first
 from prudent.cli.paths import FILE, check_folder
 from prudent.cli.tables import print_rows
 
 if TYPE_CHECKING:
-    from prudent.report import Section
+    from prudent.results.page import Section
 
 RUNS = 500
 """Runs for each point, unless asked otherwise; all figures and claims together then take minutes."""
@@ -52,8 +51,8 @@ def paper(
     Finished simulations are kept: run it again after an interruption, and it continues from there.
     """
     from prudent import paper as whole
+    from prudent.base.errors import check_integer
     from prudent.engine.threads import count_workers
-    from prudent.errors import check_integer
     from prudent.paper.making import Settings, make, measure
 
     options["runs"] = 50 if quick else check_integer("paper", "runs", options["runs"], low=2, hint="for error bars")
@@ -121,7 +120,7 @@ def tell(section: "Section") -> "Section":
 def with_others(name: str | None, rho: float | None, arms: tuple[str, ...]) -> Any:
     """Figure 2, left, with another ρ or other arms."""
     from prudent import Bandit, MeanVariance
-    from prudent.errors import PrudentError
+    from prudent.base.errors import PrudentError
     from prudent.paper import fig2_left
     from prudent.paper.problems import FIGURE_2
 
@@ -139,7 +138,7 @@ def another_board(
     name: str | None, given: str, policy: tuple[str, ...], engine: str | None, horizon: int | None
 ) -> Any:
     """The leaderboard with policies of one's own, or with other parameters, on another engine, or with other rounds."""
-    from prudent.errors import PrudentError
+    from prudent.base.errors import PrudentError
     from prudent.paper.leaderboard import board
 
     if name != "leaderboard":
@@ -162,9 +161,10 @@ def check(settings: Any) -> Any:
 def warning(advance: Callable[[int], None], total: int, cells: Sequence[tuple[Any, int]], settings: Any) -> Any:
     """`advance`, which says how long the cells take, each with one in so many of the runs, if that may be long."""
     from prudent.engine.threads import count_workers
+    from prudent.study.timing import seconds_of_sample
 
     if settings.runs <= RUNS:
         return advance
     ready = [replace(each, cell=each.cell._replace(runs=max(2, settings.runs // share))) for each, share in cells]
     workers = count_workers("paper", settings.workers)
-    return warning_first(advance, total, lambda: seconds_of_cells(ready, workers), workers)
+    return warning_first(advance, total, lambda: seconds_of_sample(ready, workers), workers)

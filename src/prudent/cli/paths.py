@@ -2,17 +2,16 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 import click
 
-from prudent.errors import PrudentError
+from prudent.base.errors import PrudentError
 
 
 class FilePath(click.Path):
     """The name of a file or folder that a system can have."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         text = str(value)
         if not text.strip():
             self.fail("a name must not be empty; write . for the current folder", param, ctx)

@@ -1,25 +1,33 @@
 """The command `plan`. Heavy imports wait for it."""
 
-from collections.abc import Sequence
-from functools import partial
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from prudent.cli.estimate import seconds_of_cells, warning_first
+from prudent.base.text import counted
 from prudent.cli.output import answer, json_option, progress_bar, run_options
 from prudent.cli.paths import FILE, check_folder
 from prudent.cli.tables import print_rows, print_text
-from prudent.text import counted
 
 if TYPE_CHECKING:
     from prudent.plan import Advice, Option
 
 ACCEPT = '"5 less on average for a standard deviation of 25 instead of 30", or 5 25 30: what you would just accept.'
-HORIZON = "Rounds of the trial: people, visitors. Several, or none: how long is enough?"
-SHOWN = ("policy", "regret", "mean outcome", "best option found")
-"""Columns of the table; the page has more."""
+HORIZON = "Number of people. Give several, or none, to compare lengths."
+RISK = "Another risk measure, such as 'cvar(0.05)', instead of --accept or --rho."
+PERIOD = "Outcomes whose sum bears the risk, such as those of a shop's day."
+SECONDS = "About how long it may take on two cores; more simulates more."
+
+EVERY = 15.0
+"""Seconds between two lines of progress where there is no terminal."""
+
+FORESEEN = 0.12
+"""The share of the work from which on the rest is foreseen: before it, time goes into compiling."""
 
 
 class Joined(click.Command):
@@ -45,17 +53,25 @@ class Joined(click.Command):
 @click.option("--outcome", metavar="COLUMN", help="With --group: the column of outcomes.")
 @click.option("--accept", metavar="TRADE", help=ACCEPT)
 @click.option("--rho", type=float, help="Tolerance for risk, ρ, in the unit of the outcome, instead of --accept.")
+@click.option("--risk", "measure", metavar="RISK", help=RISK)
 @click.option("--horizon", "horizons", multiple=True, metavar="N…", help=HORIZON)
 @click.option("--unit", default="", help="The unit of outcomes, such as EUR; only for text.")
 @click.option("--smaller-is-better", is_flag=True, help="For waiting times and losses.")
 @click.option("--support", nargs=2, type=float, metavar="LOW HIGH", help="Smallest and largest outcome possible.")
+@click.option("--from-nothing", is_flag=True, help="Let the policy begin without the pilot's outcomes.")
+@click.option("--period", type=float, default=1, metavar="N", help=PERIOD)
+@click.option("--per-month", "month", type=float, metavar="N", help="Rounds of a month, for amounts a month.")
+@click.option("--model", type=click.Choice(["pilot", "normal"]), default="pilot", help="What worlds are drawn from.")
 @click.option("--policy", "policies", multiple=True, metavar="POLICY", help="Try only these; by default all suitable.")
-@click.option("--draws", type=int, default=100, show_default=True, help="Bandits drawn from your guesses.")
-@run_options(20, "Simulated trials on each bandit.")
+@click.option("--exact", is_flag=True, help="For 2 or 3 options with outcomes 0 and 1: compute, simulate nothing.")
+@click.option("--error", type=float, default=0.05, show_default=True, help="With --exact: of the final statement.")
+@click.option("--seconds", type=float, default=30.0, show_default=True, help=SECONDS)
+@click.option("--draws", type=int, default=200, show_default=True, help="Worlds in which the last policies compete.")
+@run_options(10, "Simulated trials in each world.")
 @click.option("--out", type=FILE, default=Path("results/plan"), show_default=True)
 @json_option
 def plan(out: Path, as_json: bool, **settings: Any) -> None:
-    """Recommend a policy and a length for a trial that you plan, and write a page about it.
+    """Say whether a trial is needed, and which policy to run for how long.
 
     From a pilot in euros, with a row for each customer:
 
@@ -65,13 +81,11 @@ def plan(out: Path, as_json: bool, **settings: Any) -> None:
 
     prudent plan --option "4 * gaussian(0.3..0.6, 0.1..0.4)" --horizon 2000 --rho 0.5
 
-    Without --accept and --rho it says which option wins for which ρ, so that you can choose.
+    Without --accept, --rho and --risk it says which option wins for which ρ, so that you can choose.
     """
-    from prudent.engine.threads import count_workers
-    from prudent.plan import advise, suitable, write_report
-    from prudent.plan.advise import cells_of
+    from prudent.plan import advise, write_report
+    from prudent.plan.cautions import cautions
     from prudent.plan.trial import Trial
-    from prudent.policies.base import policies as registered
     from prudent.risk.mean_variance import MeanVariance
 
     notes: list[str] = []
@@ -80,31 +94,58 @@ def plan(out: Path, as_json: bool, **settings: Any) -> None:
     for note in () if as_json else notes:
         click.echo(f"Note: {note}.", err=True)
     facts = {"unit": settings.pop("unit"), "larger_is_better": not settings.pop("smaller_is_better")}
-    facts["support"] = settings.pop("support")
+    facts |= {"support": settings.pop("support"), "begin": not settings.pop("from_nothing")}
+    facts |= {name: settings.pop(name) for name in ("model", "period", "month")}
     horizon = lengths(settings.pop("horizons"))
-    rho = chosen_rho(settings)
-    trial = Trial.checked(options, MeanVariance(0.0 if rho is None else rho), horizon, **facts)
-    if rho is None:
+    risk = chosen_risk(settings)
+    trial = Trial.checked(options, MeanVariance(0.0) if risk is None else risk, horizon, **facts)
+    if risk is None:
         ask_for_rho(trial, as_json)
-    workers = count_workers("plan", settings["workers"])
+    error = settings.pop("error")
+    if settings.pop("exact"):
+        show_exactly(trial, settings["policies"], error, as_json)
+        return
     check_folder("plan", out)
-    longest = trial.horizons[-1]
-    fit = [registered.parse(text) for text in settings["policies"]] or suitable(trial.risk, longest, options, **facts)[
-        0
-    ]
-    trials = settings["runs"] * settings["draws"]
-    total = cells_of(trial, len(fit), settings["draws"])
-    with progress_bar("plan", total) as advance:
-        seconds = partial(seconds_of_trials, trial, fit, trials, workers)
-        told = warning_first(advance, total, seconds, workers)
+    said = [] if as_json else cautions(trial)
+    say([f"Caution: {text}" for text in said])
+    with progress_lines("plan") as told:
         advice = advise(options, trial.risk, horizon, out, progress=told, **facts, **settings)
     page = write_report(advice, out, notes)
-    show(advice, page, as_json)
+    show(advice, page, as_json, said)
+
+
+@contextmanager
+def progress_lines(title: str) -> Iterator[Callable[[float], None]]:
+    """A bar on a terminal, and elsewhere a line a few times a minute; yields a function of the share that is done.
+
+    Ctrl-C says how to go on.
+    """
+    begun = said = time.monotonic()
+    try:
+        with progress_bar(title, 100.0) as advance:
+            done = 0.0
+
+            def told(share: float) -> None:
+                nonlocal done, said
+                advance(100.0 * (share - done))  # type: ignore[arg-type]
+                done, now = share, time.monotonic()
+                if not sys.stderr.isatty() and now - said >= EVERY and 0.0 < share < 1.0:
+                    said = now
+                    left = (now - begun) * (1.0 - share) / share
+                    click.echo(
+                        f"{title}: {100.0 * share:.0f} % after {now - begun:.0f} s, about {left:.0f} s to go", err=True
+                    )
+
+            yield told
+    except KeyboardInterrupt:
+        fix = "Run it again for the whole plan, or with --seconds 10 for a quicker and rougher one"
+        click.echo(f"\nStopped after {time.monotonic() - begun:.0f} s. {fix}.", err=True)
+        raise
 
 
 def read_options(settings: dict[str, Any], notes: list[str]) -> "list[Option]":
     """The options of guesses and of the pilot, which leave the settings; `notes` are what was said on the way."""
-    from prudent.errors import PrudentError
+    from prudent.base.errors import PrudentError
     from prudent.plan import guesses, pilot
 
     texts, data, group, outcome = (settings.pop(name) for name in ("texts", "data", "group", "outcome"))
@@ -124,7 +165,7 @@ def read_options(settings: dict[str, Any], notes: list[str]) -> "list[Option]":
 
 def lengths(given: Sequence[str]) -> Any:
     """The horizons as numbers: none, one or several; 1e4 is one."""
-    from prudent.errors import PrudentError
+    from prudent.base.errors import PrudentError
 
     words = [word for text in given for word in text.replace(";", " ").split()]
     if given and not words:
@@ -138,69 +179,101 @@ def lengths(given: Sequence[str]) -> Any:
     return None if not numbers else numbers[0] if len(numbers) == 1 else numbers
 
 
-def chosen_rho(settings: dict[str, Any]) -> float | None:
-    """ρ from --rho or --accept, which leave the settings; None if neither is given."""
-    from prudent.errors import PrudentError
+def chosen_risk(settings: dict[str, Any]) -> Any:
+    """The risk from --rho, --accept or --risk, which leave the settings; None if none is given."""
+    from prudent.base.errors import PrudentError
     from prudent.plan import accepted
+    from prudent.risk.base import risks
+    from prudent.risk.mean_variance import MeanVariance
 
-    accept, rho = settings.pop("accept"), settings.pop("rho")
-    if accept is not None and rho is not None:
-        raise PrudentError("plan: give either --accept or --rho; they say the same, how much risk you tolerate")
-    return rho if accept is None else accepted(accept)
+    accept, rho, measure = settings.pop("accept"), settings.pop("rho"), settings.pop("measure")
+    if sum(given is not None for given in (accept, rho, measure)) > 1:
+        raise PrudentError(
+            "plan: give one of --accept, --rho and --risk; they say the same, how much risk you tolerate"
+        )
+    if measure is not None:
+        return risks.parse(measure)
+    rho = rho if accept is None else accepted(accept)
+    return None if rho is None else MeanVariance(rho)
 
 
 def ask_for_rho(trial: Any, as_json: bool) -> None:
-    """Which option wins for which ρ, and the question which it is to be."""
-    from prudent.errors import PrudentError
+    """Which option wins for which ρ, and the question which it is to be; nothing if that does not matter."""
+    from prudent.base.errors import PrudentError
     from prudent.plan import tradeoff
 
     found = tradeoff.winners(trial.options, larger_is_better=trial.outcome.larger_is_better)
-    said = tradeoff.in_words(found, trial.outcome)
+    said = tradeoff.in_words(found, trial.outcome, trial.options, trial.period)
     facts = {"winners": [each._asdict() for each in found], "in_words": said}
     answer(as_json, facts, "Which option wins for which ρ", tradeoff.rows(found, trial.outcome), left=("wins",))
     say(() if as_json else said)
+    if len(found) == 1:
+        raise PrudentError(
+            "plan: ρ must be given, though one option looks best whatever it is; for the mean give --rho inf"
+        )
     give = 'give --rho, or --accept "5 less on average for a standard deviation of 25 instead of 30" with your numbers'
     raise PrudentError(f"plan: how much risk do you tolerate? Choose ρ by the table: {give}")
 
 
-def show(advice: "Advice", page: Path, as_json: bool) -> None:
-    """The answer on the terminal, or as JSON."""
-    from prudent.plan import experiment_of, lengths_in_words, lines_to_run, lines_to_serve
+def show(advice: "Advice", page: Path, as_json: bool, said: Sequence[str] = ()) -> None:
+    """The answer on the terminal, or as JSON: the verdict first, the policies that were compared last. Cautions that
+    were `said` are not said again."""
+    from prudent.plan import lengths_in_words, lines_to_run, lines_to_serve
     from prudent.plan.experiment import missing
-    from prudent.plan.page import length_rows, readable
+    from prudent.plan.page import agreement, assumptions, length_rows, promises, readable
 
-    trial = advice.trial
-    found = {"recommended": advice.recommended, "horizon": advice.horizon, "reasons": advice.reasons}
-    found |= {name: getattr(advice, name).to_dicts() for name in ("policies", "yardsticks", "people")}
-    found |= {"lengths": [] if advice.lengths is None else advice.lengths.to_dicts(), "run": lines_to_run(advice)}
-    found["experiment"] = experiment_of(advice, page.absolute().parent.name)
-    title = f"{trial.outcome.rho(trial.risk)}, {counted(advice.horizon, 'round')} (± two standard errors)"
-    answer(as_json, found, title, readable(advice).select(SHOWN).to_dicts(), left=("policy",))
     if as_json:
+        answer(True, facts_of(advice, page), "", [])
         return
+    for line in advice.verdict.sentences:
+        print_text(line)
+    say([f"Caution: {text}" for text in advice.cautions if text not in said])
+    click.echo()
+    title = f"Promise and check, {advice.trial.outcome.risk(advice.trial.risk)}, {counted(advice.horizon, 'round')}"
+    print_rows(title, promises(advice), left=("",))
+    say(agreement(advice))
     if advice.lengths is not None:
         click.echo()
-        print_rows(f"How long is enough, with {advice.lengths_of}", length_rows(advice).to_dicts())
+        print_rows("How long is enough", length_rows(advice).to_dicts())
         say(lengths_in_words(advice))
     click.echo()
-    print_text(f"Take {advice.recommended} for {counted(advice.horizon, 'round')}.")
-    say(advice.reasons)
+    print_text("Why this policy, and what was assumed:")
+    say([*advice.reasons, *assumptions(advice)])
     click.echo(f"\nTo run it:\n\n{lines_to_run(advice)}")
     click.echo(f"To run it over HTTP, for programs:\n\n{lines_to_serve(page.parent)}")
     say(missing(advice))
+    print_rows("Policies that were compared", readable(advice).to_dicts(), left=("policy",))
     click.echo(f"The whole plan: {page}")
+
+
+def facts_of(advice: "Advice", page: Path) -> dict[str, Any]:
+    """All of it as JSON."""
+    from prudent.plan import experiment_of, lines_to_run
+
+    found: dict[str, Any] = {"verdict": advice.verdict._asdict(), "recommended": advice.recommended}
+    found |= {"horizon": advice.horizon, "reasons": advice.reasons, "cautions": advice.cautions}
+    found["promises"] = {name: promise._asdict() for name, promise in advice.promises.items()}
+    found["check"] = None if advice.check is None else advice.check._asdict()
+    found |= {"favourite": advice.favourite._asdict(), "tails": [tail._asdict() for tail in advice.tails]}
+    found |= {name: getattr(advice, name).to_dicts() for name in ("policies", "yardsticks", "people")}
+    found |= {"lengths": [] if advice.lengths is None else advice.lengths.to_dicts(), "left_out": advice.left_out}
+    return {**found, "run": lines_to_run(advice), "experiment": experiment_of(advice, page.absolute().parent.name)}
+
+
+def show_exactly(trial: Any, policies: Sequence[str], error: float, as_json: bool) -> None:
+    """What the trial achieves with each policy, without simulation."""
+    from prudent.plan.exact import characteristics_of, in_words, readable_rows
+
+    with progress_bar("plan") as advance:
+        found = characteristics_of(trial, policies, error, advance)
+    facts = {"best": found.best, "policies": found.table.to_dicts(), "left_out": found.left_out}
+    title = f"{trial.outcome.risk(trial.risk)}, {counted(found.horizon, 'round')}, without simulation"
+    answer(as_json, facts, title, readable_rows(found), left=("policy",))
+    if not as_json:
+        say(in_words(found))
 
 
 def say(lines: Sequence[str]) -> None:
     """Sentences as points."""
     for line in lines:
         print_text(f"- {line}")
-
-
-def seconds_of_trials(trial: Any, fit: Sequence[Any], trials: float, workers: int) -> float:
-    """Seconds that as many trials with each policy take, on one example of a bandit."""
-    from prudent.study import Cell, Labelled
-
-    example, longest, units = trial.example(), trial.horizons[-1], trial.units
-    cells = [Labelled(Cell(example, trial.risk, policy, longest, int(trials), scale=units)) for policy in fit]
-    return seconds_of_cells(cells, workers)

@@ -5,12 +5,11 @@ from typing import Any
 
 import click
 
-from prudent.cli.estimate import warn_of_runs
-from prudent.cli.output import answer, json_option, progress_bar, run_options
+from prudent.base.json_text import to_json
+from prudent.base.text import counted, number, with_error
+from prudent.cli.output import answer, json_option, progress_bar, run_options, warn_of_runs
 from prudent.cli.paths import FILE, check_folder
 from prudent.cli.tables import print_text
-from prudent.json_text import to_json
-from prudent.text import counted, number, with_error
 
 PRICES = "Say what the file holds: prices, of which simple returns p_t/p_{t−1} − 1 are taken, or returns as they are."
 MIDDLE = "Default: the ρ whose best mix has a mean halfway between those of the steadiest mix and of the largest mean."
@@ -36,12 +35,12 @@ def portfolio(table: Path, columns: tuple[str, ...], out: Path | None, as_json: 
 
     Rows are resampled independently, so any dependence of one period on the next is ignored.
     """
-    from prudent.engine.scaffold import LONGEST
-    from prudent.errors import check_integer
-    from prudent.files import write
+    from prudent.base.errors import check_integer
+    from prudent.base.files import write
+    from prudent.engine.jobs import MAX_ROUNDS
     from prudent.portfolio import EmpiricalJoint, PortfolioBandit, report
 
-    check_integer("portfolio", "horizon", settings["horizon"], low=1, high=LONGEST)
+    check_integer("portfolio", "horizon", settings["horizon"], low=1, high=MAX_ROUNDS)
     if out is not None:
         check_folder("portfolio", out)
     prices, limits = settings.pop("prices"), {name: settings[name] for name in ("upper", "short")}

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from prudent.base.errors import PrudentError
 from prudent.cli.output import all_of, json_option
-from prudent.errors import PrudentError
-from prudent.service.address import is_postgresql
+from prudent.service.log.address import is_postgresql
 
 if TYPE_CHECKING:
     from prudent.client import Client
@@ -62,9 +62,9 @@ def _remote(server: str, token: str | None, experiment: str | None) -> "Client":
 
 def _local(database: str, experiment: str | None, new: bool) -> "Client":
     with serving_packages("trial"):
-        from prudent.service.local import client_of
-        from prudent.service.service import Service
-        from prudent.service.store import open_store
+        from prudent.service.http.local import client_of
+        from prudent.service.log.store import open_store
+        from prudent.service.work.service import Service
 
     check_database("trial", database, new=new)
     service = Service(open_store(database), answer_within=None).start()  # a long log takes its time
@@ -105,6 +105,6 @@ def serving_packages(owner: str) -> Iterator[None]:
         raise PrudentError(f"{owner}: the service needs {error.name}, which is not installed; {fix}") from None
 
 
-def where(settings: dict[str, Any]) -> dict[str, Any]:
+def where(settings: dict[str, object]) -> dict[str, Any]:
     """The options of `opened`, which leave the settings."""
     return {name: settings.pop(name) for name in ("database", "server", "token")}

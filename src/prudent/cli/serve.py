@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
+from prudent.base.errors import PrudentError, check_integer, check_positive
 from prudent.cli.paths import FILE, check_file
 from prudent.cli.reach import check_database, database_option, serving_packages
-from prudent.errors import PrudentError, check_integer, check_positive
-from prudent.service.address import is_postgresql
+from prudent.service.log.address import is_postgresql
 
 PROXY = "A proxy in front speaks TLS; only then other addresses than those of this machine are served."
 HOST = "A name under which callers reach it, besides its address; several are possible."
@@ -28,7 +28,8 @@ RELAXED = "Do not wait for the disk: faster, but a power failure may lose what w
 @click.option("--rate", type=float, default=5000.0, show_default=True, help="Requests a second that a token may make.")
 @click.option("--queue-limit", type=int, default=2000, show_default=True, help="Requests that may wait; more get 503.")
 @click.option("--relaxed", is_flag=True, help=RELAXED)
-@click.option("--access-log", is_flag=True, help="Log every request, without what it says.")
+@click.option("--access-log", is_flag=True, help="Log every request, without its body.")
+@click.option("--json-log", is_flag=True, help="Write the log as JSON, an object a line.")
 @click.option("--open-explore", is_flag=True, help=EXPLORE)
 @click.option("--demo", is_flag=True, help="Three simulated experiments to look around in; nothing is kept.")
 @click.pass_context
@@ -45,8 +46,8 @@ def serve(ctx: click.Context, /, **settings: Any) -> None:
         ctx.obj = settings["database"]
         return
     with serving_packages("serve"):
-        from prudent.service.server import Settings
-        from prudent.service.server import serve as run
+        from prudent.service.http.server import Settings
+        from prudent.service.http.server import serve as run
     check_database("serve", settings["database"], new=True)
     check_integer("serve", "port", settings["port"], low=0, high=65535)
     check_integer("serve", "workers", settings["workers"], low=1, high=64)
@@ -69,7 +70,7 @@ def backup(database: str, out: Path) -> None:
     prudent serve --database shop.db backup shop-monday.db
     """
     with serving_packages("serve"):
-        from prudent.service.sqlite import copy_database
+        from prudent.service.log.sqlite import copy_database
     if is_postgresql(database):
         raise PrudentError("serve: a backup of PostgreSQL is made with its own pg_dump, which is as whole as this")
     check_database("serve", database)

@@ -6,9 +6,8 @@ from typing import Any
 
 import click
 
-from prudent.cli.estimate import warn_of_runs
-from prudent.cli.output import answer, arms_option, json_option, progress_bar, risk_option, run_options
-from prudent.text import counted, number, risk_name, with_error
+from prudent.base.text import counted, number, risk_name, with_error
+from prudent.cli.output import answer, arms_option, json_option, progress_bar, risk_option, run_options, warn_of_runs
 
 SHOWN = ("regret", "gap", "exploration", "twins", "pseudo_regret", "gap_regret", "reward_mean", "reward_variance")
 MOST_ARMS = 4
@@ -24,7 +23,7 @@ MOST_ARMS = 4
 @click.option(
     "--batch", type=float, default=1, show_default=True, metavar="B", help="Rewards are seen B rounds at a time."
 )
-@click.option("--engine", default="auto", show_default=True, help="auto, stepping, leaping or gpu.")
+@click.option("--engine", default="auto", show_default=True, help="auto, stepping, leaping, interpreted or gpu.")
 @click.option(
     "--scale", metavar="X", help="How large rewards are: a number, or auto to take it from the arms; else as published."
 )
@@ -33,8 +32,8 @@ def simulate(
     arms: tuple[str, ...], risk: str, policies: tuple[str, ...], scale: str | None, as_json: bool, **settings: Any
 ) -> None:
     """Simulate policies on a bandit and print their regret per round, with error bars."""
-    from prudent.engine.simulation import simulate as play
-    from prudent.policies.base import policies as registered
+    from prudent.engine.simulate import simulate as play
+    from prudent.policies.contract import policies as registered
 
     results = results_of(play, registered, policies, arms, risk, scale=_number_or_text(scale), **settings)
     first, summaries = results[0], [result.summary() for result in results]
@@ -57,8 +56,8 @@ def simulate(
 @json_option
 def identify(arms: tuple[str, ...], risk: str, strategies: tuple[str, ...], as_json: bool, **settings: Any) -> None:
     """Search for the best arm, and print how often the answer is wrong and how many pulls it took."""
-    from prudent.identification.simulation import identify as search
-    from prudent.policies.base import strategies as registered
+    from prudent.engine.search import identify as search
+    from prudent.policies.contract import strategies as registered
 
     results = results_of(search, registered, strategies, arms, risk, **settings)
     first, summaries = results[0], [result.summary() for result in results]

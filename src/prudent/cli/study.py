@@ -1,4 +1,4 @@
-"""The commands for studies: run, show, plot, compare, compact. Heavy imports wait for their command."""
+"""The command `study`: run, show, plot, compare, compact. Heavy imports wait for their command."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from prudent.cli.estimate import duration, seconds_of_cells, warn, warning_first
-from prudent.cli.output import all_of, answer, json_option, progress_bar
+from prudent.base.text import count, counted, duration, number, risk_name, with_error
+from prudent.cli.output import all_of, answer, json_option, progress_bar, warn, warning_first
 from prudent.cli.paths import FILE, check_file, check_folder
-from prudent.text import count, counted, number, risk_name, with_error
+from prudent.cli.pivot import pivoted, print_latex
 
-PATIENCE = 1.0
+DRY_RUN_SECONDS = 1.0
 """Seconds that a dry run takes to try cells."""
 
 KINDS = ("regret", "heatmap", "frontier", "pulls", "distribution")
@@ -40,13 +40,18 @@ def cells_of(folder: Path, chosen: dict[str, Any]) -> Any:
         return select(Store(folder).table(warn), **chosen)
 
 
-@click.command()
-@click.argument("study", type=FILE)
+@click.group()
+def study() -> None:
+    """Run grids of simulations that survive crashes; show, draw and compare what they found."""
+
+
+@study.command()
+@click.argument("definition", type=FILE, metavar="STUDY.toml")
 @click.option("--out", type=FILE, help="The folder; results/STUDY by default.")
 @click.option("--workers", type=int, help="Threads or processes; all cores by default.")
 @click.option("--backend", default="threads", show_default=True, help=BACKENDS)
 @click.option("--dry-run", is_flag=True, help="Check the study, say how much work is left, simulate nothing.")
-def run(study: Path, out: Path | None, dry_run: bool, **settings: Any) -> None:
+def run(definition: Path, out: Path | None, dry_run: bool, **settings: Any) -> None:
     """Run a study written in TOML. Stopped at any moment, it continues where it was when called again.
 
     Workers and backend never change the results.
@@ -55,20 +60,21 @@ def run(study: Path, out: Path | None, dry_run: bool, **settings: Any) -> None:
     from prudent.study import load
     from prudent.study import run as run_study
     from prudent.study.backends import choose_backend
+    from prudent.study.timing import seconds_of_sample
 
-    out = out or Path("results") / study.stem
+    out = out or Path("results") / definition.stem
     count, local = count_workers("run", settings["workers"]), settings["backend"] == "threads"
     choose_backend(settings["backend"])
     if not dry_run:
         check_folder("run", out)
-    with expansion_bar(study.stem) as expanding:
-        asked = load(study, expanding)
+    with expansion_bar(definition.stem) as expanding:
+        asked = load(definition, expanding)
         total = len({each.key for each in asked.cells})
     if dry_run:
-        print_forecast(asked, out, count, settings["backend"])
+        print_estimate(asked, out, count, settings["backend"])
         return
-    with progress_bar(study.stem, total) as advance:
-        seconds = partial(seconds_of_cells, asked.cells, count, threads=local)
+    with progress_bar(definition.stem, total) as advance:
+        seconds = partial(seconds_of_sample, asked.cells, count, threads=local)
         told = warning_first(advance, total, seconds, count)
         store = run_study(asked, out, progress=told, complain=warn, **settings)
     click.echo(store.folder)
@@ -89,17 +95,17 @@ def expansion_bar(title: str) -> Iterator[Callable[[int, int], None]]:
         yield expanding
 
 
-def print_forecast(study: Any, out: Path, workers: int, backend: str) -> None:
+def print_estimate(asked: Any, out: Path, workers: int, backend: str) -> None:
     """What is left to do, and how long it may take."""
-    from prudent.compiling import SECONDS
-    from prudent.study import Store, forecast
+    from prudent.compile.announce import SECONDS
+    from prudent.study import Store, estimate_time
 
     with progress_bar("estimating the time"):
         known = set(Store(out).table(warn)["cell"]) if (out / "manifest.json").exists() else set()
-        rest = [each for each in study.cells if each.key not in known]
-        left = forecast(rest, workers, threads=backend == "threads", patience=PATIENCE, compiles=False)
-    finished = count(len(study.cells) - len(rest))
-    click.echo(f"{counted(len(study.cells), 'cell')}, {finished} finished, {count(left.cells)} to run")
+        rest = [each for each in asked.cells if each.key not in known]
+        left = estimate_time(rest, workers, threads=backend == "threads", patience=DRY_RUN_SECONDS, compiles=False)
+    finished = count(len(asked.cells) - len(rest))
+    click.echo(f"{counted(len(asked.cells), 'cell')}, {finished} finished, {count(left.cells)} to run")
     where = "threads of this machine" if "://" in backend else backend
     time = f", roughly {duration(left.seconds)} with {workers} {where}" if left.seconds else ""
     click.echo(f"{counted(left.pulls, 'pull')}{time}")
@@ -109,11 +115,16 @@ def print_forecast(study: Any, out: Path, workers: int, backend: str) -> None:
         click.echo(f"{more}; how long they take to run is not known before")
 
 
-@click.command()
+@study.command()
 @cells_options
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with every column of numbers and words.")
-def show(folder: Path, as_json: bool, as_csv: bool, **chosen: Any) -> None:
+@click.option("--pivot", metavar="LABEL", help="One measure, with a column for each policy, horizon, …")
+@click.option("--latex", is_flag=True, help="As a LaTeX table of one measure, the best in bold.")
+@measure_option
+def show(
+    folder: Path, as_json: bool, as_csv: bool, pivot: str | None, latex: bool, measure: str, **chosen: object
+) -> None:
     """Print the finished cells of a study, with error bars."""
     from prudent.study import Store
 
@@ -124,6 +135,17 @@ def show(folder: Path, as_json: bool, as_csv: bool, **chosen: Any) -> None:
         return
     facts, labels = table.to_dicts(), ["policy", *labels_shown(table), "risk", "horizon"]
     words, same = in_words(facts, labels)
+    if pivot or latex:
+        across = pivot or next((name for name in reversed(words[0]) if name != "policy"), "policy")
+        rows, good = pivoted(facts, words, across, measure)
+        about = f"{measure.replace('_', ' ')} by {across}{same}"
+        if latex:
+            print_latex(rows, good, about)
+        else:
+            answer(
+                as_json, facts, f"{about} (± standard error)", rows, left=[name for name in words[0] if name != across]
+            )
+        return
     rows = [
         own | {name.replace("_", " "): with_error(row[name], row[f"{name}_se"]) for name in SHOWN}
         for own, row in zip(words, facts, strict=True)
@@ -139,14 +161,14 @@ def labels_shown(table: Any) -> list[str]:
     return [name for name in labels_of(table) if name not in ranges_of(table) or name in varying(table)]
 
 
-def in_word(label: Any) -> str:
+def in_word(label: object) -> str:
     """A label as it is printed: a count, a value of a range, a name, or nothing where a cell has none."""
     if label is None:
         return ""
     return count(label) if isinstance(label, int) else number(label, 6) if isinstance(label, float) else str(label)
 
 
-def in_words(rows: list[dict[str, Any]], names: list[str]) -> tuple[list[dict[str, str]], str]:
+def in_words(rows: list[dict[str, object]], names: list[str]) -> tuple[list[dict[str, str]], str]:
     """The labels of every row as they are printed; and those that all rows share, to be said once instead."""
     shown = [{name: risk_name(row[name]) if name == "risk" else in_word(row[name]) for name in names} for row in rows]
     same = [name for name in names[1:] if len(shown) > 1 and len({row[name] for row in shown}) == 1]
@@ -154,7 +176,7 @@ def in_words(rows: list[dict[str, Any]], names: list[str]) -> tuple[list[dict[st
     return [{name: row[name] for name in names if name not in same} for row in shown], said
 
 
-@click.command()
+@study.command()
 @cells_options
 @click.argument("kind", type=click.Choice(KINDS))
 @measure_option
@@ -178,7 +200,7 @@ def plot(folder: Path, kind: str, measure: str, out: Path | None, **options: Any
     click.echo(made)
 
 
-@click.command()
+@study.command()
 @cells_options
 @click.argument("policy_a")
 @click.argument("policy_b")
@@ -186,7 +208,7 @@ def plot(folder: Path, kind: str, measure: str, out: Path | None, **options: Any
 @click.option("--level", default=0.95, show_default=True, help="Confidence of all intervals together.")
 @json_option
 def compare(
-    folder: Path, policy_a: str, policy_b: str, measure: str, level: float, as_json: bool, **chosen: Any
+    folder: Path, policy_a: str, policy_b: str, measure: str, level: float, as_json: bool, **chosen: object
 ) -> None:
     """Compare two policies on the cells they share: A − B, with intervals that hold all together."""
     from prudent.study.compare import compare as differences
@@ -208,7 +230,7 @@ def compare(
         click.echo("\n" + "; ".join(f"{verdict}: {count(often)}" for verdict, often in verdicts))
 
 
-@click.command()
+@study.command()
 @click.argument("folder", type=FILE)
 def compact(folder: Path) -> None:
     """Merge the results of a study into a few large files."""
@@ -219,6 +241,3 @@ def compact(folder: Path) -> None:
     with progress_bar("compacting"):
         parts = store.compact(warn)
     click.echo(counted(parts, "part"))
-
-
-COMMANDS = (run, show, plot, compare, compact)

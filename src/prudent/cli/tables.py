@@ -20,13 +20,13 @@ GAP = 2
 
 PLAINER = str.maketrans("─−", "--")
 
-LEAST = 20
+MIN_COLUMNS = 20
 """The narrowest terminal that is taken seriously."""
 
 
 def terminal_width() -> int:
     """Columns of the terminal; what COLUMNS says if it is set, and 80 into a file or pipe."""
-    return max(LEAST, shutil.get_terminal_size().columns)
+    return max(MIN_COLUMNS, shutil.get_terminal_size().columns)
 
 
 def print_rows(title: str, rows: Rows, *, left: Collection[str] = ()) -> None:

@@ -1,22 +1,23 @@
 """The commands `trial …`: experiments of a service, or of its database while no service runs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from prudent.cli.experiments import metric, read_spec, sentences, state, time_of, until, within
+from prudent.base.errors import PrudentError, check_number
+from prudent.base.text import count, counted, minus, number
+from prudent.cli.experiments import apart_by, metric, read_spec, sentences, state, time_of, until, within
 from prudent.cli.output import answer
 from prudent.cli.paths import FILE, check_file
 from prudent.cli.reach import opened, serving_packages, where, where_options
 from prudent.cli.tables import print_text
-from prudent.errors import PrudentError, check_number
-from prudent.text import count, counted, minus, number
+from prudent.service.verbs import VERBS, Verb
 
 REASON = "Why, in a sentence; it is kept in the log."
-FALLBACK = "The arm that becomes the fallback arm; needed if ARM is it."
+OTHER_ARM = "The arm that becomes the fallback arm; needed if ARM is it."
 FORMATS = ("csv", "parquet", "ndjson")
 SCOPES = ("decide", "reward", "read", "admin")
 DAY = 86_400_000
@@ -34,7 +35,7 @@ def trial() -> None:
 @click.argument("file", type=FILE)
 @click.option("--name", help="The name of the experiment, instead of the one in the file.")
 @where_options
-def create(file: Path, name: str | None, as_json: bool, **settings: Any) -> None:
+def create(file: Path, name: str | None, as_json: bool, **settings: object) -> None:
     """Create the experiment that FILE describes: experiment.json of a plan, or one of your own.
 
     prudent trial create results/plan/experiment.json --name checkout
@@ -42,10 +43,10 @@ def create(file: Path, name: str | None, as_json: bool, **settings: Any) -> None
     spec = read_spec(file) | ({} if name is None else {"name": name})
     if not settings["server"]:  # what is refused must not leave a new database behind
         with serving_packages("trial"):
-            from prudent.service.planning.experiment import spec_of_plan
+            from prudent.service.plans.experiment import spec_of_plan
         spec_of_plan(spec).settled()
     with opened(**where(settings), new=True) as client:
-        made = client.create(spec)
+        made = client.create({"plan": spec} if "pilot" in spec else spec)
     if as_json:
         answer(True, made, "", [])
         return
@@ -59,7 +60,7 @@ def create(file: Path, name: str | None, as_json: bool, **settings: Any) -> None
 
 @trial.command("list")
 @where_options
-def list_them(as_json: bool, **settings: Any) -> None:
+def list_them(as_json: bool, **settings: object) -> None:
     """All experiments, in short."""
     with opened(**where(settings)) as client:
         found = client.experiments()
@@ -87,7 +88,7 @@ def list_them(as_json: bool, **settings: Any) -> None:
 @click.option("--later", is_flag=True, help="The decision is not used before it is activated.")
 @where_options
 def ask(
-    experiment: str, unit: str | None, among: Sequence[str], many: int, later: bool, as_json: bool, **settings: Any
+    experiment: str, unit: str | None, among: Sequence[str], many: int, later: bool, as_json: bool, **settings: object
 ) -> None:
     """Which arm to use now?"""
     if many < 1:
@@ -112,7 +113,7 @@ def ask(
 @click.argument("reward", type=float)
 @click.option("--metric", "metrics", multiple=True, metavar="NAME=NUMBER", help="Another number measured with it.")
 @where_options
-def tell(decision: str, reward: float, metrics: Sequence[str], as_json: bool, **settings: Any) -> None:
+def tell(decision: str, reward: float, metrics: Sequence[str], as_json: bool, **settings: object) -> None:
     """Report the REWARD of a DECISION."""
     if not abs(reward) < float("inf"):
         raise PrudentError(f"trial: the reward must be a finite number, got {reward}")
@@ -130,7 +131,7 @@ def tell(decision: str, reward: float, metrics: Sequence[str], as_json: bool, **
 @trial.command()
 @click.argument("decision")
 @where_options
-def withdraw(decision: str, as_json: bool, **settings: Any) -> None:
+def withdraw(decision: str, as_json: bool, **settings: object) -> None:
     """A DECISION was not used, and no reward will come."""
     with opened(**where(settings)) as client:
         found = client.withdraw(decision)
@@ -143,12 +144,13 @@ def withdraw(decision: str, as_json: bool, **settings: Any) -> None:
 @trial.command()
 @click.argument("experiment")
 @click.option("--level", type=float, default=0.95, show_default=True, help="The level of each interval.")
+@click.option("--control", metavar="ARM", help="Compare the other arms with this one, too.")
 @where_options
-def show(experiment: str, level: float, as_json: bool, **settings: Any) -> None:
+def show(experiment: str, level: float, control: str | None, as_json: bool, **settings: object) -> None:
     """What is known of the arms, with intervals that stay valid however often you look."""
     check_number("trial", "level", level, low=0.0, high=1.0, open_low=True, open_high=True, hint="for 95 % pass 0.95")
     with opened(**where(settings), experiment=experiment) as client:
-        whole, found = client.show(), client.estimates(level)
+        whole, found = client.show(), client.estimates(level, control)
     rows = [
         {
             "arm": arm["arm"] + (" (retired)" if arm["retired"] else ""),
@@ -164,6 +166,12 @@ def show(experiment: str, level: float, as_json: bool, **settings: Any) -> None:
     answer(as_json, {**whole, "estimates": found}, title, rows, left=("arm",))
     if as_json:
         return
+    if control is not None:
+        names = ("mean", "deviation", "cost")
+        others = [arm for arm in found["arms"] if arm["arm"] != control]
+        apart = [{"arm": arm["arm"], **{name: apart_by(arm, name) for name in names}} for arm in others]
+        click.echo()
+        answer(False, apart, f"Each arm minus {control}", apart, left=("arm",))
     click.echo()
     for sentence in sentences(found):
         print_text(f"- {sentence}")
@@ -189,7 +197,7 @@ def export(experiment: str, out: Path | None, kind: Any, as_json: bool, **settin
 @click.argument("experiment")
 @click.option("--out", type=FILE, help="The file; by default named after the experiment.")
 @where_options
-def report(experiment: str, out: Path | None, as_json: bool, **settings: Any) -> None:
+def report(experiment: str, out: Path | None, as_json: bool, **settings: object) -> None:
     """Write the report for whoever decides: one HTML file, which prints on two pages."""
     path = Path(f"{experiment}.html") if out is None else out
     check_file("trial", path)
@@ -201,7 +209,7 @@ def report(experiment: str, out: Path | None, as_json: bool, **settings: Any) ->
 @trial.command()
 @click.argument("experiment")
 @where_options
-def verify(experiment: str, as_json: bool, **settings: Any) -> None:
+def verify(experiment: str, as_json: bool, **settings: object) -> None:
     """Replay the whole log, and check that every event is the one that was written."""
     with opened(**where(settings), experiment=experiment) as client:
         found = client.verify()
@@ -223,7 +231,7 @@ def verify(experiment: str, as_json: bool, **settings: Any) -> None:
 @click.option("--days", type=float, help="How long it is valid; by default until it is revoked.")
 @click.option("--note", default="", help="What it is for.")
 @click.option("--list", "listed", is_flag=True, help="List all tokens instead, without their secrets.")
-@click.option("--revoke", metavar="ID", help="End a token instead, by the eight letters in its middle.")
+@click.option("--revoke", metavar="ID", help="End a token instead, by its ID, the part between the underscores.")
 @where_options
 def token(listed: bool, revoke: str | None, as_json: bool, **settings: Any) -> None:
     """Make a token, which is printed this once; or list or revoke tokens.
@@ -279,36 +287,26 @@ def show_tokens(found: list[dict[str, Any]], as_json: bool) -> None:
     answer(as_json, found, "Tokens", rows, left=tuple(rows[0]) if rows else ())
 
 
-def change(verb: str, meaning: str, *, names_arm: bool = False) -> None:
-    """Add a command that changes an experiment, with a reason."""
+def _add_command(verb: Verb) -> None:
+    """Add the command of a verb, which changes an experiment and has a reason."""
 
-    def command(
-        experiment: str,
-        reason: str,
-        as_json: bool,
-        arm: str | None = None,
-        fallback: str | None = None,
-        **settings: Any,
-    ) -> None:
+    def command(experiment: str, reason: str, as_json: bool, **settings: Any) -> None:
+        named = {field.name: settings.pop(field.name) for field in verb.fields}
         with opened(**where(settings), experiment=experiment) as client:
-            act: Callable[..., dict[str, Any]] = getattr(client, "add_arm" if verb == "add" else verb)
-            named = {} if fallback is None else {"fallback": fallback}
-            found = act(reason) if arm is None else act(arm, reason, **named)
+            found = client.change(verb.path, reason, **named)
         if as_json:
             answer(True, found, "", [])
         else:
             print_text(f"{experiment} is {state(found)}, with the arms {', '.join(found['arms'])}.")
 
-    command.__doc__ = meaning
+    command.__doc__ = verb.hint
     wrapped = where_options(click.option("--reason", required=True, help=REASON)(command))
-    wrapped = click.argument("arm")(wrapped) if names_arm else wrapped
-    wrapped = click.option("--fallback", metavar="ARM", help=FALLBACK)(wrapped) if verb == "retire" else wrapped
-    trial.command(verb)(click.argument("experiment")(wrapped))
+    for field in verb.fields:
+        as_option = click.option(f"--{field.name}", metavar="ARM", help=OTHER_ARM)
+        wrapped = (as_option if field.kind == "other" else click.argument(field.name))(wrapped)
+    trial.command(verb.name)(click.argument("experiment")(wrapped))
 
 
-change("pause", "Answer with the fallback arm, or not at all, until resumed.")
-change("resume", "Go on after a pause or a freeze.")
-change("freeze", "Give everybody ARM until resumed; rewards still count.", names_arm=True)
-change("stop", "End the experiment for good; rewards of open decisions are still taken.")
-change("add", "Add the new arm ARM.", names_arm=True)
-change("retire", "Never choose ARM again; late rewards are still taken.", names_arm=True)
+for _verb in VERBS:
+    if _verb.by_people:
+        _add_command(_verb)

@@ -3,6 +3,7 @@
 import _thread
 import errno
 import os
+import shlex
 import signal
 import socket
 import sys
@@ -10,13 +11,14 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 import click
 
-from prudent.errors import PrudentError, shortened
+from prudent.base import own_classes
+from prudent.base.errors import PrudentError, shortened
 
 GRACE = 1.5
 """Seconds to clean up after a signal."""
@@ -66,7 +68,7 @@ def in_words(error: BaseException) -> str | None:
     """What happened, and the likely fix; None if nothing that a user did or can do explains it."""
     said = str(error.args[-1] if isinstance(error, OverflowError) and error.args else error).partition("\n")[0]
     if isinstance(error, PrudentError):
-        return str(error)
+        return error.message(in_options)
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or said}; {FIXES.get(error.errno or 0, 'mend that, and try again')}"
@@ -79,17 +81,32 @@ def in_words(error: BaseException) -> str | None:
     return None
 
 
+def in_options(arguments: Mapping[str, str]) -> str:
+    """Arguments to pass as they are typed: `--group variant --outcome revenue`."""
+    return " ".join(f"--{name.replace('_', '-')} {shlex.quote(value)}" for name, value in arguments.items())
+
+
 def report(error: BaseException, debug: bool) -> None:
     """One line on stderr, or two for a fault of prudent; with `debug` after the traceback."""
     if debug:
         click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
     text = in_words(error)
+    said = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+    if text is None and (line := _own_line(error)):
+        text = f"{line}: {said}"
     if text is None:
-        said = str(error).partition("\n")[0]
-        text = f"{type(error).__name__}: {said}\nThis is a fault of prudent; "
+        text = f"{said}\nThis is a fault of prudent; "
         text += "please report it with the lines above" if debug else "run again with `prudent --debug …` and report it"
     click.echo(f"Error: {shortened(text)}", err=True)
     _drop_unwritten()
+
+
+def _own_line(error: BaseException) -> str | None:
+    """The last line in a file that a spec named, if one ended in the error."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if frame.filename in own_classes.named:
+            return f"{frame.filename}, line {frame.lineno}, in {frame.name}: {frame.line}"
+    return None
 
 
 def _drop_unwritten() -> None:
@@ -147,7 +164,7 @@ def orderly_end() -> Iterator[None]:
         mouth.close()
 
 
-def _leave(number: int, _: Any) -> NoReturn:
+def _leave(number: int, _: object) -> NoReturn:
     raise SystemExit(128 + number)
 
 

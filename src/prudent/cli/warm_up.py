@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
+from prudent.base.errors import PrudentError, near
 from prudent.cli.output import progress_bar
-from prudent.errors import PrudentError, near
 
 KINDS = ("gaussian(1, 1)", "bernoulli(0.5)", "uniform(0, 1)")
 """Arms for which different code is compiled: Gaussian ones, others that come in blocks, and all that do not."""
@@ -25,7 +25,7 @@ def warm_up(names: tuple[str, ...]) -> None:
     Each is compiled for Gaussian arms, for coins and for other arms, with the risk that it serves, and kept on disk
     beside the package or in NUMBA_CACHE_DIR. All together take some minutes; what is there already is left as it is.
     """
-    from prudent.policies.base import policies, strategies
+    from prudent.policies.contract import policies, strategies
 
     known = [*policies.names(), *strategies.names()]
     if unknown := [name for name in names if name not in policies and name not in strategies]:
@@ -50,9 +50,9 @@ def _compile(name: str, kind: str) -> None:
 def _runs(name: str, kind: str) -> Iterator[Callable[[], Any]]:
     """The shortest runs that compile it, in the order in which they are tried."""
     from prudent import Bandit, identify, simulate
-    from prudent.identification import DELTA
-    from prudent.policies.base import policies, strategies
     from prudent.policies.binding import served_risk
+    from prudent.policies.contract import policies, strategies
+    from prudent.policies.identification import DELTA
 
     bandit = Bandit([kind, kind])
     if name in policies:

@@ -72,6 +72,7 @@ class AsyncClient:
     export = _on_a_thread(Client.export)
     write_report = _on_a_thread(Client.write_report)
     verify = _on_a_thread(Client.verify)
+    change = _on_a_thread(Client.change)
     pause = _on_a_thread(Client.pause)
     resume = _on_a_thread(Client.resume)
     freeze = _on_a_thread(Client.freeze)

@@ -13,7 +13,7 @@ from .wire import Wire
 
 log = logging.getLogger("prudent.client")
 
-MOST = 1000
+MAX_ENTRIES = 1000
 """Decisions or rewards that one request may hold."""
 
 REST = 1.0
@@ -118,7 +118,7 @@ class Delivery:
 
     def _taken(self) -> list[dict[str, Any]]:
         with self._lock:
-            return [self._waiting.popleft() for _ in range(min(MOST, len(self._waiting)))]
+            return [self._waiting.popleft() for _ in range(min(MAX_ENTRIES, len(self._waiting)))]
 
     def _deliver(self, part: list[dict[str, Any]]) -> None:
         try:

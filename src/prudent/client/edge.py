@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from .shapes import shown
 from .wire import whole
 
-LARGEST = 1e150
+MAX_REWARD = 1e150
 """Rewards are no larger in size, so that their variance is a number."""
 
 TOGETHER = 1024
@@ -49,7 +49,9 @@ class Batch:
     share a batch.
     """
 
-    def __init__(self, id: str, arms: Mapping[str, int], seed: int, send: Callable[["Batch"], dict[str, Any]]) -> None:
+    def __init__(
+        self, id: str, arms: Mapping[str, int], seed: int, send: Callable[["Batch"], dict[str, object]]
+    ) -> None:
         self.id, self.arms, self.seed = id, dict(arms), seed
         self._order = [arm for arm, share in self.arms.items() for _ in range(share)]
         random.Random(seed).shuffle(self._order)
@@ -57,7 +59,7 @@ class Batch:
         self._waiting: dict[str, list[float]] = {arm: [] for arm in self.arms}
         self._room = {arm: min(TOGETHER, share) for arm, share in self.arms.items()}
         self._merged = dict.fromkeys(self.arms, Statistics())
-        self._report: dict[str, Any] | None = None
+        self._report: dict[str, object] | None = None
         self._lock = threading.Lock()
 
     @property
@@ -135,6 +137,6 @@ class Batch:
 
 def _is_reward(given: Any) -> bool:
     try:
-        return bool(-LARGEST <= given <= LARGEST)
+        return bool(-MAX_REWARD <= given <= MAX_REWARD)
     except (TypeError, ValueError):  # text, or an array of several
         return False

@@ -15,7 +15,7 @@ class ServiceError(Exception):
     in a sentence, and `problem` holds all members of the answer (RFC 9457), such as the reward that `stands`.
     """
 
-    def __init__(self, status: int, kind: str, detail: str, problem: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, status: int, kind: str, detail: str, problem: Mapping[str, object] | None = None) -> None:
         super().__init__(detail)
         self.status, self.kind, self.detail, self.problem = status, kind, detail, dict(problem or {})
 
@@ -41,7 +41,7 @@ class Reply(NamedTuple):
 class Lines(NamedTuple):
     """A line of JSON for each part."""
 
-    each: Any
+    each: object
 
 
 class File(NamedTuple):
@@ -63,13 +63,13 @@ the whole answer None, which is an empty one, Lines or a File."""
 TEXT, WHOLE, OBJECT = str | None, int | None, dict | None
 STATUS: Shape = {"experiment": str, "status": str}
 DECISION: Shape = {"decision": TEXT, "arm": str, "state": str, "at": WHOLE, "due": WHOLE, "why": TEXT}
-DECISION |= {"reward": int | float | None, "metrics": OBJECT}
+DECISION |= {"reward": int | float | None, "metrics": OBJECT, "propensity": int | float | None}
 RECORDED: Shape = {"arm": str, "reward": int | float}
 RESULT: Shape = {"status": int, "recorded": OBJECT, "problem": OBJECT}
 PROBLEM: Shape = {"type": str, "detail": str}
 
 
-def fits(value: Any, shape: Shape) -> bool:
+def fits(value: object, shape: Shape) -> bool:
     """Whether a value of JSON has this shape."""
     if isinstance(shape, dict):
         return isinstance(value, dict) and all(fits(value.get(name), part) for name, part in shape.items())
@@ -126,7 +126,7 @@ def strange(reply: Reply) -> ServiceError:
     return ServiceError(0 if reply.status < 300 else reply.status, STRANGE, f"{said}; is the address right?")
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value in a message: in one line, and not long."""
     try:
         text = repr(value)

@@ -7,14 +7,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self, cast
 
-from .delivery import MOST, Delivery, Lost, log, new_key
+from .delivery import MAX_ENTRIES, Delivery, Lost, log, new_key
 from .edge import Batch
 from .shapes import DECISION, RECORDED, RESULT, STATUS, File, Lines, ServiceError, Shape, fits
 from .wire import Wire, key_of, text, whole
 
 
 class Decision(NamedTuple):
-    """An arm to use. Without an id it is the fallback arm, which does not count; `why` says why."""
+    """An arm to use, and the probability with which it was taken, if it is known. Without an id it is the fallback arm,
+    which does not count; `why` says why."""
 
     id: str | None
     arm: str
@@ -24,6 +25,7 @@ class Decision(NamedTuple):
     reward: float | None = None
     metrics: dict[str, float] | None = None
     why: str | None = None
+    propensity: float | None = None
 
     @property
     def counted(self) -> bool:
@@ -118,7 +120,7 @@ class Client:
     ) -> list[Decision]:
         """The arms of several decisions."""
         whole("ask_many", "count", count, 1)
-        sizes = [min(MOST, count - first) for first in range(0, count, MOST)]
+        sizes = [min(MAX_ENTRIES, count - first) for first in range(0, count, MAX_ENTRIES)]
         return [decision for size in sizes for decision in self._ask(size, unit, among, activate, None)]
 
     def tell(
@@ -149,8 +151,8 @@ class Client:
         entries = [dict(each) if isinstance(each, Mapping) else self._entry(*each) for each in rewards]
         results: list[dict[str, Any] | None] = [None] * len(entries)
         places = [i for i, entry in enumerate(entries) if entry is not None]
-        for first in range(0, len(places), MOST):
-            part = places[first : first + MOST]
+        for first in range(0, len(places), MAX_ENTRIES):
+            part = places[first : first + MAX_ENTRIES]
             sent = [cast("dict[str, Any]", entries[i]) for i in part]
             try:
                 shape = {"results": (RESULT, len(sent))}
@@ -221,9 +223,11 @@ class Client:
         """The experiment: its state and its spec."""
         return self._read("", STATUS)
 
-    def estimates(self, level: float = 0.95) -> dict[str, Any]:
-        """What is known of every arm and of the whole, with intervals that stay valid however often you look."""
-        return self._read(f"/estimates?level={float(level)!r}", {"arms": [dict], "summary": dict})
+    def estimates(self, level: float = 0.95, control: str | None = None) -> dict[str, Any]:
+        """What is known of every arm and of the whole, with intervals that stay valid however often you look; with a
+        control also by how much every arm differs from it."""
+        against = "" if control is None else f"&control={_quoted(control)}"
+        return self._read(f"/estimates?level={float(level)!r}{against}", {"arms": [dict], "summary": dict})
 
     def state(self) -> str:
         """What `Agent.from_json` takes."""
@@ -257,33 +261,38 @@ class Client:
         """Replay the whole log, and compare."""
         return self._change("POST", self._path("/verify"), shape={"ok": bool, "events": int})
 
+    def change(self, /, verb: str, reason: str, **named: str | None) -> dict[str, Any]:
+        """Change the experiment by a verb of the API, such as those below, and what else it names."""
+        body = {"reason": reason} | {name: text for name, text in named.items() if text is not None}
+        return self._change("POST", self._path(f"/{_quoted(verb)}"), body, key=new_key(), shape=STATUS)
+
     def pause(self, reason: str) -> dict[str, Any]:
         """Answer with the fallback arm, or not at all, until resumed."""
-        return self._manage("pause", reason)
+        return self.change("pause", reason)
 
     def resume(self, reason: str) -> dict[str, Any]:
         """Go on after a pause or a freeze."""
-        return self._manage("resume", reason)
+        return self.change("resume", reason)
 
     def freeze(self, arm: str, reason: str) -> dict[str, Any]:
         """Give everybody this arm until resumed; rewards still count."""
-        return self._manage("freeze", reason, arm)
+        return self.change("freeze", reason, arm=arm)
 
     def stop(self, reason: str) -> dict[str, Any]:
         """End the experiment for good."""
-        return self._manage("stop", reason)
+        return self.change("stop", reason)
 
     def add_arm(self, arm: str, reason: str) -> dict[str, Any]:
         """A new arm."""
-        return self._manage("arms", reason, arm)
+        return self.change("arms", reason, arm=arm)
 
     def retire(self, arm: str, reason: str, fallback: str | None = None) -> dict[str, Any]:
         """Never choose this arm again. If it is the fallback arm, name another one."""
-        return self._manage("retire", reason, arm, fallback)
+        return self.change("retire", reason, arm=arm, fallback=fallback)
 
     def forget(self, reason: str) -> dict[str, Any]:
         """Forget who the units were."""
-        return self._manage("forget", reason)
+        return self.change("forget", reason)
 
     def _ask(
         self, count: int, unit: str | None, among: Sequence[str] | None, activate: str, key: str | None
@@ -326,11 +335,6 @@ class Client:
         if id is None:
             return cast("Decision", decision)
         return _decision(self._change("POST", f"/v1/decisions/{_quoted(id)}/{verb}", {}, new_key(), DECISION))
-
-    def _manage(self, verb: str, reason: str, arm: str | None = None, fallback: str | None = None) -> dict[str, Any]:
-        given = {"reason": reason, "arm": arm, "fallback": fallback}
-        body = {name: text for name, text in given.items() if text is not None}
-        return self._change("POST", self._path(f"/{verb}"), body, key=new_key(), shape=STATUS)
 
     def _read(self, what: str, shape: Shape) -> dict[str, Any]:
         return cast("dict[str, Any]", self._delivery.call("GET", self._path(what), shape=shape).said)

@@ -25,7 +25,7 @@ LONGEST_TIMEOUT = 1e6
 """Seconds that every system can wait."""
 
 PIECE = 2**16
-LARGEST = 2**26
+MAX_ANSWER_BYTES = 2**26
 """Bytes of an answer that are read into memory; the largest experiments have a tenth of it."""
 
 
@@ -46,7 +46,7 @@ class Wire:
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         self._idle: list[http.client.HTTPConnection] = []
 
-    def send(self, method: str, path: str, body: Any = None, key: str | None = None, shape: Shape = None) -> Reply:
+    def send(self, method: str, path: str, body: object = None, key: str | None = None, shape: Shape = None) -> Reply:
         """The answer to a request, if it succeeds within the time-out and has the `shape` of one of the service.
 
         Only what may arrive twice is sent: reading, a PUT, or a change that carries its key.
@@ -138,8 +138,9 @@ class Wire:
             into.write(piece)
             if file is not None and isinstance(answer, _Answer):
                 answer.goes_on(self.timeout)  # a file may be large: only a standstill ends it
-            elif into.tell() > LARGEST:
-                said = f"the answer of {self.url} is longer than {LARGEST:,} bytes, as none of an experiment service is"
+            elif into.tell() > MAX_ANSWER_BYTES:
+                longer = f"longer than {MAX_ANSWER_BYTES:,} bytes, as none of an experiment service is"
+                said = f"the answer of {self.url} is {longer}"
                 raise ServiceError(0, STRANGE, f"{said}; is the address right?")
         if answer.length:  # of what was announced; http.client itself takes the end for the end
             raise http.client.IncompleteRead(b"", answer.length)
@@ -191,7 +192,7 @@ class _Timed(io.RawIOBase):
         super().close()
 
 
-def whole(owner: str, name: str, value: Any, low: int) -> int:
+def whole(owner: str, name: str, value: object, low: int) -> int:
     """A whole number that is at least `low`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < low:
         raise ValueError(f"{owner}: {name} must be a whole number, {low} or more, got {shown(value)}")
@@ -216,7 +217,7 @@ def _plain(letters: str) -> bool:
     return letters.isascii() and letters.isprintable() and " " not in letters
 
 
-def _address(url: Any) -> urllib.parse.SplitResult:
+def _address(url: object) -> urllib.parse.SplitResult:
     """The parts of an address of a service."""
     try:
         parts = urllib.parse.urlsplit(url if isinstance(url, str) and _plain(url) else "")
@@ -230,7 +231,7 @@ def _address(url: Any) -> urllib.parse.SplitResult:
     return parts
 
 
-def _written(body: Any) -> bytes:
+def _written(body: object) -> bytes:
     try:
         return json.dumps(body, allow_nan=False, default=float).encode()
     except (ValueError, TypeError, OverflowError, RecursionError) as error:

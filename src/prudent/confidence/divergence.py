@@ -8,7 +8,7 @@ rewards and ρ times a, with c times a² (times a for ρ = ∞), leave it as it 
 
 import math
 
-from prudent.compiled import helper
+from prudent.compile.types import helper
 
 
 @helper

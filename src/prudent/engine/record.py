@@ -9,11 +9,12 @@ no number of the run, nor of another snapshot.
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from prudent.arms.sampling import Laws, draw_block
-from prudent.arrays import Array, Counts
-from prudent.compiled import kernel
-from prudent.policies.base import Arms
+from prudent.base.arrays import Array, Counts, Marks
+from prudent.compile.types import kernel, simpler_for
+from prudent.policies.contract import Arms
 
 FINE, BAD_SCORE, BAD_PHASE, BAD_COST, HALTED = range(5)
 """How a kernel ends."""
@@ -32,6 +33,22 @@ class Statistics(NamedTuple):
     pulls: Counts
     mean: Array
     variance: Array
+
+
+class Past(NamedTuple):
+    """Where runs go on from: the arms' statistics as arrays (run, arm), and the rounds that the policy has counted.
+
+    For a policy of phases also how often each arm is still due, which arms were chosen, and which it has not struck
+    out.
+    """
+
+    pulls: Counts
+    mean: Array
+    variance: Array
+    elapsed: int
+    due: Counts
+    chosen: Marks
+    alive: Marks
 
 
 @kernel
@@ -87,7 +104,7 @@ class Record(NamedTuple):
 
     def part(self, runs: slice) -> "Record":
         """A view of some of the runs."""
-        return Record._make(array[runs] for array in self)
+        return type(self)._make(array[runs] for array in self)
 
     def multiply(self, unit: float) -> None:
         """From a unit of rewards to rewards."""
@@ -97,19 +114,38 @@ class Record(NamedTuple):
                 variances[:] *= unit * unit
 
 
+class RecordOfArms(Record):
+    """A record without twins, for runs of which no regret is asked."""
+
+    __slots__ = ()
+
+    @classmethod
+    def empty(cls, runs: int, snapshots: int, arms: int) -> "RecordOfArms":
+        made, none = Record.empty(runs, snapshots, arms), np.empty((runs, snapshots, 0))
+        return cls(*made[:3], none, none)
+
+
 @kernel
-def write_down(record: Record, run: int, snapshot: int, arms: Any, laws: Laws, best: int, rng: Any) -> None:
+def write_down(record: Record, run: int, snapshot: int, arms: Any, laws: Laws, best: int, rng: Generator) -> None:
     """Copy the arms' statistics into the record; at the horizon, draw the twins."""
     for i in range(len(arms.pulls)):
         record.pulls[run, snapshot, i] = arms.pulls[i]
         record.mean[run, snapshot, i] = arms.mean[i]
         record.variance[run, snapshot, i] = arms.variance[i]
-    if snapshot == record.pulls.shape[1] - 1:
+    if snapshot == record.pulls.shape[1] - 1 and record.twin_mean.shape[2] > 0:
         draw_twins(record, run, snapshot, laws, best, rng)
 
 
+@simpler_for(write_down, RecordOfArms)
+def _write_arms(record: Record, run: int, snapshot: int, arms: Any, laws: Laws, best: int, rng: Generator) -> None:
+    for i in range(len(arms.pulls)):
+        record.pulls[run, snapshot, i] = arms.pulls[i]
+        record.mean[run, snapshot, i] = arms.mean[i]
+        record.variance[run, snapshot, i] = arms.variance[i]
+
+
 @kernel
-def draw_twins(record: Record, run: int, snapshot: int, laws: Laws, best: int, rng: Any) -> None:
+def draw_twins(record: Record, run: int, snapshot: int, laws: Laws, best: int, rng: Generator) -> None:
     """As many unobserved rewards of the best arm as each other arm was pulled; the best arm's are its own."""
     for i in range(record.pulls.shape[2]):
         mean, variance = record.mean[run, snapshot, i], record.variance[run, snapshot, i]
@@ -120,7 +156,7 @@ def draw_twins(record: Record, run: int, snapshot: int, laws: Laws, best: int, r
 
 
 @kernel
-def draw_all_twins(record: Record, snapshot: int, laws: Laws, best: int, rng: Any) -> None:
+def draw_all_twins(record: Record, snapshot: int, laws: Laws, best: int, rng: Generator) -> None:
     """The twins of every run at a snapshot before the horizon."""
     for run in range(len(record.pulls)):
         draw_twins(record, run, snapshot, laws, best, rng)

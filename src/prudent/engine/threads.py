@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
 import numpy as np
 
-from prudent.arrays import Marks
+from prudent.base.arrays import Marks
+from prudent.base.errors import check_integer
 from prudent.engine.streams import tasks
-from prudent.errors import check_integer
 
 MOST_WORKERS = 1024
 """More threads or processes would only burden the system."""
@@ -37,7 +36,7 @@ def is_halted() -> bool:
 
 
 def play_all(
-    play: Callable[[int, slice, Marks], None], runs: int, workers: int, progress: Callable[[int], Any] | None
+    play: Callable[[int, slice, Marks], None], runs: int, workers: int, progress: Callable[[int], object] | None
 ) -> None:
     """Call `play(chunk, part, halt)` for every chunk of the runs; the first error stops the rest.
 

@@ -12,12 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prudent.arrays import Array
+from prudent.base.arrays import Array
+from prudent.confidence.betting import LEVELS
 from prudent.evaluation.betting import Sample, upper_quantiles
-
-COUNT = 128
-LEVELS = np.sin(0.5 * np.pi * np.arange(1, COUNT + 1) / (COUNT + 1)) ** 2
-"""They lie as dense as quantiles are known: closest at both ends, where few rewards lie beyond."""
 
 
 class Steps(NamedTuple):
@@ -35,6 +32,10 @@ class Steps(NamedTuple):
     def reversed(self) -> "Steps":
         """The law of −R."""
         return Steps(-self.values[::-1], self.weights[::-1])
+
+    def times(self, factor: float, more: float) -> "Steps":
+        """The law of factor · R + more, for a positive factor."""
+        return self._replace(values=more + factor * self.values)
 
     def below(self, x: Array) -> Array:
         """P(R ≤ x)."""
@@ -57,6 +58,10 @@ class Band(NamedTuple):
     def reversed(self) -> "Band":
         """The band of −R."""
         return Band(self.upper.reversed(), self.lower.reversed())
+
+    def times(self, factor: float, more: float) -> "Band":
+        """The band of factor · R + more, for a positive factor."""
+        return Band(self.lower.times(factor, more), self.upper.times(factor, more))
 
 
 def quantile_limits(sample: Sample, levels: Array, failure: float) -> tuple[Array, Array]:

@@ -18,15 +18,17 @@ weights: Z = w f(R) + (most − w) g is nonnegative too, its mean is larger by (
 what doubly robust estimates do, with one guess for all arms.
 """
 
+import heapq
+import itertools
 import math
 from typing import NamedTuple
 
 import numpy as np
 
-from prudent.arrays import Array, Counts
+from prudent.base.arrays import Array, Counts
 from prudent.confidence.betting import KAPPA, LOG_WEIGHTS
 
-STAKES = KAPPA[0]
+STAKES = KAPPA
 STEPS = 50
 """Halvings of an interval, until floats can hardly tell its ends apart."""
 
@@ -35,6 +37,13 @@ NEWTON = 4
 
 GUESSED = 8
 """Levels are treated in so many groups; those of a group share the guess g."""
+
+COARSE, FINE, FINEST = 8, 1 / 32, 1 / 1024
+"""Cells of quantiles for the lower limit of a tail: how many there are first, and the length that ends the search, as a
+share of the interval and at least. A cell costs no more than its length."""
+
+REFRESH = 1.05
+"""By how much a log grows until its running quantile is found again."""
 
 Ends = tuple[float, float]
 
@@ -66,6 +75,18 @@ class Sample(NamedTuple):
         own = self.most if math.isfinite(self.most) else 1.0
         sums, counts = np.cumsum(self.weights * outcomes), np.cumsum(self.weights)
         return np.concatenate(([first], (own * first + sums[:-1]) / (own + counts[:-1])))
+
+    def running_quantile(self, level: float) -> Array:
+        """The weighted quantile of the rewards before each round, found again now and then; the level itself first."""
+        found, start = np.full(len(self.rewards), level), 8
+        while start < len(found):
+            order = np.argsort(self.rewards[:start], kind="stable")
+            sums = np.cumsum(self.weights[order])
+            stop = int(start * REFRESH) + 1
+            if sums[-1] > 0.0:
+                found[start:stop] = self.rewards[order[np.searchsorted(sums, level * sums[-1])]]
+            start = stop
+        return found
 
 
 def least(sample: Sample, outcomes: Array, guess: Array, more: Array, failure: float) -> float:
@@ -126,6 +147,40 @@ def cost_limits(sample: Sample, rho: float, centre: Array, shift: tuple[Array, A
         )
     )
     return low, -less
+
+
+def tail_limits(sample: Sample, alpha: float, weight: float, failure: float) -> Ends:
+    """Where w CVaR_α − (1 − w)μ lies, for rewards in [0, 1]; it does not with probability `failure`.
+
+    It is the least E g_b(R) over all b, g_b(x) = w((b − x)₊/α − b) − (1 − w)x [Rockafellar00]. So it is at most the
+    average of E g_b over any b chosen before their rounds, and bets on g_b for the quantile of the rewards so far bound
+    it from above. From below, a lower limit for each b holds at the best one, whichever it is, so the least of them
+    holds; g_b is at least g_{b′} − w(b − b′) for b′ < b, so cells of b are enough, and the lowest is halved.
+    """
+    x, none = sample.rewards, np.zeros(len(sample.rewards))
+
+    def height(b: Array | float, lifted: Array | float) -> Array:
+        return weight * (np.maximum(b - x, 0.0) / alpha - lifted) - (1.0 - weight) * x
+
+    centre = sample.running_quantile(alpha)
+    top, heights = weight * (centre / alpha - centre), height(centre, centre)
+    guess = np.maximum(top - sample.running_mean(heights, 0.0), 0.0)
+    high = -least(sample, np.maximum(top - heights, 0.0), guess, top, failure / 2.0)
+
+    def bound(start: float, end: float) -> float:
+        floor = -weight * end - (1.0 - weight)
+        outcomes = np.maximum(height(start, end) - floor, 0.0)
+        return floor + least(sample, outcomes, sample.running_mean(outcomes, 0.0), none, failure / 2.0)
+
+    edges = np.linspace(0.0, 1.0, COARSE + 1).tolist()
+    cells = [(bound(*ends), *ends) for ends in itertools.pairwise(edges)]
+    heapq.heapify(cells)
+    while (end := cells[0][2]) - (start := cells[0][1]) > max(FINEST, FINE * (high - cells[0][0])):
+        middle = 0.5 * (start + end)
+        heapq.heapreplace(cells, (bound(start, middle), start, middle))
+        heapq.heappush(cells, (bound(middle, end), middle, end))
+    low = max(cells[0][0], -1.0)
+    return min(low, high), min(high, 0.0)
 
 
 def upper_quantiles(sample: Sample, levels: Array, failure: float) -> Array:

@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from prudent.arrays import Array, Counts
+from prudent.base.arrays import Array, Counts
 from prudent.evaluation.bands import Steps
 
 

@@ -6,36 +6,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from prudent.arrays import Array
-from prudent.errors import PrudentError, check_choice, check_flag, check_integer, check_list, check_number, shown
+from prudent.base.arrays import Array
+from prudent.base.errors import PrudentError, check_choice, check_flag, check_integer, check_list, check_number, shown
+from prudent.base.parameters import check_parameter, check_support
+from prudent.base.text import count, counted, number, risk_name
 from prudent.evaluation import estimates
 from prudent.evaluation.bands import Band, Steps
 from prudent.evaluation.betting import Sample
 from prudent.evaluation.limits import Samples, risk_limits
 from prudent.evaluation.log import OWNER, Log, read_log
+from prudent.evaluation.notes import chances, doubts, few_rounds, lacks_chances, left_out, too_low
 from prudent.evaluation.replay import least_propensity, replayed
-from prudent.evaluation.result import Evaluation, Row
-from prudent.evaluation.target import shares_of, written
-from prudent.learners import is_learner
-from prudent.parameters import check_parameter, check_support
-from prudent.policies.base import spec
+from prudent.evaluation.result import Evaluation, Row, power_of
+from prudent.evaluation.streaming import LargeLog, large_log, no_replay, of_large
+from prudent.evaluation.target import ARMS, METHODS, ROBUST, WEIGHTS, shares_of, written
+from prudent.policies.contract import spec
+from prudent.policies.learners import is_learner
 from prudent.risk.base import RiskMeasure, risks
-from prudent.risk.mean_variance import MeanVariance
-from prudent.text import count, counted, number, risk_name
 
-METHODS = WEIGHTS, ROBUST, ARMS = "weights", "doubly-robust", "arms"
 REPLAY = "replay"
 RISKS = ("cvar(alpha=0.05)",)
 """Judged by unless others are given: a tolerance ρ has the unit of outcomes, which nobody but the user knows."""
 
 QUANTILES = (0.05, 0.5, 0.95)
 LEVELS = "a list of levels such as [0.05, 0.5]"
-FEW = 100
-"""Rounds of the policy itself below which an estimate says little."""
-
-DOUBT = 5.0
-"""Standard errors by which the mean of the weights may differ from 1 before the propensities are doubted."""
-
 ALIKE = "Rounds are alike but for the arm: nothing drifts, and no outcome depends on earlier arms."
 ASSUMED = {
     WEIGHTS: f"Propensities are the true probabilities of arms, given all that the log's policy knew. {ALIKE}",
@@ -47,10 +41,10 @@ ASSUMED[REPLAY] = ASSUMED[WEIGHTS]
 
 
 class Question(NamedTuple):
-    """What is asked of a log. `ends` are infinite where the support is not known; so is the largest weight without a
-    `floor` of propensities."""
+    """What is asked of a `Log`, or of a `LargeLog`. `ends` are infinite where the support is not known; so is the
+    largest weight without a `floor` of propensities."""
 
-    log: Log
+    log: Any
     measures: list[RiskMeasure]
     levels: list[float]
     failure: float
@@ -126,7 +120,8 @@ def evaluate(
     >>> round(found["mean"].estimate, 6)
     0.6
     """
-    known = read_log(log, group=group, outcome=outcome, propensity=propensity, time=time)
+    columns = {"group": group, "outcome": outcome, "propensity": propensity, "time": time}
+    known = large_log(log, columns) or read_log(log, **columns)
     level = check_parameter(OWNER, "level", level)
     if not isinstance(unit, str):
         raise PrudentError(f"{OWNER}: unit must be a word such as 'EUR', got {shown(unit)}")
@@ -143,19 +138,24 @@ def evaluate(
         1.0 - level,
         _ends(known, support),
         check_flag(OWNER, "larger_is_better", larger_is_better),
-        _checked_floor(known, floor),
+        _checked_floor(known, known.floor or None if floor is None else floor),
     )
     facts: dict[str, Any] = {"rounds": known.rounds, "level": level, "unit": unit}
     shares = shares_of(policy, known.labels)
-    if shares is not None:
-        found = of_shares(asked, shares, _checked_method(known, method))
+    if shares is not None and isinstance(known, LargeLog):
+        found = of_large(asked, shares, _checked_method(known, method, shares))
+    elif shares is not None:
+        found = of_shares(asked, shares, _checked_method(known, method, shares))
+    elif isinstance(known, LargeLog):
+        raise no_replay()
     elif method is None:
         seed = check_integer(OWNER, "seed", seed, low=0)
         served = asked.measures[0] if given or is_learner(policy) else None
         found = of_replay(asked, policy, served, seed)
     else:
         raise PrudentError(f"{OWNER}: method must be left out for a policy that learns, got {shown(method)}")
-    return Evaluation(assumptions=ASSUMED[found["method"]], **facts, **found)
+    found["notes"] = (ASSUMED[found["method"]], *left_out(known), *found["notes"])
+    return Evaluation(**facts, **found)
 
 
 def of_shares(asked: Question, shares: Array, method: str) -> dict[str, Any]:
@@ -172,7 +172,10 @@ def of_shares(asked: Question, shares: Array, method: str) -> dict[str, Any]:
         "rows": tuple(rows_of(asked, samples, law, band)),
         "law": law,
         "band": band,
-        "notes": tuple(notes_of(samples, weights if method != ARMS else None, effective)),
+        "notes": (
+            *chances(log, shares, method),
+            *notes_of(asked, samples, weights if method != ARMS else None, effective),
+        ),
     }
 
 
@@ -197,7 +200,7 @@ def of_replay(asked: Question, policy: Any, served: RiskMeasure | None, seed: in
         "rows": tuple(rows),
         "law": law,
         "band": None,
-        "notes": (said, one, *notes_of(samples, None, kept)),
+        "notes": (said, one, *notes_of(asked, samples, None, kept)),
     }
 
 
@@ -233,7 +236,7 @@ def rows_of(asked: Question, samples: Samples, law: Steps, band: Band | None) ->
     """All quantities, with an interval where enough is known."""
     failure, bounded = asked.failure, samples.bounded
     mean = float(law.weights @ law.values)
-    yield Row("mean", mean, samples.mean(failure) if bounded else None)
+    yield Row("mean", mean, samples.mean(failure) if bounded else None, larger_is_worse=not asked.larger)
     spread = float(law.weights @ (law.values - mean) ** 2)
     yield Row("variance", spread, samples.cost(0.0, failure) if bounded else None, power=2)
     gains = (samples, law) if asked.larger else (samples.reversed(), law.reversed())
@@ -241,35 +244,31 @@ def rows_of(asked: Question, samples: Samples, law: Steps, band: Band | None) ->
         cost, limits = measure.sample_cost(gains[1].values, gains[1].weights), None
         if bounded and band is not None:
             limits = risk_limits(gains[0], measure, band if asked.larger else band.reversed(), failure)
-        power = 2 if isinstance(measure, MeanVariance) and measure.variance_weight else int(measure.grows == {})
-        yield Row(risk_name(measure), cost, limits, power)
+        yield Row(risk_name(measure), cost, limits, power_of(measure))
     for level in asked.levels:
         interval = samples.quantile(level, band, failure) if band is not None else None
-        yield Row(f"quantile {level:g}", law.quantile(level), interval)
+        yield Row(f"quantile {level:g}", law.quantile(level), interval, larger_is_worse=not asked.larger)
 
 
-def notes_of(samples: Samples, weights: Array | None, effective: float) -> Iterator[str]:
+def notes_of(asked: Question, samples: Samples, weights: Array | None, effective: float) -> Iterator[str]:
     """What to be careful about."""
     if weights is not None:
-        spread = float(weights.std()) / math.sqrt(len(weights))
-        if abs(float(weights.mean()) - 1.0) > DOUBT * spread + 1e-9:
-            why = "the propensities are wrong, or rounds with large weights are too rare to be in the log"
-            yield f"The weights have the mean {number(float(weights.mean()), 3)} and not 1: {why}."
+        yield from doubts(float(weights.mean()), float(weights.std()) / math.sqrt(len(weights)))
         if math.isinf(samples.samples[0].most):
             why = "Propensities vary and have no known floor, so intervals are wide"
             yield f"{why}; pass floor=… (--floor), the smallest probability that the log's policy could give an arm."
-    if effective < FEW:
-        yield f"All this rests on about {count(round(effective))} rounds of the policy itself; take it as a first hint."
+    yield from few_rounds(effective)
+    yield from too_low(asked.measures, effective)
     if not samples.bounded:
         what = "support=… (--support), the smallest and largest outcome possible"
         yield f"For intervals of more than quantiles pass {what}."
 
 
-def _ends(log: Log, support: Sequence[float] | None) -> tuple[float, float]:
+def _ends(log: Log | LargeLog, support: Sequence[float] | None) -> tuple[float, float]:
     if support is None:
         return -math.inf, math.inf
     low, high = check_support(OWNER, support)
-    least, most = float(log.outcomes.min()), float(log.outcomes.max())
+    least, most = log.outcome_ends
     if not (math.isfinite(low) and math.isfinite(high)):
         raise PrudentError(f"{OWNER}: support must be finite, got ({low:g}, {high:g}); leave it out if it is not known")
     if least < low or most > high:
@@ -278,22 +277,22 @@ def _ends(log: Log, support: Sequence[float] | None) -> tuple[float, float]:
     return low, high
 
 
-def _checked_floor(log: Log, floor: Any) -> float | None:
+def _checked_floor(log: Log | LargeLog, floor: Any) -> float | None:
     if floor is None:
         return None
     hint = "it is the smallest probability that the log's policy could give an arm"
     least = check_number(OWNER, "floor", floor, low=0.0, high=1.0, open_low=True, hint=hint)
-    if log.propensities is not None and log.propensities.min() < least * (1.0 - 1e-9):
-        got = f"got {least:g}, and the log has a propensity of {log.propensities.min():g}"
+    if log.least_propensity is not None and log.least_propensity < least * (1.0 - 1e-9):
+        got = f"got {least:g}, and the log has a propensity of {log.least_propensity:g}"
         raise PrudentError(f"{OWNER}: floor must be at most the smallest propensity, {got}; {hint}")
     return least
 
 
-def _checked_method(log: Log, method: str | None) -> str:
+def _checked_method(log: Log | LargeLog, method: str | None, shares: Array) -> str:
     if method is None:
-        return ARMS if log.propensities is None else WEIGHTS
+        return ARMS if log.least_propensity is None or lacks_chances(log, shares) else WEIGHTS
     check_choice(OWNER, "method", method, METHODS)
-    if method != ARMS and log.propensities is None:
+    if method != ARMS and log.least_propensity is None:
         fix = f'name their column with propensity=…, or pass method="{ARMS}"'
         raise PrudentError(f"{OWNER}: method {method} needs the propensities of the log; {fix}")
     return method

@@ -6,24 +6,20 @@ mixes the arms.
 """
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from prudent.arrays import Array, Counts
+from prudent.base.arrays import Array, Counts
 from prudent.evaluation.bands import Band, Steps, band_of, mixed, quantile_limits
-from prudent.evaluation.betting import Sample, cost_limits, mean_limits
+from prudent.evaluation.betting import Sample, cost_limits, mean_limits, tail_limits
 from prudent.risk.base import Interval, RiskMeasure
-from prudent.risk.distortion import Distortion
 from prudent.risk.entropic import Entropic
-from prudent.risk.evar import EVaR
 from prudent.risk.mean_variance import MeanVariance
-from prudent.risk.prospect import CPT
-from prudent.risk.shortfall import Shortfall
+from prudent.risk.monotone import is_monotone
+from prudent.risk.tails import CVaR, MeanCVaR
 from prudent.risk.utility import ExpectedUtility
-
-MONOTONE = (Distortion, Entropic, EVaR, CPT, Shortfall, ExpectedUtility)
-"""Measures that fall as rewards rise, so that a band bounds them."""
 
 FOR_MEAN = 0.1
 """The share of the failure that goes to the mean where a cost is wanted. With one sample it moves the limits of the
@@ -40,6 +36,11 @@ class Samples(NamedTuple):
     def reversed(self) -> "Samples":
         """Those of −R."""
         return self._replace(samples=tuple(sample.reversed() for sample in self.samples))
+
+    def of(self, function: Callable[[Array], Array], low: float, high: float) -> "Samples":
+        """Those of a function of R, which lies between two ends."""
+        each = (one._replace(rewards=function(one.rewards), low=low, high=high) for one in self.samples)
+        return self._replace(samples=tuple(each))
 
     @property
     def bounded(self) -> bool:
@@ -59,7 +60,7 @@ class Samples(NamedTuple):
         means = np.array([mean_limits(unit, FOR_MEAN * failure / count) for unit in units])
         whole, part = self.shares @ means, (1.0 - FOR_MEAN) * failure / count
         found = [
-            cost_limits(unit, tolerance, centre, _shift(centre, whole, own if count > 1 else None), part)
+            cost_limits(unit, tolerance, centre, shift_of(centre, whole, own if count > 1 else None), part)
             for unit, centre, own in zip(units, self.guesses(units), means, strict=True)
         ]
         least, most = self.shares @ np.array(found)
@@ -68,6 +69,12 @@ class Samples(NamedTuple):
         most = min(most, worst * (1.0 - worst) - tolerance * worst)
         ends = min(max(least, -tolerance * whole[1]), most), most
         return Interval(*(float(reach**2 * end - rho * low) for end in ends))
+
+    def tail(self, alpha: float, weight: float, failure: float) -> Interval:
+        """Where weight · CVaR_α − (1 − weight) · μ lies, of one sample."""
+        low, reach = self.samples[0].low, self.samples[0].high - self.samples[0].low
+        ends = tail_limits(self.samples[0].scaled(), alpha, weight, failure)
+        return Interval(*(float(reach * end - low) for end in ends))
 
     def guesses(self, units: list[Sample]) -> list[Array]:
         """Of the mean of the whole, before each round of each sample."""
@@ -93,7 +100,7 @@ class Samples(NamedTuple):
         return Interval(float(low[0]), float(high[0]))
 
 
-def _shift(centre: Array, whole: Array, own: Array | None) -> tuple[Array, Array]:
+def shift_of(centre: Array, whole: Array, own: Array | None) -> tuple[Array, Array]:
     """Between what E[(R − c)² − (R − θ)²] = (θ − c)(2μ − θ − c) lies, for θ within `whole` and the mean μ of R within
     `own`, or the same as θ. It is straight in μ and bends down in θ, with the top at θ = μ."""
     if own is None:
@@ -113,8 +120,25 @@ def risk_limits(samples: Samples, risk: RiskMeasure, band: Band, failure: float)
             return samples.cost(risk.rho, failure)
         low, high = samples.mean(failure)
         return Interval(-high, -low)
-    if isinstance(risk, MONOTONE):
+    if isinstance(risk, (CVaR, MeanCVaR)) and len(samples.samples) == 1:
+        return samples.tail(risk.alpha, risk.weight if isinstance(risk, MeanCVaR) else 1.0, failure)
+    if (direct := _of_expectation(samples, risk, failure)) is not None:
+        return direct
+    if is_monotone(risk):
         return Interval(_cost(risk, band.upper), _cost(risk, band.lower))
+    return None
+
+
+def _of_expectation(samples: Samples, risk: RiskMeasure, failure: float) -> Interval | None:
+    """Where a cost lies that is a function of one expectation, by bets on that; None for others."""
+    low, high = samples.samples[0].low, samples.samples[0].high
+    if isinstance(risk, Entropic):
+        lam = risk.lam
+        least, most = samples.of(lambda x: np.exp(-lam * (x - low)), math.exp(-lam * (high - low)), 1.0).mean(failure)
+        return Interval(math.log(least) / lam - low, math.log(most) / lam - low)
+    if isinstance(risk, ExpectedUtility) and np.isfinite(ends := risk.utility(np.array([low, high]))).all():
+        worst, best = samples.of(risk.utility, float(ends[0]), float(ends[1])).mean(failure)
+        return Interval(-best, -worst)
     return None
 
 

@@ -1,29 +1,47 @@
 """A log: in each round an arm, its outcome, and the probability with which the arm was taken, if it is known."""
 
+import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from prudent.arrays import Array, Counts, as_array
-from prudent.errors import PrudentError, near, shown
-from prudent.files import read_header, read_rows
+from prudent.base.arrays import Array, Counts, as_array
+from prudent.base.csv_cells import unguarded
+from prudent.base.csv_columns import read_header, read_rows
+from prudent.base.errors import PrudentError, near, shown
 
 NAMES = {"group": ("arm", "action"), "outcome": ("reward",), "propensity": ("propensity", "pscore"), "time": ()}
 """How columns are called unless they are named; the second ones are those of the package obp."""
+
+STATE, FLOOR = "state", "floor"
+EXPORTED = ("decision", "arm", STATE, "reward")
+"""Columns by which one knows the decisions that a service exported."""
+
+FINAL = ("done", "defaulted")
+"""States of decisions that have an outcome: a reward that counts, or the default that counts in its place."""
+
+NO_VALUE = "no value"
+"""What is said of final decisions without a value of the metric that is asked for."""
 
 OWNER = "evaluate"
 ROUNDING = 1e-9
 
 
 class Log(NamedTuple):
-    """Rounds in the order in which they were. `arms` are numbers of the labels; `propensities` may be None."""
+    """Rounds in the order in which they were. `arms` are numbers of the labels; `propensities` may be None.
+
+    `floor` is the smallest probability that any arm could have, if the log says it. `passed_over` says what became of
+    decisions that are left out, and how many there are of each kind.
+    """
 
     labels: tuple[str, ...]
     arms: Counts
     outcomes: Array
     propensities: Array | None
+    floor: float | None = None
+    passed_over: tuple[tuple[str, int], ...] = ()
 
     @property
     def rounds(self) -> int:
@@ -42,6 +60,29 @@ class Log(NamedTuple):
         np.maximum.at(most, self.arms, self.propensities)
         return most if (most - least <= ROUNDING * most).all() and most.sum() <= 1.0 + ROUNDING else None
 
+    @property
+    def outcome_ends(self) -> tuple[float, float]:
+        """The smallest and the largest outcome."""
+        return float(self.outcomes.min()), float(self.outcomes.max())
+
+    @property
+    def least_propensity(self) -> float | None:
+        """The smallest propensity, if they are known."""
+        return None if self.propensities is None else float(self.propensities.min())
+
+    def without_chance(self, arm: int) -> int:
+        """In how many rounds another arm was certain, so that this one could not be taken."""
+        if self.propensities is None:
+            return 0
+        return int(((self.propensities >= 1.0) & (self.arms != arm)).sum())
+
+
+class Source(NamedTuple):
+    """Where the columns of a log are read: their names, and a function that reads some of them, texts and numbers."""
+
+    names: list[str]
+    read: Callable[[Sequence[str], Sequence[str], bool], tuple[dict[str, Any], dict[str, Any]]]
+
 
 def read_log(
     given: Any,
@@ -51,34 +92,109 @@ def read_log(
     propensity: str | None = None,
     time: str | None = None,
 ) -> Log:
-    """The log in a CSV file, a data frame or a mapping from names to columns.
+    """The log in a CSV file, in one file or many of Parquet, in a data frame, or in a mapping from names to columns.
 
     `group`, `outcome`, `propensity` and `time` are the names of columns: of the arm (by default `arm` or `action`), of
     what it gave (`reward`), of the probability with which it was taken (`propensity` or `pscore`, or none), and of what
-    puts the rounds in order, if they are not. Other columns are left alone.
+    puts the rounds in order, if they are not. Other columns are left alone, but for the decisions that a service
+    exported: those without an outcome are passed over.
     """
     if isinstance(given, Log):
         return given
-    is_file, is_lazy = isinstance(given, (str, os.PathLike)), hasattr(given, "collect")
-    known = read_header(given) if is_file else _collected(given)[0] if is_lazy else _columns(given)
-    names = _named(known, {"group": group, "outcome": outcome, "propensity": propensity, "time": time})
-    if is_lazy:  # of many columns only those that are needed are read
-        given = _collected(given, sorted({name for name in names.values() if name}))[1]
-    numbers = [names[name] for name in ("outcome", "propensity") if names[name]]
-    if is_file:
-        texts, counted = read_rows(given, [names[name] for name in ("group", "time") if names[name]], numbers)
-    else:
-        texts = {names[name]: list(given[names[name]]) for name in ("group", "time") if names[name]}
-        counted = {name: given[name] for name in numbers}
-    return _checked(names, texts, counted)
+    source = source_of(given)
+    names = named(source.names, {"group": group, "outcome": outcome, "propensity": propensity, "time": time})
+    exported = is_exported(source.names, names)
+    texts = [names["group"], *([STATE] if exported else []), *filter(None, [names["time"]])]
+    counted = [names["outcome"], *filter(None, [names["propensity"]])]
+    counted += [FLOOR] if exported and FLOOR in source.names else []
+    words, numbers = source.read(texts, counted, exported)
+    if not exported:
+        return _checked(names, words, numbers)
+    states, outcomes = np.asarray(words[STATE]), as_array(OWNER, names["outcome"], numbers[names["outcome"]])
+    final = np.isin(states, FINAL) & ~np.isnan(outcomes)
+    if not final.any():
+        raise PrudentError(f"{OWNER}: no decision of the log has an outcome yet; wait until rewards are reported")
+    if names["propensity"] and np.isnan(as_array(OWNER, "propensity", numbers[names["propensity"]])[final]).any():
+        names = {**names, "propensity": ""}  # of an experiment older than probabilities
+    words = {name: np.asarray(cells)[final] for name, cells in words.items()}
+    numbers = {name: as_array(OWNER, name, cells)[final] for name, cells in numbers.items()}
+    floor = float(numbers[FLOOR].min()) if FLOOR in numbers and names["propensity"] else None
+    kinds, counts = np.unique(np.where(np.isin(states, FINAL), NO_VALUE, states)[~final], return_counts=True)
+    passed = tuple(zip(kinds.tolist(), counts.tolist(), strict=True))
+    return _checked(names, words, numbers)._replace(floor=floor, passed_over=passed)
 
 
-def _collected(lazy: Any, names: Sequence[str] | None = None) -> tuple[list[str], Any]:
-    """The names of the columns of a frame of polars that is not computed yet, and those that are named."""
+def is_exported(known: Sequence[str], names: Mapping[str, str]) -> bool:
+    """Whether these are decisions that a service exported."""
+    return set(EXPORTED) <= set(known) and names["group"] == "arm"
+
+
+def source_of(given: Any) -> Source:
+    """Where a log is read from."""
+    if (frame := lazy_frame(given)) is not None:
+
+        def lazily(texts: Sequence[str], numbers: Sequence[str], gaps: bool) -> Any:
+            wanted = sorted({*texts, *numbers})  # of many columns only those that are needed
+            return _cells(collected(frame.select(wanted)), texts, numbers, gaps)
+
+        return Source(collected(frame, names_only=True), lazily)
+    if isinstance(given, (str, os.PathLike)):
+
+        def rows(texts: Sequence[str], numbers: Sequence[str], gaps: bool) -> Any:
+            found, counted = read_rows(given, texts, numbers, gaps=gaps)
+            return {name: list(map(unguarded, cells)) if gaps else cells for name, cells in found.items()}, counted
+
+        return Source(read_header(given), rows)
+    return Source(_columns(given), lambda *wanted: _cells(given, *wanted))
+
+
+def lazy_frame(given: Any) -> Any:
+    """Files of Parquet, a query of DuckDB or a lazy frame as a lazy frame of polars; none of anything else."""
+    several = isinstance(given, (list, tuple)) and given and all(isinstance(each, (str, os.PathLike)) for each in given)
+    if several or (isinstance(given, (str, os.PathLike)) and is_parquet(given)):
+        return scanned(given)
+    if callable(getattr(given, "pl", None)):
+        try:
+            return given.pl(lazy=True)
+        except TypeError:  # an older DuckDB
+            return given.pl().lazy()
+    return given if hasattr(given, "collect") else None
+
+
+def is_parquet(path: str | os.PathLike[str]) -> bool:
+    """Whether this names files of Parquet: one, those of a pattern, or those of a folder."""
+    return os.fspath(path).endswith(".parquet") or os.path.isdir(path)
+
+
+def scanned(given: Any) -> Any:
+    """A frame of polars on files of Parquet, which is read when it is collected."""
+    import polars as pl  # slow to import, and not needed for other logs
+
+    paths = [os.fspath(each) for each in (given if isinstance(given, (list, tuple)) else [given])]
+    for path in paths:
+        if not path.endswith(".parquet") and not os.path.isdir(path):
+            raise PrudentError(f"{OWNER}: several files must be of Parquet, got {shown(path, str)}")
+    return pl.scan_parquet([os.path.join(path, "**/*.parquet") if os.path.isdir(path) else path for path in paths])
+
+
+def _cells(
+    frame: Any, texts: Sequence[str], numbers: Sequence[str], gaps: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Columns of a data frame or a mapping; with `gaps` NaN for numbers that are missing."""
+    counted = {name: frame[name] for name in numbers}
+    if gaps:
+        counted = {name: [math.nan if cell is None else cell for cell in cells] for name, cells in counted.items()}
+    return {name: list(frame[name]) for name in texts}, counted
+
+
+def collected(lazy: Any, *, names_only: bool = False) -> Any:
+    """A frame of polars that was not computed yet, or the names of its columns."""
     try:
-        return lazy.collect_schema().names(), None if names is None else lazy.select(names).collect()
+        return lazy.collect_schema().names() if names_only else lazy.collect(engine="streaming")
     except Exception as error:  # polars has many kinds, and OSError of a file that is not there is one
         said = str(error).strip().partition("\n")[0]
+        if isinstance(error, FileNotFoundError):
+            raise PrudentError(f"{OWNER}: log cannot be read: {said}; is the path right?") from None
         raise PrudentError(f"{OWNER}: log cannot be collected: {said}; does log.collect() work?") from None
 
 
@@ -90,7 +206,7 @@ def _columns(given: Any) -> list[str]:
     raise PrudentError(f"{OWNER}: log must be a CSV file, a data frame or columns by name, got {shown(given)}")
 
 
-def _named(known: Sequence[str], given: Mapping[str, str | None]) -> dict[str, str]:
+def named(known: Sequence[str], given: Mapping[str, str | None]) -> dict[str, str]:
     """The column for each purpose; empty where there is none and none is needed."""
     found = {}
     for purpose, name in given.items():
@@ -122,7 +238,7 @@ def _checked(names: Mapping[str, str], texts: Mapping[str, Sequence[Any]], numbe
         what = "the probability with which the arm was taken"
         got = f"got {propensities[row]:g} in row {row + 1}"
         raise PrudentError(f"{OWNER}: {names['propensity']} must lie in (0, 1], {got}; it is {what}")
-    labels = _sorted(set(cells))
+    labels = sorted_labels(set(cells))
     number = {label: i for i, label in enumerate(labels)}
     log = Log(tuple(labels), np.array([number[cell] for cell in cells]), outcomes, propensities)
     if names["time"]:
@@ -135,7 +251,7 @@ def _checked(names: Mapping[str, str], texts: Mapping[str, Sequence[Any]], numbe
     return log
 
 
-def _sorted(labels: set[str]) -> list[str]:
+def sorted_labels(labels: set[str]) -> list[str]:
     """By number where all are whole numbers, so that 10 comes after 9."""
     whole = all(label.isdecimal() for label in labels)
     return sorted(labels, key=int) if whole else sorted(labels)

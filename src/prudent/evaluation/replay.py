@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from prudent.arrays import Array
-from prudent.errors import PrudentError
+from prudent.base.arrays import Array
+from prudent.base.errors import PrudentError
 from prudent.evaluation.log import OWNER, Log
 from prudent.live.agent import Agent
 

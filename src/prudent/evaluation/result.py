@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from prudent.errors import PrudentError, near, shown
+from prudent.base.errors import PrudentError, near, shown
+from prudent.base.text import count, counted, minus, number
 from prudent.evaluation.bands import Band, Steps
-from prudent.risk.base import Interval
-from prudent.runs import as_pandas
-from prudent.text import count, counted, minus, number
+from prudent.results.runs import as_pandas
+from prudent.risk.base import Interval, RiskMeasure
+from prudent.risk.mean_variance import MeanVariance
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,6 +29,17 @@ class Row(NamedTuple):
     interval: Interval | None
     power: int = 1
     """The power of the unit in which it is measured; 0 if it has none that is known."""
+    larger_is_worse: bool = True
+
+    @property
+    def at_worst(self) -> float | None:
+        """The end of the interval that a careful person counts with."""
+        return None if self.interval is None else self.interval[self.larger_is_worse]
+
+
+def power_of(measure: RiskMeasure) -> int:
+    """The power of the unit of outcomes that a cost has."""
+    return 2 if isinstance(measure, MeanVariance) and measure.variance_weight else int(measure.grows == {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +48,11 @@ class Evaluation:
 
     `rounds` are those of the log, which are worth about `effective` rounds of the policy itself; in a replay these are
     the rounds that were kept. `law` is the estimated law of outcomes, and `band` the two laws between
-    which the true one lies, or None. `notes` say what to be careful about.
+    which the true one lies, or None. `notes` say what is assumed and what to be careful about.
+
+    The worst that a quantity may be comes before its estimate, because risks are estimated too low on average. A risk
+    such as the variance or a CVaR is the least of several expectations, and the outcomes at hand choose the one that
+    suits them best; the fewer there are, the more so.
 
     Examples
     --------
@@ -57,7 +73,6 @@ class Evaluation:
     rows: tuple[Row, ...]
     law: Steps
     band: Band | None
-    assumptions: str
     notes: tuple[str, ...]
     unit: str = ""
 
@@ -78,17 +93,19 @@ class Evaluation:
         return f"{self.policy}: {worth}, by {self.method}, {100.0 * self.level:g} % intervals"
 
     def table(self) -> "pl.DataFrame":
-        """A row for each quantity: its estimate, and the ends of its interval, which may be missing or infinite."""
+        """A row for each quantity: the worst that it may be, its estimate, and the ends of its interval, which may be
+        missing or infinite."""
         import polars as pl  # not needed to evaluate, and slow to import
 
         ends = [row.interval or (None, None) for row in self.rows]
         columns: dict[str, list[Any]] = {
             "quantity": [row.name for row in self.rows],
+            "at worst": [row.at_worst for row in self.rows],
             "estimate": [row.estimate for row in self.rows],
             "low": [low for low, _ in ends],
             "high": [high for _, high in ends],
         }
-        return pl.DataFrame(columns, schema_overrides={"low": pl.Float64, "high": pl.Float64})
+        return pl.DataFrame(columns, schema_overrides=dict.fromkeys(("at worst", "low", "high"), pl.Float64))
 
     def to_pandas(self) -> Any:
         """`table()` as a pandas data frame."""
@@ -99,13 +116,17 @@ class Evaluation:
         return [
             {
                 "quantity": row.name,
-                "estimate": minus(self._with_unit(number(row.estimate, DIGITS), row.power)),
+                "at worst": self._with_unit(row.at_worst, row.power),
+                "estimate": self._with_unit(row.estimate, row.power),
                 f"{100.0 * self.level:g} % interval": _between(row.interval),
             }
             for row in self.rows
         ]
 
-    def _with_unit(self, text: str, power: int) -> str:
+    def _with_unit(self, value: float | None, power: int) -> str:
+        if value is None:
+            return "–"
+        text = minus(number(value, DIGITS))
         return f"{text} {self.unit}{'²' if power == 2 else ''}" if self.unit and power else text
 
     def _repr_html_(self) -> str:
@@ -115,12 +136,12 @@ class Evaluation:
         body = "".join(
             f"<tr>{''.join(f'<{tag}>{html.escape(text)}</{tag}>' for text in texts)}</tr>" for tag, texts in rows
         )
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in (self.assumptions, *self.notes))
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
         return f"<table><caption>{html.escape(self.title)}</caption>{body}</table>{notes}"
 
     def plot(self, *, ax: "Axes | None" = None) -> "Figure":
         """The distribution function of outcomes, and the band in which all of it lies."""
-        from prudent import figures  # Matplotlib is slow to import
+        from prudent.results import figures  # Matplotlib is slow to import
 
         with figures.style():
             drawn = figures.panels(1, 1, width=6.0, height=3.5)[1][0] if ax is None else ax

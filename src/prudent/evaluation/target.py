@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from prudent.arrays import Array, as_array
-from prudent.errors import PrudentError, near, shown
-from prudent.learners import is_learner
-from prudent.policies.base import policies
-from prudent.text import number
+from prudent.base.arrays import Array, as_array
+from prudent.base.errors import PrudentError, near, shown
+from prudent.base.text import number
+from prudent.policies.contract import policies
+from prudent.policies.learners import is_learner
 
 OWNER = "evaluate"
+METHODS = WEIGHTS, ROBUST, ARMS = "weights", "doubly-robust", "arms"
 
 
 def shares_of(given: Any, labels: Sequence[str]) -> Array | None:

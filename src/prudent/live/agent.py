@@ -5,48 +5,64 @@ chooses the same arms, bit for bit.
 """
 
 import copy
+import functools
 import math
 import os
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from prudent import files
-from prudent.confidence import always
-from prudent.errors import PrudentError, check_flag, check_integer, check_number, check_positive, is_flag, shown
-from prudent.learners import Learner, fresh, is_learner, started
+from prudent.base import files
+from prudent.base.errors import PrudentError, check_flag, check_integer, check_number, check_positive, is_flag, shown
+from prudent.base.parameters import check_parameter, check_support
+from prudent.confidence import anytime
+from prudent.engine.python.arm import ArmState, copy_of, include_reward
+from prudent.engine.python.choosing import Binding, Ready, choose, round_of
+from prudent.engine.python.propensities import Choice, Share, check_limits, decide, limits_of
 from prudent.live import batches
-from prudent.live.arm import ArmState, include_reward
-from prudent.live.choosing import Ready, choose, round_of
-from prudent.live.deciding import Leader, Posterior, leader, posterior
+from prudent.live.beliefs import two_values
+from prudent.live.differences import Difference, differences
+from prudent.live.evidence import Estimate, Evidence, rho_of
 from prudent.live.forecast import Forecast, forecast, obstacle
-from prudent.live.knowing import Estimate, Intervals, estimate, intervals
-from prudent.live.naming import Labels, names_of
-from prudent.live.state import LARGEST, State, read, write
+from prudent.live.intervals import Intervals, intervals
+from prudent.live.labels import Labels, names_of
+from prudent.live.state import MAX_ROUNDS, State, read, write
+from prudent.live.stopping import Leader, Posterior, leader, posterior
 from prudent.live.summary import Summary, summary
-from prudent.parameters import check_parameter, check_support
-from prudent.policies.base import FOREVER, Policy, Setting, policies, spec
-from prudent.policies.binding import bind, check_rewards, known_risk
+from prudent.policies.binding import check_rewards, known_risk
+from prudent.policies.contract import FOREVER, Policy, policies, spec
+from prudent.policies.learners import Learner, fresh, is_learner, started
 from prudent.policies.units import (
-    NOTHING,
     PUBLISHED,
     Units,
     fitted,
-    power_of_two,
-    size_of,
-    times,
     units_of_support,
 )
 from prudent.risk.base import Interval, RiskMeasure, risks
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def alone(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """A method that one thread at a time carries out."""
+
+    @functools.wraps(method)
+    def locked(self: Any, /, *args: P.args, **named: P.kwargs) -> R:
+        with self._lock:
+            return method(self, *args, **named)
+
+    return locked
 
 
 class Agent:
     """Runs `policy` on some arms: `ask()` for an arm, then report its reward with `tell(arm, reward)`.
 
     Rewards may come late and in any order, and several asks may be open; the policy sees only the rewards reported so
-    far. Not thread-safe: keep an agent to one thread, or hold a lock around it.
+    far. Threads may share an agent: each method is carried out as a whole, one after the other.
 
     Parameters
     ----------
@@ -74,6 +90,10 @@ class Agent:
         negatives for rewards. Costs and variances are those of either.
     remember
         Whether to keep single rewards, even if neither the policy nor the risk needs them.
+    floor, cap
+        The smallest and the largest probability of an arm, for all arms or by name, as in `floor={"control": 0.1}`. The
+        policy's own probabilities are mixed with the floors; what is above a cap goes to the other arms. With either,
+        0 too, `decide` says with which probability each arm was taken (docs: live).
 
     Examples
     --------
@@ -99,6 +119,8 @@ class Agent:
         scale: float | None = None,
         larger_is_better: bool = True,
         remember: bool = False,
+        floor: Share | None = None,
+        cap: Share | None = None,
     ) -> None:
         if is_learner(policy) and scale is not None:
             got = f"got {shown(scale)}; it sees rewards as told"
@@ -112,17 +134,20 @@ class Agent:
         ends = ends if check_flag("Agent", "larger_is_better", larger_is_better) else (-ends[1], -ends[0])
         chosen = fitted(chosen, _units(ends, scale)) if hasattr(chosen, "_fields") else chosen
         rng = np.random.Generator(np.random.PCG64(sequence))
-        self._settle(State(chosen, risk, horizon, ends, larger_is_better, made, rng))
+        self._settle(State(chosen, risk, horizon, ends, larger_is_better, made, rng, floor, cap))
 
     def _settle(self, state: State) -> None:
         """Become the agent of this state, new or restored."""
-        self.policy, risk, horizon, support, larger_is_better, self._arms, self._rng = state
+        self._lock = threading.RLock()
+        self.policy, risk, horizon, support, larger_is_better, self._arms, self._rng, floor, cap = state
         self.risk: RiskMeasure = risks.make("Agent", risk)
         self.horizon = None if horizon is None else check_integer("Agent", "horizon", horizon, low=1, high=2**53)
         self._ends = check_support("Agent", support)
         self.larger_is_better = check_flag("Agent", "larger_is_better", larger_is_better)
         self._labels = Labels(self._arms)
-        self._ready = self._bound(self._labels.in_play())
+        self._limits = limits_of("Agent", floor, cap, [self._labels[i] for i in range(len(self._arms))])
+        self._ready = self._made_ready()
+        self._binary = bool(policies.facts_of(self.policy).get("binary"))
         if all(map(math.isfinite, self._ends)) and not self._ready.learns:
             check_rewards(self.policy, self._ends)
         for i, arm in enumerate(self._arms):
@@ -131,9 +156,24 @@ class Agent:
                     raise PrudentError(f"arm {i}: rewards must be there; the policy or the risk needs every one")
                 arm.rewards = []
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the lock, which belongs to this process."""
+        return {name: part for name, part in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.RLock())
+
     def __repr__(self) -> str:
         told, waiting = sum(arm.pulls for arm in self._arms), sum(arm.open_asks for arm in self._arms)
         return f"<Agent: {spec(self.policy)}, {len(self.arms)} arms, {told} rewards, {waiting} open asks>"
+
+    @property
+    @alone
+    def _evidence(self) -> Evidence:
+        """What it has seen; later rewards do not change it. A policy for two values takes for granted that they are the
+        ends of the support; so do intervals, until a reward lies between them."""
+        known = Evidence([copy_of(arm) for arm in self._arms], self.risk, self._ends)
+        return known._replace(binary=self._binary and two_values(known) == self._ends)
 
     @property
     def arms(self) -> list[Any]:
@@ -148,23 +188,32 @@ class Agent:
 
     def ask(self, among: Iterable[Any] | None = None) -> Any:
         """The arm to pull now, of those in play, or of those in `among`: its name, or its number if it has none."""
-        available = self._labels.in_play() if among is None else self._labels.among("ask", among)
-        arm = choose(self._ready, self._arms, available, self._rng, self._bound)
-        self._arms[arm].open_asks += 1
-        return self._labels[arm]
+        return self.decide(among).arm
 
+    @alone
+    def decide(self, among: Iterable[Any] | None = None) -> Choice:
+        """The same as `ask`, with the probability with which the arm was taken."""
+        available = self._labels.in_play() if among is None else self._labels.among("ask", among)
+        known = self._ready, self._arms, available, self._rng
+        arm, propensity = (choose(*known), None) if self._limits is None else decide(*known, limits=self._limits)
+        self._arms[arm].open_asks += 1
+        return Choice(self._labels[arm], propensity)
+
+    @alone
     def split(self, count: int, among: Iterable[Any] | None = None) -> dict[Any, int]:
         """How to divide the next `count` rounds over the arms, if no reward is known before the last of them.
 
         The same as so many asks: they are open until each reward is told or the ask withdrawn. Up to 256 are the very
         arms that `ask` would have given; a larger batch takes the time of 256 asks, see docs: live. Arms that get
-        none are left out.
+        none are left out. With floors and caps, an arm's part of a larger batch is at least its floor and at most its
+        cap, up to one round.
         """
         available = self._labels.in_play() if among is None else self._labels.among("split", among)
         count = check_integer("split", "count", count, low=1, high=self._rounds_left())
-        asked = batches.split(self._ready, self._arms, available, self._rng, self._bound, count)
+        asked = batches.split(self._ready, self._arms, available, self._rng, count, self._limits)
         return {self._labels[i]: asked[i] for i in sorted(asked)}
 
+    @alone
     def tell(self, arm: Any, reward: float, *, asked: bool = True) -> None:
         """The reward of an open ask of `arm`; with `asked=False` a reward from elsewhere, such as old data.
 
@@ -178,11 +227,12 @@ class Agent:
         reward = reward if self.larger_is_better else -reward
         if asked and known.open_asks == 0:
             raise PrudentError(f"tell: arm {arm!r} has no open ask; for a reward from elsewhere pass asked=False")
-        include_reward(known, reward, *self._ends)
+        include_reward(known, reward, *self._ends, rho_of(self.risk))
         known.open_asks -= asked
         if self._ready.learns:
             self._ready.policy.tell(self._labels.number("tell", arm), reward)
 
+    @alone
     def merge(self, arm: Any, count: int, mean: float, variance: float, *, asked: bool = True) -> None:
         """The rewards of `count` open asks of `arm`, merged into their mean and variance (divided by `count`).
 
@@ -196,7 +246,7 @@ class Agent:
             needing = spec(self.policy) if self._ready.needs_rewards else f"risk={self.risk}"
             needing = "remember=True" if self.risk.by_moments and not self._ready.needs_rewards else needing
             raise PrudentError(f"merge: {needing} needs every reward; report them one by one with tell")
-        count = check_integer("merge", "count", count, low=1, high=LARGEST if asked else self._rounds_left())
+        count = check_integer("merge", "count", count, low=1, high=MAX_ROUNDS if asked else self._rounds_left())
         more = batches.merged("merge", count, mean, variance, self.support)
         if asked and count > known.open_asks:
             got = f"arm {arm!r} has {known.open_asks} open asks, got count {count}"
@@ -204,6 +254,7 @@ class Agent:
         batches.include("merge", known, more if self.larger_is_better else more._replace(mean=-more.mean))
         known.open_asks -= count * asked
 
+    @alone
     def withdraw(self, arm: Any, count: int = 1) -> None:
         """Take back open asks of `arm`, one or more: it was not pulled so often, and no rewards will come."""
         known = self._arms[self._labels.number("withdraw", arm)]
@@ -217,34 +268,35 @@ class Agent:
 
     def estimates(self) -> list[Estimate]:
         """What is known about every arm, retired ones too, in the order they were given. Uses no random numbers."""
-        return [self._shown(estimate(self._labels[i], arm, self.risk)) for i, arm in enumerate(self._arms)]
+        evidence = self._evidence
+        return [self._shown(evidence.estimate(i)) for i in range(len(self._arms))]
 
     def intervals(self, level: float = 0.95, quantile: float | None = None) -> list[Intervals]:
         """Confidence sequences (`prudent.confidence`) of every arm's mean, variance, cost, and a quantile if asked.
 
         Each interval contains the truth at all times at once with probability `level`, so you may look as often as you
         like and stop when you like. For m intervals together pass 1 − (1 − level)/m. The cost has an interval if the
-        risk measure has `bounds`. Needs a bounded support, and for a quantile `remember=True`. Assumes
-        that an arm's rewards, in the order reported, are independent draws of one law; so a delay must not depend on
-        the reward.
+        risk measure has `bounds`, or falls as rewards rise. With a policy for two values (`bernoulli-mvts`) it is taken
+        for granted, until another one is told, that rewards are the ends of the support. Needs a bounded support, and
+        for a quantile `remember=True`. Assumes that an arm's rewards, in the order reported, are independent draws of
+        one law; so a delay must not depend on the reward.
         """
         level = self._checked_level("intervals", level)
         if quantile is not None and self._arms[0].rewards is None:
             raise PrudentError("intervals: a quantile needs every reward; pass Agent(…, remember=True) from the start")
         if quantile is not None:
-            always.quantile_ranks(1, quantile, 1.0 - level)  # checks it before the first reward too
+            anytime.quantile_ranks(1, quantile, 1.0 - level)  # checks it before the first reward too
         if quantile is not None and not self.larger_is_better:
             quantile = 1.0 - quantile
-        known = intervals(self._labels.all(), self._arms, self.risk, quantile, 1.0 - level, self._ends)
-        return [self._shown(each) for each in known]
+        return [self._shown(each) for each in intervals(self._evidence, 1.0 - level, quantile)]
 
     def leader(self, level: float = 0.95, *, foresee: bool = True) -> Leader:
         """Which arm is ahead, which arms are excluded, whether one is left, and how long that would likely take.
 
-        An arm is excluded if its cost is larger than that of another, as their `intervals` say, each of which gets its
-        share of 1 − level. So whenever you look and stop, with probability `level` the best arm has not been excluded.
-        That holds for one set of arms; if you add one, it holds for what is said from then on. Needs what `intervals`
-        need.
+        An arm is excluded if its cost is larger than that of another, as a one-sided interval of their difference says
+        (`differences`), of which each rival has its share of 1 − level. So whenever you look and stop, with probability
+        `level` the best arm has not been excluded. That holds for one set of arms; if you add one, it holds for what is
+        said from then on. Needs what `intervals` need.
 
         `rounds` is a rough forecast. It takes the rewards so far as typical and the present shares of arms as lasting,
         and asks at how many times the rewards the intervals would separate. A policy that learns gives ever fewer
@@ -252,9 +304,18 @@ class Agent:
         nor with `foresee=False`, which takes a quarter of the time.
         """
         level = self._checked_level("leader", level)
-        costs = [known.cost for known in self.estimates()]
-        foresee = check_flag("leader", "foresee", foresee)
-        return leader(self._labels.all(), self._arms, costs, self.risk, level, self._ends, foresee=foresee)
+        return leader(self._evidence, level, foresee=check_flag("leader", "foresee", foresee))
+
+    def differences(self, control: Any, level: float = 0.95) -> list[Difference]:
+        """Every arm minus the arm `control`: of means, of standard deviations and of costs, as intervals.
+
+        Each contains the truth at all times at once with probability `level`, and is narrower than what the `intervals`
+        of two arms say together. Needs what `intervals` need. A smaller cost is better, and so is a larger mean, or a
+        smaller one with `larger_is_better=False`.
+        """
+        number = self._labels.number("differences", control)
+        found = differences(self._evidence, number, 1.0 - self._checked_level("differences", level))
+        return [self._shown(each) for each in found]
 
     def posterior(self) -> Posterior:
         """The probability of each arm in play to have the smallest cost, under a model, given the rewards so far.
@@ -266,7 +327,7 @@ class Agent:
         It is no guarantee: it depends on the model, and it is not valid at a time that you choose because of what you
         see. Do not stop because it passes 95 %, as if you then erred in 5 % of cases; `leader` is for that.
         """
-        return posterior(self._labels.all(), self._arms, self.risk)
+        return posterior(self._evidence)
 
     def summary(self, level: float = 0.95) -> Summary:
         """All rewards as one sequence: mean, variance and how much of it comes from moving between arms, cost; the
@@ -277,7 +338,7 @@ class Agent:
         you add an arm, the level holds for what is said from then on.
         """
         level = check_parameter("summary", "level", level)
-        known: Summary = self._shown(summary(self._labels.all(), self._arms, self.risk, level, self._ends))
+        known: Summary = self._shown(summary(self._evidence, level))
         return known
 
     def forecast(self, rounds: int | None = None) -> Forecast:
@@ -287,22 +348,28 @@ class Agent:
         them, see docs: live. Needs 3 rewards of each arm in play, a risk measure of mean and variance, and a policy
         that scores arms by these. It changes nothing, and draws from a fixed stream of its own.
         """
-        more = self._to_come() if rounds is None else check_integer("forecast", "rounds", rounds, low=1, high=LARGEST)
-        return forecast(self._ready, self._labels.all(), self._arms, self.risk, more, self._ends)
+        more = (
+            self._to_come() if rounds is None else check_integer("forecast", "rounds", rounds, low=1, high=MAX_ROUNDS)
+        )
+        return forecast(self._ready, self._evidence, more)
 
     def no_forecast(self) -> str:
         """Why there is no forecast to the horizon; empty if there is one. Takes no time, as nothing is simulated."""
-        return obstacle(self._ready, self._labels.all(), self._arms, self.risk, self._to_come(), self._ends)
+        return obstacle(self._ready, self._evidence, self._to_come())
 
+    @alone
     def add_arm(self, name: str | None = None) -> Any:
         """Add a new arm, with a name if the others have one, and return its name or number.
 
         A policy with phases starts a new phase.
         """
         self._labels.check_new(name)
+        if self._limits is not None:
+            check_limits("add_arm", self._limits, [*self.arms, len(self._arms) if name is None else name])
         self._restart([*self._labels.in_play(), len(self._arms)])
         return self._labels.add(ArmState(name, rewards=None if self._arms[0].rewards is None else []))
 
+    @alone
     def retire(self, arm: Any) -> None:
         """Never ask for `arm` again. The policy forgets it; `estimates` does not, and late rewards are recorded."""
         number = self._labels.number("retire", arm)
@@ -317,24 +384,23 @@ class Agent:
         """What is kept of an arm, for reading; of outcomes of which smaller ones are better, the negatives."""
         return self._arms[self._labels.number("kept", arm)]
 
+    @alone
     def copy(self) -> "Agent":
         """The agent as it is now, which goes on by itself."""
-        other = copy.copy(self)
-        other._arms = [copy.copy(arm) for arm in self._arms]
-        for arm in other._arms:
-            arm.rewards, arm.ledger = copy.copy(arm.rewards), copy.copy(arm.ledger)
+        other = copy.copy(self)  # with a lock of its own
+        other._arms = [copy_of(arm) for arm in self._arms]
         other._labels, other._rng = Labels(other._arms), copy.deepcopy(self._rng)
         if self._ready.learns:
             other._ready = self._ready._replace(policy=fresh(self._ready.policy))
         return other
 
+    @alone
     def to_json(self) -> str:
         """The whole state; `Agent.from_json` goes on from it as this agent would, bit for bit."""
         if self._ready.learns:
             raise PrudentError(f"to_json: {self._ready.owner} has a memory of its own; save the agent with pickle")
-        return write(
-            State(self.policy, self.risk, self.horizon, self._ends, self.larger_is_better, self._arms, self._rng)
-        )
+        about = self.policy, self.risk, self.horizon, self._ends, self.larger_is_better
+        return write(State(*about, self._arms, self._rng, *(self._limits or (None, None))))
 
     @classmethod
     def from_json(cls, text: str | bytes, policy: Policy | None = None) -> "Agent":
@@ -363,30 +429,17 @@ class Agent:
             raise PrudentError(f"load: {said}; is the path right?") from None
         return cls.from_json(text, policy)
 
-    def _bound(self, numbers: list[int]) -> Ready:
-        """The policy made ready for some of the arms, which it sees numbered from 0, with rewards in its own unit."""
-        policy: Any = self.policy
-        if is_learner(policy):
-            if len(numbers) != len(self._arms) or hasattr(self, "_ready"):
-                raise PrudentError(f"{spec(policy)}: arms of a learner cannot be added or retired; make a new Agent")
-            return Ready(started(policy, len(numbers), self.horizon), spec(policy), 1.0, {})
-        arm = getattr(policy, "arm", None)  # a parameter that names an arm, as fixed-arm's
-        if arm is not None:
-            if arm not in numbers:
-                raise PrudentError(f"{spec(policy)}: arm {arm} must be there to be pulled; there are {numbers}")
-            policy = policy._replace(arm=numbers.index(arm))
-        setting = Setting(len(numbers), self.risk, self.horizon, self._ends, units=NOTHING)
-        ready = bind(policy, setting)  # in the user's unit first, for errors that speak of it
-        unit = power_of_two(size_of(policy, self.risk, self._ends))
-        other, risk = times(policy, 1.0 / unit), self.risk.times(1.0 / unit)
-        if unit == 1.0 or other is None or risk is None:
-            return Ready(ready, spec(policy), 1.0, {})
-        support = (self._ends[0] / unit, self._ends[1] / unit)
-        return Ready(bind(other, setting._replace(risk=risk, support=support)), spec(policy), unit, {})
+    def _made_ready(self) -> Ready:
+        """The policy made ready for all arms in play."""
+        if is_learner(self.policy):
+            return Ready(started(self.policy, len(self._arms), self.horizon), spec(self.policy), 1.0, {})
+        return Binding(self.policy, self.risk, self.horizon, self._ends, {}).ready(self._labels.in_play())
 
     def _restart(self, numbers: list[int]) -> None:
         """Go on with another set of arms, if the policy can be made ready for it."""
-        self._ready = self._bound(numbers)
+        if self._ready.learns:
+            raise PrudentError(f"{self._ready.owner}: arms of a learner cannot be added or retired; make a new Agent")
+        self._ready = self._ready.among(numbers)
         for arm in self._arms:
             arm.chosen, arm.alive, arm.due = True, True, 0
 
@@ -397,7 +450,7 @@ class Agent:
 
     def _rounds_left(self) -> int:
         """How many more rounds an agent can count."""
-        return LARGEST + 1 - round_of(self._arms)
+        return MAX_ROUNDS + 1 - round_of(self._arms)
 
     def _shown(self, known: Any) -> Any:
         """Means and quantiles in the sign in which outcomes are told."""

@@ -9,16 +9,16 @@ import inspect
 import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 
 import numpy as np
 
 from prudent.arms.sampling import merge
-from prudent.errors import PrudentError
-from prudent.live.arm import ArmState, check_moments
-from prudent.live.choosing import Ready, by_score, choose, meanwhile, scored, start_phase
-from prudent.policies.base import Arm
+from prudent.base.errors import PrudentError
+from prudent.engine.python.arm import ArmState, check_moments
+from prudent.engine.python.choosing import Ready, by_score, choose, meanwhile, scored, start_phase
+from prudent.engine.python.propensities import Limits, decide, with_limits
+from prudent.policies.contract import Arm
 from prudent.policies.scoring import needs_no_clock
 from prudent.policies.ties import below
 
@@ -37,16 +37,17 @@ def split(
     arms: list[ArmState],
     available: list[int],
     rng: np.random.Generator,
-    bound: Callable[[list[int]], Ready],
     count: int,
+    limits: Limits | None = None,
 ) -> Counter[int]:
     """How often each of the available arms is asked for in the next `count` rounds. These asks are open afterwards.
 
-    If the policy raises an error, nothing has changed. `bound` makes the policy ready for some of the arms.
+    A small batch has floors and caps in each of its asks. A large one has them as a whole: the shares that the policy
+    would give the arms are mixed with them, and rounded. If the policy raises an error, nothing has changed.
     """
     before = [(arm.open_asks, arm.chosen, arm.alive, arm.due) for arm in arms]
     state = rng.bit_generator.state
-    batch = _Batch(ready, arms, available, rng, bound, count)
+    batch = _Batch(ready, arms, available, rng, count, limits)
     try:
         if count <= PARTS or ready.learns:
             batch.one_by_one()
@@ -54,6 +55,8 @@ def split(
             batch.by_scores()
         else:
             batch.by_phases()
+        if limits is not None and count > PARTS and not ready.learns:
+            batch.keep_limits(limits)
     except BaseException:
         for arm, kept in zip(arms, before, strict=True):
             arm.open_asks, arm.chosen, arm.alive, arm.due = kept
@@ -71,11 +74,11 @@ class _Batch:
         arms: list[ArmState],
         available: list[int],
         rng: np.random.Generator,
-        bound: Callable[[list[int]], Ready],
         count: int,
+        limits: Limits | None,
     ) -> None:
         self.ready, self.arms, self.available, self.rng, self.count = ready, arms, available, rng, count
-        self.others = cache(lambda: bound(available))  # the policy for the arms available, made once and if needed
+        self.limits = limits
         self.asked: Counter[int] = Counter()
 
     def ask(self, counts: dict[int, int]) -> None:
@@ -87,8 +90,17 @@ class _Batch:
 
     def one_by_one(self) -> None:
         """The very asks that would be made in a row."""
+        known = self.ready, self.arms, self.available, self.rng
         for _ in range(self.count):
-            self.ask({choose(self.ready, self.arms, self.available, self.rng, lambda _: self.others()): 1})
+            self.ask({choose(*known) if self.limits is None else decide(*known, limits=self.limits).arm: 1})
+
+    def keep_limits(self, limits: Limits) -> None:
+        """Ask instead for what is left of the policy's shares under floors and caps."""
+        own = [self.asked[i] / self.count for i in self.available]
+        counts = rounded(with_limits(own, self.arms, self.available, limits), self.count)
+        for i, count in zip(self.available, counts, strict=True):
+            self.arms[i].open_asks += count - self.asked[i]
+        self.asked = +Counter(dict(zip(self.available, counts, strict=True)))
 
     def by_scores(self) -> None:
         """Arms of equal scores, or without rewards, share evenly if neither clock nor chance can change that. Else
@@ -118,7 +130,7 @@ class _Batch:
                 before = self.asked.copy()
                 start_phase(self.ready, self.arms, self.rng)
                 if self.due(rest) == 0:
-                    self.ask({meanwhile(self.others(), self.arms, self.available, self.rng): 1})
+                    self.ask({meanwhile(self.ready.among(self.available), self.arms, self.available, self.rng): 1})
                 more = self.asked - before
                 seen, rest = seen + more, rest - more.total()
             if rest > 0:
@@ -155,6 +167,16 @@ def in_proportion(counts: Counter[int], total: int) -> dict[int, int]:
         found[i] = total * end // whole - total * before // whole
         before = end
     return found
+
+
+def rounded(shares: Sequence[float], total: int) -> list[int]:
+    """`total` divided by these shares, in whole numbers that add up to it; none is off by 1 or more."""
+    whole = math.fsum(shares)
+    counts = [int(total * share / whole) for share in shares]
+    rest = sorted(range(len(shares)), key=lambda i: counts[i] - total * shares[i] / whole)
+    for i in rest[: total - sum(counts)]:
+        counts[i] += 1
+    return counts
 
 
 def merged(owner: str, count: int, mean: float, variance: float, support: tuple[float, float]) -> Arm:

@@ -1,10 +1,7 @@
 """How a live experiment may end: laws drawn from what the rewards allow, and the policy played on from here to the end.
 
-A forecast is a Bayesian one, and depends on a model. If all rewards are one of two values, the rate of the larger one
-was equally likely to be anything at first. Otherwise an arm's rewards are Gaussian: σ² is what n s² + ν v over χ² with
-n − 1 + ν degrees of freedom gives, and μ ~ N(x̄, σ²/n) given σ². That is the prior 1/σ² and, as much as ν = 0.1 of a
-reward tells, that arms vary as the others do (v is the variance within arms): else an arm whose few rewards happen to
-be the same would never vary again. Draws respect a bounded support, whose means and variances have limits.
+A forecast is a Bayesian one, and depends on a model (`beliefs`). As much as ν = 0.1 of a reward tells, arms vary as
+the others do: else an arm whose few rewards happen to be the same would never vary again.
 
 Which arm was pulled how often does not matter for the posterior, however the policy chose. So the quantiles are
 calibrated if laws come from a wide range, as `benchmarks/forecast.py` measures.
@@ -17,29 +14,30 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from prudent.arms.sampling import merge
-from prudent.arrays import Array, Counts
-from prudent.engine.blocks import Sources
-from prudent.engine.record import Statistics
-from prudent.engine.resuming import Phase, can_leap, resume
-from prudent.live.arm import ArmState
-from prudent.live.choosing import Ready, round_of
-from prudent.live.naming import called, listed
-from prudent.regret import sequence_moments
-from prudent.risk.base import RiskMeasure
-from prudent.text import count, counted, minus, number, risk_name
+from prudent.base.arrays import Array, Counts
+from prudent.base.text import count, counted, minus, number, risk_name
+from prudent.engine.leap.blocks import Sources
+from prudent.engine.python.arm import ArmState
+from prudent.engine.python.choosing import Ready, round_of
+from prudent.engine.record import Past, Statistics
+from prudent.engine.resumed import can_leap, resume
+from prudent.live.beliefs import Drawn, draw_beliefs, spread_of, two_values
+from prudent.live.evidence import Evidence, statistics_of
+from prudent.live.labels import Label, called, listed
+from prudent.results.regret import sequence_moments
 
 _merge: Any = inspect.unwrap(merge)  # interpreted, for arrays
 
 LEVELS = (0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975)
 """The quantiles that are given: the median, and the ends of what holds half, 80 % and 95 % of all futures."""
 
-DRAWS, FEWEST = 1000, 200
+MAX_DRAWS, MIN_DRAWS = 1000, 200
 """Futures, at most and at least; half of the most if they leap, which takes a millisecond or two for each."""
 
-STEPS = 20_000_000
+MAX_STEPS = 20_000_000
 """Rounds of all futures together that are simulated one by one, about half a second's work."""
 
-LONGEST = 10_000_000
+MAX_ROUNDS = 10_000_000
 """Rounds of a future that leaps: beyond, leaps take long too."""
 
 POINTS = 10
@@ -48,23 +46,15 @@ POINTS = 10
 WEIGHT = 0.1
 """ν: how many rewards the variance of the other arms counts for."""
 
-MODELS = (
-    "the rewards of an arm are Gaussian and nothing was known of mean and variance at first",
-    "rewards are one of two values and every rate was equally likely at first",
-)
-
-LEAST = 3
+MIN_REWARDS = 3
 """Rewards of an arm without which its variance is anybody's guess."""
-
-SAME = 1e-9
-"""By what share of the largest variance that of two values may differ from (high − mean)(mean − low)."""
 
 
 class Chance(NamedTuple):
     """What becomes of an arm in play: its probability to have the smallest cost in truth, that to have the smallest
     estimated cost at the end, and its expected share of the rounds to come."""
 
-    arm: Any
+    arm: Label
     best: float
     ahead: float
     share: float
@@ -115,41 +105,26 @@ class Futures(NamedTuple):
     shares: Array
 
 
-class Drawn(NamedTuple):
-    """Laws, as arrays over draws and arms; `values` if there are only two of them."""
-
-    mean: Array
-    variance: Array
-    values: tuple[float, float] | None
-
-
-def forecast(
-    ready: Ready,
-    labels: Sequence[Any],
-    arms: Sequence[ArmState],
-    risk: RiskMeasure,
-    rounds: int,
-    support: tuple[float, float],
-) -> Forecast:
+def forecast(ready: Ready, evidence: Evidence, rounds: int) -> Forecast:
     """Of so many more rounds, with a stream of its own: the same rewards give the same forecast."""
-    if why := obstacle(ready, labels, arms, risk, rounds, support):
+    if why := obstacle(ready, evidence, rounds):
         return Forecast(why)
     leaping, draws, rounds = effort(ready, rounds)
-    laws = possible(arms, support, draws, np.random.default_rng(0))
+    laws = draw_beliefs(evidence, draws, np.random.default_rng(0), WEIGHT)
     with np.errstate(over="ignore", invalid="ignore"):
-        found = futures(ready, arms, risk, rounds, laws, leaping=leaping, seed=1)
+        found = futures(ready, evidence, rounds, laws, leaping=leaping, seed=1)
     if not np.isfinite(found.regret).all():
         return Forecast("the rewards are so large that their squares are no numbers; measure them in larger units")
-    playing = [label for label, arm in zip(labels, arms, strict=True) if not arm.retired]
+    playing = evidence.labels(evidence.playing)
     best, ahead = (np.bincount(who, minlength=len(playing)) / draws for who in (found.best, found.ahead))
     chances = zip(playing, best.tolist(), ahead.tolist(), found.shares.mean(0).tolist(), strict=True)
     regrets, costs = (np.quantile(part, LEVELS, axis=0).T.tolist() for part in (found.regret, found.cost))
     return Forecast(
         "",
-        sum(arm.pulls for arm in arms),
+        evidence.total,
         int(found.rounds[-1]),
         draws,
-        MODELS[laws.values is not None],
+        laws.model,
         tuple(regrets[-1]),
         tuple(costs[-1]),
         float((found.best == found.ahead).mean()),
@@ -158,58 +133,28 @@ def forecast(
     )
 
 
-def obstacle(
-    ready: Ready,
-    labels: Sequence[Any],
-    arms: Sequence[ArmState],
-    risk: RiskMeasure,
-    rounds: int,
-    support: tuple[float, float],
-) -> str:
+def obstacle(ready: Ready, evidence: Evidence, rounds: int) -> str:
     """Why there is no forecast; empty if there is one."""
-    return unable(ready, risk) or unknown(labels, arms, rounds, support)
-
-
-def unable(ready: Ready, risk: RiskMeasure) -> str:
-    """Why this policy or this risk measure cannot be forecast; empty if they can."""
     if not hasattr(ready.policy, "_fields"):
         return f"{ready.owner} has a memory of its own, and cannot be played on from here"
     if ready.needs_rewards:
         return f"{ready.owner} reads every reward, and only their mean and variance are simulated"
-    if not risk.by_moments:
-        return f"{risk_name(risk)} depends on more than mean and variance, and no model is at hand for it"
-    return ""
+    if not evidence.risk.by_moments:
+        return f"{risk_name(evidence.risk)} depends on more than mean and variance, and no model is at hand for it"
+    return _missing(evidence, rounds)
 
 
-def unknown(labels: Sequence[Any], arms: Sequence[ArmState], rounds: int, support: tuple[float, float]) -> str:
-    """What is missing for a forecast; empty if nothing is."""
-    few = [label for label, arm in zip(labels, arms, strict=True) if not arm.retired and arm.pulls < LEAST]
-    if few:
+def _missing(evidence: Evidence, rounds: int) -> str:
+    """What is not known yet; empty if all is."""
+    arms = evidence.arms
+    if few := evidence.labels(i for i in evidence.playing if arms[i].pulls < MIN_REWARDS):
         has = "has" if len(few) == 1 else "have"
-        return f"{listed(few)} {has} fewer than {LEAST} rewards, so that too little is known"
+        return f"{listed(few)} {has} fewer than {MIN_REWARDS} rewards, so that too little is known"
     if rounds < 1:
         return "the planned rounds are over"
-    if not spread_of(arms) > 0.0 and not two_values(arms, support):
+    if not spread_of(arms) > 0.0 and not two_values(evidence):
         return "the rewards of each arm are all the same so far"
     return ""
-
-
-def spread_of(arms: Sequence[ArmState]) -> float:
-    """The variance within arms, of all rewards."""
-    pulls, variances = np.array([(arm.pulls, arm.variance) for arm in arms]).T
-    return float((pulls * variances).sum() / pulls.sum())
-
-
-def two_values(arms: Sequence[ArmState], support: tuple[float, float]) -> tuple[float, float] | None:
-    """The ends of the support, or 0 and 1 up to the sign, if all rewards are one of the two and both have been seen:
-    then an arm's variance is (high − mean)(mean − low)."""
-    pulls, means, variances = statistics([arm for arm in arms if arm.pulls])
-    for low, high in [*([support] if np.isfinite(support).all() else []), (0.0, 1.0), (-1.0, 0.0)]:
-        most = (high - means) * (means - low)
-        if (most >= 0.0).all() and (abs(variances - most) <= SAME * (high - low) ** 2).all():
-            both = low < pulls @ means / pulls.sum() < high
-            return (low, high) if both else None
-    return None
 
 
 def effort(ready: Ready, rounds: int) -> tuple[bool, int, int]:
@@ -218,27 +163,25 @@ def effort(ready: Ready, rounds: int) -> tuple[bool, int, int]:
     The more rounds, the fewer futures. Where they would be too few, the policy leaps if it can; else it is followed for
     fewer rounds.
     """
-    draws = min(DRAWS, max(FEWEST, STEPS // rounds))
-    if draws * rounds > STEPS and can_leap(ready.policy):
-        return True, DRAWS // 2, min(rounds, LONGEST)
-    return False, draws, min(rounds, STEPS // draws)
+    draws = min(MAX_DRAWS, max(MIN_DRAWS, MAX_STEPS // rounds))
+    if draws * rounds > MAX_STEPS and can_leap(ready.policy):
+        return True, MAX_DRAWS // 2, min(rounds, MAX_ROUNDS)
+    return False, draws, min(rounds, MAX_STEPS // draws)
 
 
-def futures(
-    ready: Ready, arms: Sequence[ArmState], risk: RiskMeasure, rounds: int, laws: Drawn, *, leaping: bool, seed: int
-) -> Futures:
+def futures(ready: Ready, evidence: Evidence, rounds: int, laws: Drawn, *, leaping: bool, seed: int) -> Futures:
     """The policy played on from the present statistics, under each of the laws, as if rewards came at once. Before that
     the open asks of arms in play are answered."""
+    arms, risk = evidence[:2]
     playing, retired = [arm for arm in arms if not arm.retired], [arm for arm in arms if arm.retired and arm.pulls]
     rng = np.random.default_rng(seed)
     elapsed, unit = round_of(arms) - 1, ready.unit
     more = np.unique(np.linspace(rounds / POINTS, rounds, POINTS).round().astype(np.int64).clip(1))
     begun = answered(playing, laws, rng)
-    start = Statistics(begun.pulls, begun.mean / unit, begun.variance / unit / unit)
-    how: dict[str, Any] = {"phase": phase_of(playing), "leaping": leaping, "seed": seed}
-    ended = resume(ready.policy, ready.owner, sources(laws, unit), start, elapsed, more, **how)
+    past = past_of(playing, Statistics(begun.pulls, begun.mean / unit, begun.variance / unit / unit), elapsed)
+    ended = resume(ready.policy, ready.owner, sources(laws, unit), past, more, leaping=leaping, seed=seed)
     ended = Statistics(ended.pulls, ended.mean * unit, ended.variance * unit * unit)
-    cost = risk.stats_cost(*sequence_moments(*over_time(statistics(playing), ended, statistics(retired))))
+    cost = risk.stats_cost(*sequence_moments(*over_time(statistics_of(playing), ended, statistics_of(retired))))
     true = risk.stats_cost(laws.mean, laws.variance)
     return Futures(
         elapsed + np.append(0, more),
@@ -250,10 +193,11 @@ def futures(
     )
 
 
-def phase_of(arms: Sequence[ArmState]) -> Phase:
-    """Where a policy of phases stands."""
+def past_of(arms: Sequence[ArmState], start: Statistics, elapsed: int) -> Past:
+    """Where a policy stands that has counted so many rounds, with the statistics (draw, arm) in its unit."""
     due = np.array([arm.due for arm in arms], np.int64)
-    return Phase(due, *(np.array([getattr(arm, name) for arm in arms], np.bool_) for name in ("chosen", "alive")))
+    chosen, alive = (np.array([getattr(arm, name) for arm in arms], np.bool_) for name in ("chosen", "alive"))
+    return Past(*start, elapsed, due, chosen, alive)
 
 
 def over_time(now: Statistics, ended: Statistics, retired: Statistics) -> Statistics:
@@ -272,36 +216,10 @@ def over_time(now: Statistics, ended: Statistics, retired: Statistics) -> Statis
     )
 
 
-def possible(arms: Sequence[ArmState], support: tuple[float, float], draws: int, rng: np.random.Generator) -> Drawn:
-    """Laws of the arms in play that the rewards allow."""
-    pulls, mean, variance = statistics([arm for arm in arms if not arm.retired])
-    values, shape = two_values(arms, support), (draws, len(pulls))
-    if values is not None:
-        low, high = values
-        ones = pulls * (mean - low) / (high - low)
-        rate = rng.beta(1.0 + ones, 1.0 + pulls - ones, shape)
-        return Drawn(low + (high - low) * rate, (high - low) ** 2 * rate * (1.0 - rate), values)
-    variances = (pulls * variance + WEIGHT * spread_of(arms)) / rng.chisquare(pulls - 1.0 + WEIGHT, shape)
-    means = mean + np.sqrt(variances / pulls) * rng.standard_normal(shape)
-    means = means.clip(*support)
-    with np.errstate(invalid="ignore", over="ignore"):
-        most = (support[1] - means) * (means - support[0])
-    return Drawn(means, np.minimum(variances, np.where(np.isnan(most), np.inf, most)), None)
-
-
-def statistics(arms: Sequence[ArmState]) -> Statistics:
-    """Pulls, means and variances of some arms."""
-    return Statistics(
-        np.array([arm.pulls for arm in arms], np.int64),
-        np.array([arm.mean for arm in arms], np.float64),
-        np.array([arm.variance for arm in arms], np.float64),
-    )
-
-
 def answered(arms: Sequence[ArmState], laws: Drawn, rng: np.random.Generator) -> Statistics:
     """The arms' statistics (draw, arm) after the open asks have got their rewards."""
     draws = len(laws.mean)
-    known = statistics(arms)
+    known = statistics_of(arms)
     pulls = np.repeat(known.pulls[None], draws, 0)
     means, variances = (np.repeat(part[None], draws, 0) for part in known[1:])
     for i, arm in enumerate(arms):

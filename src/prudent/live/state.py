@@ -5,25 +5,32 @@ written, a part missing or too many, a value out of its range.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, NamedTuple, TypeAlias, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.errors import PrudentError, check_integer, check_number, shown
-from prudent.json_text import sealed, unsealed
-from prudent.live.arm import ArmState, check_moments, check_rewards, checked_ledger
-from prudent.live.naming import check_names
-from prudent.parameters import check_support
-from prudent.policies.base import FOREVER, Policy, policies, spec
+from prudent.base.errors import PrudentError, check_integer, check_number, shown
+from prudent.base.json_text import sealed, unsealed
+from prudent.base.own_classes import check_names_no_file
+from prudent.base.parameters import check_support
+from prudent.engine.python.arm import ArmState, check_moments, check_rewards, checked_ledger
+from prudent.engine.python.propensities import Share
+from prudent.live.evidence import rho_of
+from prudent.live.labels import check_names
+from prudent.policies.contract import FOREVER, Policy, policies, spec
 from prudent.policies.units import Units, fitted
 from prudent.risk.base import RiskMeasure, risks
 
-FORMAT, VERSION = "prudent agent", 4
+FORMAT, VERSION = "prudent agent", 5
 
-LARGEST = 2**52
+MAX_ROUNDS = 2**52
 """No experiment has more rounds. It is half of what floats count exactly, so that there is room to go on."""
+
+OWN = "register a risk measure of your own in a package"
+"""What helps where a state names a class in a file."""
 
 
 class State(NamedTuple):
@@ -36,6 +43,8 @@ class State(NamedTuple):
     larger_is_better: bool
     arms: list[ArmState]
     rng: np.random.Generator
+    floor: Share | None
+    cap: Share | None
 
 
 def write(state: State) -> str:
@@ -51,6 +60,8 @@ def write(state: State) -> str:
         "larger_is_better": state.larger_is_better,
         "arms": [{**asdict(arm), "ledger": None if arm.ledger is None else arm.ledger.tolist()} for arm in state.arms],
         "generator": {**large, "has_uint32": bits["has_uint32"], "uinteger": bits["uinteger"]},
+        "floor": _pairs(state.floor),
+        "cap": _pairs(state.cap),
     }
     return sealed(FORMAT, VERSION, parts)
 
@@ -59,11 +70,14 @@ def read(text: str | bytes, policy: Policy | None) -> State:
     """The state that was written. A `policy` given is taken if it is the one described."""
     if not isinstance(text, (str, bytes, bytearray)):
         raise PrudentError(f"must be text, got {shown(text)}; pass what to_json gave, or a path to load")
-    described, risk, horizon, support, larger, arms, generator = _entries(
+    described, risk, horizon, support, larger, arms, generator, floor, cap = _entries(
         "state", unsealed(FORMAT, VERSION, text), _STATE
     )
+    check_names_no_file("state", risk, OWN)
     ends = check_support("state", _unplain(support))
-    return State(_policy(described, policy), risk, horizon, ends, larger, _arms(arms, ends), _generator(generator))
+    about = _policy(described, policy), risk, horizon, ends, larger
+    made = _arms(arms, ends, rho_of(risks.make("state", risk)))
+    return State(*about, made, _generator(generator), _share(floor), _share(cap))
 
 
 def describe(policy: Any) -> dict[str, Any]:
@@ -75,6 +89,7 @@ def describe(policy: Any) -> dict[str, Any]:
 Shape: TypeAlias = dict[str, Any]
 _STATE: Shape = {"policy": dict, "risk": str, "horizon": int | None, "support": list}
 _STATE |= {"larger_is_better": bool, "arms": list, "generator": dict}
+_STATE |= dict.fromkeys(("floor", "cap"), int | float | list | None)
 _POLICY: Shape = {"name": str, "parameters": dict}
 _AS_JSON: dict[Any, Any] = {
     float: int | float,
@@ -106,6 +121,7 @@ def _policy(described: Any, given: Policy | None) -> Policy:
             raise PrudentError(f"{error}; a policy of your own must be passed again: policy={name}(…)") from None
         known = {key: _unplain(value) for key, value in parameters.items()}
         if isinstance(known.get("risk"), str):
+            check_names_no_file("state", known["risk"], OWN)
             known["risk"] = risks.parse(known["risk"])
         given = factory(**known)
     else:  # as it came from its author, before the agent said how large rewards are
@@ -116,8 +132,8 @@ def _policy(described: Any, given: Policy | None) -> Policy:
     return given
 
 
-def _arms(given: list[Any], support: tuple[float, float]) -> list[ArmState]:
-    arms = [_arm(f"arm {i}", entry, *support) for i, entry in enumerate(given)]
+def _arms(given: list[Any], support: tuple[float, float], rho: float) -> list[ArmState]:
+    arms = [_arm(f"arm {i}", entry, *support, rho) for i, entry in enumerate(given)]
     if len({arm.rewards is None for arm in arms}) > 1:
         raise PrudentError("arms must all hold their rewards, or none of them")
     if any(arm.name is not None for arm in arms):
@@ -125,15 +141,15 @@ def _arms(given: list[Any], support: tuple[float, float]) -> list[ArmState]:
     if not any(arm.chosen and not arm.retired for arm in arms):
         raise PrudentError("arms must hold one that is chosen and not retired")
     rounds = sum(arm.pulls + arm.open_asks for arm in arms)
-    check_integer("arms", "all pulls and open asks together", rounds, low=0, high=LARGEST)
+    check_integer("arms", "all pulls and open asks together", rounds, low=0, high=MAX_ROUNDS)
     return arms
 
 
-def _arm(where: str, given: Any, low: float, high: float) -> ArmState:
+def _arm(where: str, given: Any, low: float, high: float, rho: float) -> ArmState:
     """The arm, if its parts fit together and to rewards in [low, high]."""
     arm = ArmState(*_entries(where, given, _ARM))
     for name in ("pulls", "open_asks"):
-        check_integer(where, name, getattr(arm, name), low=0, high=LARGEST)
+        check_integer(where, name, getattr(arm, name), low=0, high=MAX_ROUNDS)
     check_integer(where, "due", arm.due, low=0, high=FOREVER)
     check_moments(where, arm, low, high)
     if arm.due > 0 and (arm.retired or not arm.chosen):
@@ -142,7 +158,7 @@ def _arm(where: str, given: Any, low: float, high: float) -> ArmState:
         arm.rewards = [_reward(where, reward, low, high) for reward in arm.rewards]
         check_rewards(where, arm, arm.rewards)
     if arm.ledger is not None:
-        arm.ledger = checked_ledger(where, arm, list(arm.ledger), low, high)
+        arm.ledger = checked_ledger(where, arm, list(arm.ledger), low, high, rho)
     return arm
 
 
@@ -168,6 +184,16 @@ def _large(name: str, digits: str) -> int:
     if not (digits.isascii() and digits.isdigit() and len(digits) <= 39):
         raise PrudentError(f"generator: {name} must be a whole number as text, got {shown(digits)}")
     return int(digits)
+
+
+def _pairs(share: Any) -> Any:
+    """A floor or a cap as JSON, whose objects have no numbers for names."""
+    return [list(pair) for pair in share.items()] if isinstance(share, Mapping) else share
+
+
+def _share(given: Any) -> Any:
+    """What `_pairs` gave."""
+    return dict(given) if isinstance(given, list) else given
 
 
 def _plain(value: Any) -> Any:

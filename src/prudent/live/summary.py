@@ -6,23 +6,26 @@ All of it follows from what is kept of each arm. With n = ΣT_i rewards of mean 
 
 exactly. The cost ĉ of what was received is known without error, and K intervals [l_i, u_i] of costs at level 1 − δ/K
 hold together, at all times, with probability 1 − δ. So the regret per round, ĉ minus the smallest cost of an arm, lies
-in [ĉ − min u_i, ĉ − min l_i]. What an even split costs follows from the intervals of mean and variance behind them.
+in [ĉ − min u_i, ĉ − min l_i]. An even split costs the average of the arms' costs plus the variance of their means, so
+half of δ goes to intervals of costs, and half to intervals of means.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from prudent.arrays import Array
-from prudent.live.arm import ArmState, ordered
-from prudent.live.knowing import cost_bounds, costs_of, moment_bounds, moments_do
-from prudent.live.naming import listed
-from prudent.regret import exploration_risk
-from prudent.risk.base import Interval, RiskMeasure
+from prudent.base.arrays import Array
+from prudent.base.text import count, counted, minus, number, risk_name
+from prudent.engine.python.arm import ordered
+from prudent.live.evidence import Evidence, statistics_of
+from prudent.live.intervals import bounds
+from prudent.live.labels import listed
+from prudent.results.regret import exploration_risk
+from prudent.risk.base import Interval
 from prudent.risk.mean_variance import MeanVariance
-from prudent.text import count, counted, minus, number, risk_name
 
 ENUMERATED = 12
 """Of so many arms all corners of a box are tried; it takes 2¹² of them."""
@@ -67,80 +70,56 @@ class Summary(NamedTuple):
         return " ".join([*lines, f"{self.why}."] if self.why else lines)
 
 
-def summary(
-    labels: Sequence[Any], arms: Sequence[ArmState], risk: RiskMeasure, level: float, support: tuple[float, float]
-) -> Summary:
+def summary(evidence: Evidence, level: float) -> Summary:
     """Of all arms' rewards. Retired arms share in the failure, because whoever retired them had looked."""
-    pulls = np.array([arm.pulls for arm in arms])
-    total = int(pulls.sum())
+    arms, risk = evidence[:2]
+    pulls, means, variances = statistics_of(arms)
+    total = evidence.total
     if total == 0:
         return Summary(0, level, "No arm has a reward")
-    means, variances = np.array([(arm.mean, arm.variance) for arm in arms]).T
     mean, within = (float((pulls * part).sum() / total) for part in (means, variances))
     moving = float(exploration_risk(pulls, means))
-    cost = _cost(arms, risk, mean, within + moving)
-    playing = [i for i, arm in enumerate(arms) if not arm.retired]
-    why = (
-        "Regret is not known, because no arm is in play"
-        if not playing
-        else _missing(risk, cost, [labels[i] for i in playing if arms[i].pulls == 0], support)
-    )
+    cost = _cost(evidence, mean, within + moving)
+    why = _missing(evidence, cost)
     known = Summary(total, level, why, mean, within + moving, within, moving, cost)
     if why or cost is None:
         return known
-    some, failure = [arms[i] for i in playing], (1.0 - level) / len(arms)
-    joint = moment_bounds("joint_bounds", some, failure, support) if moments_do(risk) else []
-    known_costs = costs_of(joint, risk.rho) if moments_do(risk) else cost_bounds(some, risk, failure, support)
-    costs = [bounds for bounds in known_costs if bounds is not None]
-    if len(costs) < len(some):
+    some, failure = evidence.some(evidence.playing), (1.0 - level) / len(arms)
+    splits = isinstance(risk, MeanVariance) and risk.rho < math.inf
+    costs = bounds(some, "cost", failure / 2.0 if splits else failure)
+    if any(ends is None for ends in costs):
         return known._replace(why=f"No confidence interval is known for {risk_name(risk)}")
-    least, most = (min(ends) for ends in zip(*costs, strict=True))
-    known = known._replace(regret=Interval(cost - float(most), cost - float(least)))
+    low, high = np.array(costs).T
+    known = known._replace(regret=Interval(cost - float(high.min()), cost - float(low.min())))
     if not isinstance(risk, MeanVariance):
         return known._replace(why="What an even split costs is known for mean-variance only")
-    even = _even(some, risk.rho, failure, support, joint)
+    spread = spread_between(*np.array(bounds(some, "mean", failure / 2.0)).T) if splits else Interval(0.0, 0.0)
+    even = Interval(float(low.mean()) + spread.low, float(high.mean()) + spread.high)
     return known._replace(even=even, saved=Interval(even.low - cost, even.high - cost))
 
 
-def even_cost(means: tuple[Array, Array], variances: tuple[Array, Array], rho: float) -> Interval:
-    """Where σ² − ρμ of an even split between arms lies if their means and variances lie within these limits.
+def spread_between(low: Array, high: Array) -> Interval:
+    """Where the variance of some numbers lies if each lies within its limits.
 
-    It is the average of the σ_i² + (μ_i − m)² − ρμ_i, m the average of the μ_i, so variances count at their limits.
-    In the μ_i it is convex. It is smallest where each is as near to m + ρ/2 as it may be, for the m that is then their
-    average. It is largest at a corner; with more than `ENUMERATED` arms, of which nobody can try all, the largest over
-    corners for the best fixed c in place of m, which is no less, and more by at most the largest width squared/4K.
+    It is convex in them. It is smallest where each is as near to m as it may be, for the m that is then their average.
+    It is largest at a corner; with more than `ENUMERATED` numbers, of which nobody can try all, it is the largest over
+    corners of the mean square around the best fixed c, which is no less, and more by at most the largest width
+    squared/4K.
     """
-    low, high = means
     start, end = float(low.min()), float(high.max())
-    m = _crossing(lambda m: np.clip(m + rho / 2.0, low, high).mean() - m, start - rho / 2.0, end)
-    smallest = _spread(np.clip(m + rho / 2.0, low, high), rho)
+    m = _crossing(lambda m: np.clip(m, low, high).mean() - m, start, end)
+    smallest = np.clip(m, low, high).var()
     if len(low) <= ENUMERATED:
         upper = np.array(list(product((False, True), repeat=len(low))))
-        largest = _spread(np.where(upper, high, low), rho).max()
+        largest = np.where(upper, high, low).var(-1).max()
     else:
-        middle = (low + high) / 2.0 - rho / 2.0
-        c = _crossing(lambda c: np.where(middle > c, high, low).mean() - c, start - rho / 2.0, end)
-        largest = np.maximum((low - c) ** 2 - rho * low, (high - c) ** 2 - rho * high).mean()
-    return Interval(float(variances[0].mean() + smallest), float(variances[1].mean() + largest))
+        middle = (low + high) / 2.0
+        c = _crossing(lambda c: np.where(middle > c, high, low).mean() - c, start, end)
+        largest = np.maximum((low - c) ** 2, (high - c) ** 2).mean()
+    return Interval(float(smallest), float(largest))
 
 
-def _even(
-    arms: Sequence[ArmState], rho: float, failure: float, support: tuple[float, float], joint: list[Any]
-) -> Interval:
-    """What an even split costs, from the same intervals as the costs of arms."""
-    if np.isinf(rho):
-        left, right = np.mean(moment_bounds("mean_bounds", arms, failure, support), 0).tolist()
-        return Interval(-right, -left)
-    means, variances = np.moveaxis(np.array(joint), 0, -1)
-    return even_cost((means[0], means[1]), (variances[0], variances[1]), rho)
-
-
-def _spread(means: Array, rho: float) -> Any:
-    """The variance of some means, minus ρ times their average."""
-    return means.var(-1) - rho * means.mean(-1)
-
-
-def _crossing(falling: Callable[[float], Any], left: float, right: float) -> float:
+def _crossing(falling: Callable[[float], float], left: float, right: float) -> float:
     """Where a function that falls from left to right changes its sign, to rounding."""
     for _ in range(100):
         middle = 0.5 * (left + right)
@@ -148,8 +127,9 @@ def _crossing(falling: Callable[[float], Any], left: float, right: float) -> flo
     return right
 
 
-def _cost(arms: Sequence[ArmState], risk: RiskMeasure, mean: float, variance: float) -> float | None:
+def _cost(evidence: Evidence, mean: float, variance: float) -> float | None:
     """The cost of all rewards as one sequence; None if it needs every reward and they are not remembered."""
+    arms, risk = evidence[:2]
     if not risk.by_moments and any(arm.rewards is None for arm in arms):
         return None
     rewards = np.empty(0) if risk.by_moments else np.sort(np.concatenate([ordered(arm) for arm in arms]))
@@ -157,11 +137,15 @@ def _cost(arms: Sequence[ArmState], risk: RiskMeasure, mean: float, variance: fl
         return float(risk.estimate(mean, variance, rewards))
 
 
-def _missing(risk: RiskMeasure, cost: float | None, waiting: list[Any], support: tuple[float, float]) -> str:
+def _missing(evidence: Evidence, cost: float | None) -> str:
     """Why there is no interval; empty if there may be one."""
+    playing = evidence.playing
+    waiting = evidence.labels(i for i in playing if evidence.arms[i].pulls == 0)
+    if not playing:
+        return "Regret is not known, because no arm is in play"
     if cost is None:
-        return f"{risk_name(risk)} needs every reward, and they are not remembered"
-    if not np.isfinite(support).all():
+        return f"{risk_name(evidence.risk)} needs every reward, and they are not remembered"
+    if not np.isfinite(evidence.support).all():
         return "Regret is not known, because intervals need a bounded support"
     if waiting:
         return f"Regret is not known, because {listed(waiting)} {'has' if len(waiting) == 1 else 'have'} no reward yet"

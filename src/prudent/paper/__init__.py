@@ -1,4 +1,21 @@
-"""The paper, executable: one module per figure, its settings as data at the top; the claims ledger; the report."""
+"""The paper, executable: one module per figure, its settings as data at the top; the claims ledger; the report.
+
+beyond.py           beyond the paper: one algorithm for easy problems and for the worst case
+configurations.py   configurations 1 and 2: their arms, the optimal arm against the tolerance ρ
+discussion.py       the discussion's example
+fig2_left.py        figure 2, left: the regret of MV-LCB on an easy problem, and its two parts
+fig2_right.py       figure 2, right: the worst regret over the grid, against n
+frontiers.py        risk tolerance: what MV-LCB and ExpExp earn for each ρ, in the standard deviation–mean plane
+grid.py             the paper's grid of two-armed problems: the heat maps show it, Figure 2
+heatmaps.py         the paper's heat maps: the regret over the grid of Δ and Γ, one panel for each n
+making.py           how a figure of the paper is made: its cells are simulated, its tables written
+periods.py          the multi-period problem of the conclusions: a sequence of arms may beat every single arm
+problems.py         the paper's two algorithms and its problems: the arms of its figures and tables
+theorems.py         the theorems beside what is measured: Theorem 1 and MV-LCB, Theorem 2 and ExpExp
+worst_case.py       remark 2 of Theorem 1 at scale: the worst cases of MV-LCB and ExpExp against n up to 10⁸
+claims/             the ledger of the paper's claims; importing it files all of them, in the order of the paper
+leaderboard/        the literature side by side: every policy on two suites of problems, its worst case
+"""
 
 import platform
 from collections.abc import Sequence
@@ -7,9 +24,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prudent import PrudentError, files
+from prudent import PrudentError
+from prudent.base import files
 from prudent.paper.making import PaperFigure, Settings, Tables, describe
-from prudent.report import Section, render
+from prudent.results.page import Section, render
 
 if TYPE_CHECKING:
     from prudent.paper.claims.ledger import Ledger

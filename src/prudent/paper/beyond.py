@@ -6,15 +6,15 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from prudent import MVLCB, BernsteinMVLCB, BestOfBoth, ExpExp
-from prudent.figures import over_runs
+from prudent.base.text import with_error
 from prudent.paper import grid
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import CONFIGURATIONS, FIGURE_2, FIGURE_2_ARMS, MU_2, VARIANCE_1, grid_bandit
-from prudent.policies.base import Policy, spec
-from prudent.rates import end_slope
-from prudent.report import Finding
+from prudent.policies.contract import Policy, spec
+from prudent.results.figures import over_runs
+from prudent.results.page import Finding
+from prudent.results.rates import end_slope
 from prudent.study import Labelled
-from prudent.text import with_error
 
 POLICIES: dict[str, Policy] = {
     "MV-LCB, c = 5": MVLCB(),

@@ -13,16 +13,16 @@ from numpy.typing import ArrayLike
 from scipy.optimize import bisect
 
 from prudent import Bandit
-from prudent.arrays import Array
-from prudent.figures import COLOURS
+from prudent.base.arrays import Array
+from prudent.base.text import number
 from prudent.paper import problems
 from prudent.paper.making import PaperFigure, Tables
-from prudent.report import Finding
-from prudent.text import number
+from prudent.results.figures import COLOURS
+from prudent.results.page import Finding
 
 CONFIGURATIONS = {f"configuration {which}": bandit for which, bandit in problems.CONFIGURATIONS.items()}
 LOW, HIGH = 0.0, 10.0
-STEPS = 100_000
+RHO_STEPS = 100_000
 """Steps of ρ between which a change of order is looked for; the ties are added, and each change is then bisected."""
 
 TOP = 1e7
@@ -62,7 +62,7 @@ def finding(_: Tables) -> Finding:
     """Where configuration 1 is the harder one; of both, how hard, which arms are dominated, and the ties."""
     bandits, intervals = CONFIGURATIONS.values(), first_more_complex()
     share = sum(high - low for low, high in intervals) / (HIGH - LOW)
-    medians = [float(np.median(complexity(bandit, np.linspace(LOW, HIGH, STEPS + 1)))) for bandit in bandits]
+    medians = [float(np.median(complexity(bandit, np.linspace(LOW, HIGH, RHO_STEPS + 1)))) for bandit in bandits]
     rows = {
         "median of the complexity over ρ": [f"{median:,.0f}" for median in medians],
         "dominated arms": [", ".join(bandit.names[i] for i in dominated(bandit)) for bandit in bandits],
@@ -142,7 +142,7 @@ def first_more_complex() -> list[tuple[float, float]]:
     def lead(rhos: ArrayLike) -> Array:
         return np.where(complexity(one, rhos) > complexity(two, rhos), 1.0, -1.0)
 
-    grid = np.unique(np.concatenate([np.linspace(LOW, HIGH, STEPS + 1), tie_points(one), tie_points(two)]))
+    grid = np.unique(np.concatenate([np.linspace(LOW, HIGH, RHO_STEPS + 1), tie_points(one), tie_points(two)]))
     state = lead(grid)
     edges = [bisect(lead, *grid[i : i + 2]) for i in np.flatnonzero(state[1:] != state[:-1])]
     return list(zip(edges[::2], edges[1::2], strict=True))  # configuration 2 leads at both ends of the range

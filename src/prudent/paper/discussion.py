@@ -5,11 +5,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from prudent import RandomArm, RoundRobin
-from prudent.figures import COLOURS
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import ZERO_ONE
-from prudent.policies.base import Policy
-from prudent.report import Finding
+from prudent.policies.contract import Policy
+from prudent.results.figures import COLOURS
+from prudent.results.page import Finding
 
 HORIZON = 1_000
 ALGORITHMS: dict[str, Policy] = {"A₁, alternates": RoundRobin(), "A₂, one arm for good": RandomArm()}

@@ -7,11 +7,11 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from prudent import MVLCB, Bandit
-from prudent.figures import over_runs, plot_curves
+from prudent.base.text import with_error
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import FIGURE_2, FIGURE_2_ARMS
-from prudent.report import Finding
-from prudent.text import with_error
+from prudent.results.figures import over_runs, plot_curves
+from prudent.results.page import Finding
 
 HORIZONS = (5_000, 10_000, 25_000, 50_000, 100_000, 250_000)
 CURVES = {

@@ -3,12 +3,12 @@
 import polars as pl
 from matplotlib.figure import Figure
 
-from prudent.figures import over_runs
+from prudent.base.text import number
 from prudent.paper import grid
 from prudent.paper.making import PaperFigure, Tables
 from prudent.paper.problems import ALGORITHMS, MU_2, VARIANCE_1
-from prudent.report import Finding
-from prudent.text import number
+from prudent.results.figures import over_runs
+from prudent.results.page import Finding
 
 FIT_FROM = {"MV-LCB": 25_000, "ExpExp": 1_000}
 """Slopes are fitted from here; before, MV-LCB's excess over its limit, O(log n/n), shows, and in ExpExp the rounding up

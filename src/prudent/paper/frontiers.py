@@ -8,12 +8,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from prudent import Bandit
-from prudent.figures import COLOURS, MARKERS, panels
 from prudent.paper import grid
 from prudent.paper.configurations import CONFIGURATIONS, pieces
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import ALGORITHMS, HORIZONS
-from prudent.report import Finding
+from prudent.results.figures import COLOURS, MARKERS, panels
+from prudent.results.page import Finding
 from prudent.study import Labelled
 
 RHOS = (0.0, 0.1, 0.24, 0.3, 0.45, 0.7, 0.9, 1.2, 1.53, 1.8, 2.3, 2.9, 3.7, 4.8, 6.0, 8.0, 10.0)

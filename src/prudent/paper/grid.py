@@ -8,13 +8,13 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from prudent import MeanVariance
-from prudent.arrays import Array
-from prudent.figures import plot_curves
+from prudent.base.arrays import Array
+from prudent.base.text import with_error
 from prudent.paper.making import point
 from prudent.paper.problems import ALGORITHMS, HORIZONS, MU_2, VARIANCE_1, grid_bandit
-from prudent.rates import fit_slope
+from prudent.results.figures import plot_curves
+from prudent.results.rates import fit_slope
 from prudent.study import Labelled
-from prudent.text import with_error
 
 RISK = MeanVariance(rho=0.0)
 

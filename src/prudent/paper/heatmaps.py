@@ -7,13 +7,13 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from prudent.figures import panels
+from prudent.base.text import minus
 from prudent.paper import grid
 from prudent.paper.making import PaperFigure, Tables
 from prudent.paper.problems import ALGORITHMS, HORIZONS, MU_2, VARIANCE_1
-from prudent.policies.base import spec
-from prudent.report import Finding
-from prudent.text import minus
+from prudent.policies.contract import spec
+from prudent.results.figures import panels
+from prudent.results.page import Finding
 
 COLUMNS = 4
 RING: dict[str, Any] = {"markersize": 7, "markerfacecolor": "none", "color": "#D00000", "clip_on": False}

@@ -10,15 +10,15 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 from matplotlib.figure import Figure
 
-from prudent import Bandit, MeanVariance, PrudentError, files
-from prudent.figures import save, style
-from prudent.policies.base import Policy
-from prudent.report import Finding, Section
+from prudent import Bandit, MeanVariance, PrudentError
+from prudent.base import files
+from prudent.policies.contract import Policy
+from prudent.results.figures import save, style
+from prudent.results.page import Finding, Section
 from prudent.study import Cell, Labelled, Store, run
 from prudent.study.play import code_version, to_bytes
 from prudent.study.select import labels_of
@@ -38,7 +38,7 @@ class Settings:
     runs: int = 500
     seed: int = 0
     workers: int | None = None
-    progress: Callable[[int], Any] = ignored
+    progress: Callable[[int], object] = ignored
 
 
 def point(bandit: Bandit, policy: Policy, rho: float, horizon: int, /, **labels: str | float) -> Labelled:
@@ -130,7 +130,9 @@ def describe(figure: PaperFigure, settings: Settings, tables: Tables) -> Section
     notes |= {"The paper says": figure.paper_says}
     notes |= {"Measured": figure.finding(tables)} if figure.finding else {}
     shown, again = figure.shown(tables), f"prudent paper {figure.name}"
-    section = Section(figure.name, figure.title, pictures, shown, notes, data, again, figure.tag)
+    section = Section(
+        figure.name, figure.title, figures=pictures, tables=shown, notes=notes, data=data, again=again, tag=figure.tag
+    )
     if figure.page:
         section.data.append(files.write(settings.out / f"{figure.name}.md", as_markdown(section, figure.page)))
     return section

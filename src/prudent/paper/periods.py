@@ -1,6 +1,6 @@
 """The multi-period problem of the conclusions: a sequence of arms may beat every single arm, and it can be learned.
 
-Everything but the learner's regret is exact: costs of sums come from convolutions (prudent.sequence).
+Everything but the learner's regret is exact: costs of sums come from convolutions (prudent.theory).
 """
 
 from typing import Any
@@ -19,10 +19,10 @@ from prudent import (
     sequence_cost,
     sequence_regret,
 )
-from prudent.figures import COLOURS, ERRORS
+from prudent.base.text import minus, with_error
 from prudent.paper.making import PaperFigure, Tables
-from prudent.report import Finding
-from prudent.text import minus, with_error
+from prudent.results.figures import COLOURS, ERRORS
+from prudent.results.page import Finding
 
 LOSSES = Bandit([Empirical([-10.0] + [7.0] * 9), Empirical([-5.0] + [8.0] * 3)], names=["rare large", "frequent small"])
 LOSSES_RISK = CVaR(0.05)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from prudent import MVLCB, Bandit, Deterministic, ExpExp, Gaussian
-from prudent.policies.base import Policy
+from prudent.policies.contract import Policy
 
 ALGORITHMS: dict[str, Policy] = {"MV-LCB": MVLCB(), "ExpExp": ExpExp()}
 ZERO_ONE = Bandit([Deterministic(0.0), Deterministic(1.0)])

@@ -10,13 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from prudent import Bandit, Bernoulli, MeanVariance
-from prudent.figures import COLOURS, LOWER_BOUND, over_runs, plot_curves
+from prudent.base.text import number
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import ALGORITHMS, FIGURE_2
-from prudent.rates import end_slope
-from prudent.report import Finding
+from prudent.results.figures import COLOURS, LOWER_BOUND, over_runs, plot_curves
+from prudent.results.page import Finding
+from prudent.results.rates import end_slope
 from prudent.study import Labelled
-from prudent.text import number
 from prudent.theory import asymptotic_bound, largest_pseudo_regret, theorem1_expectation, theorem2
 
 RISK = MeanVariance(rho=0.0)

@@ -26,13 +26,13 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from prudent import MVLCB, Bandit, Deterministic
-from prudent.figures import over_runs
+from prudent.base.text import number
 from prudent.paper import grid
 from prudent.paper.making import PaperFigure, Tables, point
 from prudent.paper.problems import ALGORITHMS
-from prudent.report import Finding
+from prudent.results.figures import over_runs
+from prudent.results.page import Finding
 from prudent.study import Labelled
-from prudent.text import number
 
 HORIZONS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000)
 FIT_FROM = 100_000

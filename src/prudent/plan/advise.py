@@ -1,59 +1,78 @@
-"""Which policy for the trial: all suitable ones are simulated on bandits drawn from the prior, and compared."""
+"""A plan: worlds from the pilot, a race of the policies in them, a verdict, and the check of what is handed over."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import polars as pl
 
-from prudent import Bandit, MeanVariance, PrudentError, Runs, files
-from prudent.errors import shown
+from prudent import PrudentError
+from prudent.base import files
+from prudent.base.errors import shown
+from prudent.engine.threads import count_workers
 from prudent.plan import lengths
-from prudent.plan.elicit import Option
-from prudent.plan.ranking import people_of, reasons, summarise, trials_of
-from prudent.plan.trial import Trial, check_settings
-from prudent.policies.base import Policy, Setting, spec
-from prudent.policies.base import policies as registered
-from prudent.policies.binding import assumed_rewards, bind, check_rewards
-from prudent.policies.fixed_arm import FixedArm
-from prudent.policies.random_arm import RandomArm
+from prudent.plan import race as races
+from prudent.plan.cautions import cautions
+from prudent.plan.check import Check, run_check, trials_for
+from prudent.plan.elicit import Option, Pilot
+from prudent.plan.race import LEFT, SECOND, Race, check_policies
+from prudent.plan.ranking import PROMISED, WORST, Measured, Promise, people_of, ranked, table_of
+from prudent.plan.trial import Trial, Worlds, check_settings
+from prudent.plan.verdict import Favourite, Verdict, favourite, inside, verdict_of
+from prudent.plan.words import percent, short
+from prudent.policies.binding import bind, serves
+from prudent.policies.contract import Policy, Setting
 from prudent.policies.round_robin import RoundRobin
-from prudent.policies.units import fitted
-from prudent.study import Study, run
-from prudent.study.toml import to_toml
+from prudent.risk.base import RiskMeasure
 
 MOST_NUMBERS = 50_000_000
-"""Policies × draws × runs × options: of each some 40 bytes are kept until the end."""
+"""Draws × runs × options: of each some 40 bytes are kept until the end."""
 
 MOST_FIXED = 20
 """Options up to which each, given to everyone, is a yardstick."""
 
-VARIANTS = ("mv-lcb(c=1, unbiased=True)",)
-"""Settings worth trying beside the defaults: MV-LCB with the sharp width."""
+UNCHANGED = 0.1
+"""By how much the largest outcomes may change how often the best option is found, without a word."""
 
-YARDSTICKS = (FixedArm, RandomArm, RoundRobin)
-"""Policies that do not learn: shown for comparison, never recommended."""
+
+class Tail(NamedTuple):
+    """What becomes of the plan if the largest outcomes of the pilot weigh `times` as much: how often the recommended
+    policy finds the best option, its regret, and how probable the favourite is the best."""
+
+    times: float
+    found_best: float
+    regret: float
+    sure: float
 
 
 class Advice(NamedTuple):
-    """What was found: a row per policy, best first; the policy to take and why; those left out and why.
+    """The plan: the verdict, the recommended policy with all that is promised of it and what the check found, and a row
+    for every policy that was compared, the best first.
 
-    `yardsticks` has a row for every way that does not learn, `people` a row per option with how many get it. `lengths`
-    has a row per policy and length if several were compared, and `horizon` is the one that was taken.
+    `yardsticks` has a row for every way that does not learn, `people` a row for each option with how many get it.
+    `lengths` has a row for each length if several were compared, and `horizon` is the one that was taken. `cautions`
+    are sentences to read before all else.
     """
 
-    policies: pl.DataFrame
+    verdict: Verdict
     recommended: str
-    reasons: list[str]
-    left_out: dict[str, str]
-    study: Study
-    trial: Trial
     horizon: int
+    promises: dict[str, Promise]
+    check: Check | None
+    cautions: list[str]
+    reasons: list[str]
+    favourite: Favourite
+    tails: list[Tail]
+    policies: pl.DataFrame
     yardsticks: pl.DataFrame
     people: pl.DataFrame
-    lengths: pl.DataFrame | None = None
-    lengths_of: str = ""
+    lengths: pl.DataFrame | None
+    left_out: dict[str, str]
+    trial: Trial
+    draws: int
+    runs: int
+    seed: int
+    out: Path
 
 
 def check_advice(owner: str, given: Any) -> Advice:
@@ -64,64 +83,20 @@ def check_advice(owner: str, given: Any) -> Advice:
 
 
 def suitable(
-    risk: MeanVariance | str, horizon: int, options: Sequence[Option], **more: Any
+    risk: RiskMeasure | str, horizon: int, options: Sequence[Option], **more: Any
 ) -> tuple[list[Policy], dict[str, str]]:
-    """The registered policies that can run this trial, told how large its outcomes are (`Trial.units`), and why the
-    others cannot; `more` as in `advise`.
+    """The registered policies that can run this trial and serve its risk, told how large its outcomes are
+    (`Trial.units`), and why the others are not tried; `more` as in `advise`.
 
     Yardsticks are neither.
     """
     trial = Trial.checked(options, risk, horizon, **more)
-    return _suitable(trial, trial.horizons[-1])
-
-
-def _suitable(trial: Trial, horizon: int) -> tuple[list[Policy], dict[str, str]]:
-    fit: list[Policy] = []
-    left_out: dict[str, str] = {}
-    example, units = trial.example(), trial.units
-    for name in (*registered.names(), *VARIANTS):
-        policy = fitted(registered.parse(name), units)
-        if isinstance(policy, YARDSTICKS):
-            continue
-        try:
-            _check_values(policy, example)
-            bind(policy, Setting.of(example, trial.risk, horizon, units))
-            check_rewards(policy, example.support)
-            fit.append(policy)
-        except PrudentError as error:
-            left_out[name] = str(error)
-    return fit, left_out
-
-
-def yardsticks(options: Sequence[str]) -> dict[str, Policy]:
-    """Ways that do not learn, in words: each option for everyone, one at random for everyone, all of them in turn."""
-    fixed: dict[str, Policy] = {f"always {name}": FixedArm(i) for i, name in enumerate(options[:MOST_FIXED])}
-    if len(options) > MOST_FIXED:
-        fixed = {}
-    return {**fixed, "one at random": RandomArm(), "all in turn": RoundRobin()}
-
-
-def _policy(given: Any) -> Policy:
-    policy = registered.make("plan", given)
-    if not hasattr(type(policy), "_field_defaults"):
-        raise PrudentError(f"plan: a policy must be a NamedTuple such as MVLCB(), or its name, got {shown(given)}")
-    return policy
-
-
-def _check_values(policy: Policy, bandit: Bandit) -> None:
-    """Some policies mean nothing on other rewards; confidence widths, by contrast, are used beyond their proofs."""
-    atoms = [law.atoms() for law in bandit.arms]
-    taken = None if None in atoms else {float(x) for each in atoms if each is not None for x in each[0]}
-    if registered.facts_of(policy).get("binary") and (taken is None or len(taken) > 2):
-        raise PrudentError(f"{spec(policy)}: is made for outcomes of two values, such as 0 and 1")
-    values = assumed_rewards(policy).values
-    if values and (taken is None or not taken <= set(values)):
-        raise PrudentError(f"{spec(policy)}: is made for rewards that are {' or '.join(f'{x:g}' for x in values)}")
+    return races.suitable(trial, trial.horizons[-1])
 
 
 def advise(
     options: Sequence[Option],
-    risk: MeanVariance | str,
+    risk: RiskMeasure | str,
     horizon: int | Sequence[int] | None,
     out: Path | str,
     *,
@@ -129,36 +104,49 @@ def advise(
     unit: str = "",
     larger_is_better: bool = True,
     support: Sequence[float] | None = None,
-    draws: int = 100,
-    runs: int = 20,
+    begin: bool = True,
+    model: str = "pilot",
+    period: int = 1,
+    month: int | None = None,
+    draws: int = 200,
+    runs: int = 10,
     seed: int = 0,
+    seconds: float = 30.0,
     workers: int | None = None,
-    progress: Callable[[int], Any] | None = None,
+    progress: Callable[[float], Any] | None = None,
 ) -> Advice:
-    """Simulate every suitable policy on bandits drawn from the prior, and rank them by mean regret.
+    """Say whether a trial is needed, which policy to run, and what that finds and costs.
 
-    The study is left in `out` as `study.toml`, its results in `out/study`; called again, finished cells are not
-    simulated again. Assumes the prior covers the truth: a policy is best on average over it, not in every case. The
-    order of options does not count.
+    Worlds are drawn from the pilot's own outcomes (the Bayesian bootstrap, smoothed where outcomes are continuous),
+    and from the ranges of guesses. Policies race in them, and are ranked by half the mean regret of all trials and
+    half that of the worst 5 %. Then the agent that is handed over is run on outcomes resampled from the file. The
+    order of options does not count, nor that of rows.
 
     Parameters
     ----------
     options
         What can be chosen in the trial: guesses or pilot data, see `guesses` and `pilot`.
     risk, horizon
-        The mean-variance by which outcomes are judged, and the rounds of the trial. For several horizons, or None,
+        The risk measure by which outcomes are judged, and the rounds of the trial. For several horizons, or None,
         the plan finds out how long is enough, and is made for that length.
     out
-        The folder for the study.
+        The folder for the plan.
     policies
         Only these; all suitable ones by default.
     unit, larger_is_better, support
         The unit of outcomes, for text; False for waiting times and losses; and the smallest and largest outcome that
         is possible.
+    begin
+        Whether the agent begins with the pilot's outcomes; False to begin from nothing.
+    model
+        "pilot", or "normal" for normal outcomes with the pilot's mean and variance.
+    period, month
+        The number of outcomes whose sum bears the risk, and the rounds of a month, for amounts a month.
     draws, runs
-        Bandits drawn from the prior, and trials on each.
-    seed, workers, progress
-        As for `simulate`; `progress` counts cells.
+        Worlds in which the last policies are compared, and trials in each.
+    seed, seconds, workers, progress
+        The random seed; about how long it may take on two cores, which decides how much is simulated; threads; and
+        a function that is called with the share of the work that is done.
 
     Examples
     --------
@@ -170,77 +158,90 @@ def advise(
     >>> sorted(advice.policies["policy"])
     ['exp-exp', 'mv-lcb(range=1.0)']
     """
-    trial = Trial.checked(options, risk, horizon, unit=unit, larger_is_better=larger_is_better, support=support)
-    draws, runs, seed, workers = check_settings(policies, out, draws, runs, seed, workers, progress)
-    given = [fitted(_policy(policy), trial.units) for policy in policies]
-    chosen = [policy for policy in given if not isinstance(policy, YARDSTICKS)]
-    if policies and not chosen:
-        raise PrudentError(f"plan: policies must hold one that learns, got {shown(list(policies))}; add e.g. 'exp-exp'")
-    play = _Player(trial, draws, runs, seed, Path(out), workers, progress or (lambda _: None))
-    length, compared, of = trial.horizons[-1], None, ""
+    trial = Trial.checked(
+        options, risk, horizon, unit=unit, larger_is_better=larger_is_better, support=support, begin=begin,
+        model=model, period=period, month=month,
+    )  # fmt: skip
+    draws, runs, seed, threads, seconds = check_settings(
+        policies, out, progress, draws=draws, runs=runs, seed=seed, workers=workers, seconds=seconds
+    )
+    chosen = check_policies(policies, trial)
+    if draws * runs * len(trial.options) > MOST_NUMBERS:
+        size = f"{draws:,} draws × {runs:,} runs × {len(trial.options):,} options"
+        raise PrudentError(f"plan: {size} must be at most {MOST_NUMBERS:,} to fit into memory; take fewer")
+    said = progress or (lambda _: None)
+    race = Race(trial, draws, runs, seed, count_workers("plan", threads), seconds, lambda share: said(0.8 * share))
+    length, compared = trial.horizons[-1], None
     if len(trial.horizons) > 1:
-        length, compared, of = _compare_lengths(play, chosen)
+        length, compared = _compare_lengths(race, chosen)
     fit, left_out = (chosen, {}) if chosen else _fit(trial, length)
-    words = {spec(policy): name for name, policy in yardsticks(trial.names).items()}
-    study, found = play([*fit, *yardsticks(trial.names).values()], [length])
-    files.write(Path(out) / "study.toml", to_toml(study))
-    table = summarise(trials_of(study.cells, found), words)
-    ranked = table.filter(~pl.col("policy").is_in(list(words)))
-    rest = table.filter(pl.col("policy").is_in(list(words))).drop("as_good")
-    rest.insert_column(0, pl.Series("yardstick", [words[name] for name in rest["policy"]]))
-    best = ranked["policy"][0]
-    people = people_of([each for each in found if spec(each.policy) == best], trial.names)
-    why = reasons(trial, ranked, rest, draws, runs)
-    return Advice(ranked, best, why, left_out, study, trial, length, rest, people, compared, of)
+    race.total = max(race.total, work(race, len(fit), length))
+    order = _decide(race, fit, length)
+    first, even = order[0], race.play(RoundRobin(), race.last(len(order), length))
+    if compared is not None:
+        compared = _curve(race, first.policy)
+    tails = _tails(race, first)
+    check = run_check(
+        trial, first.name, length, trials_for(trial, length, seconds), seed, lambda share: said(0.8 + 0.19 * share)
+    )
+    worlds = race.worlds.some(max(draws, SECOND[0]))
+    promises = {name: first.promise(name) for name in PROMISED}
+    promises["outcome"] = promises["outcome"].times(trial.outcome.sign)
+    ahead = favourite(trial, worlds)
+    found = Advice(
+        verdict_of(trial, first, worlds), first.name, length, promises, check, cautions(trial), [], ahead, tails,
+        table_of(order), _yardsticks(trial, worlds, even), people_of(first, worlds, trial.names), compared, left_out,
+        trial, len(first.regret), first.regret.shape[1], seed, Path(out),
+    )  # fmt: skip
+    found = found._replace(reasons=reasons(found, order), cautions=[*found.cautions, *_decided_by_tails(found)])
+    _write(found, order)
+    said(1.0)
+    return found
 
 
-def cells_of(trial: Trial, policies: int, draws: int) -> int:
-    """About how many cells will be simulated for so many policies: what `progress` counts up to."""
-    several = len(trial.horizons)
-    own = policies + len(yardsticks(trial.names))
-    return draws * (own if several == 1 else 2 * policies + own + 2 * several)
+def work(race: Race, policies: int, horizon: int) -> float:
+    """About how many rounds will be simulated."""
+    last = race.last(min(policies, LEFT[1]), horizon)
+    total = last.trials * horizon * (min(policies, LEFT[1]) + 1.0)
+    second = race.second(min(policies, LEFT[0]), horizon)
+    total += second.trials * horizon * (min(policies, LEFT[0]) + 2.0)
+    if policies > LEFT[1]:
+        first = race.first(policies, horizon)
+        total += first.trials * first.horizon * policies
+    several = sum(race.second(1, n).trials * n for n in race.trial.horizons) if len(race.trial.horizons) > 1 else 0
+    return float(total + 2 * several)
 
 
-class _Player(NamedTuple):
-    """Simulates policies on the bandits of the prior, into one folder."""
-
-    trial: Trial
-    draws: int
-    runs: int
-    seed: int
-    out: Path
-    workers: int | None
-    progress: Callable[[int], Any]
-
-    def __call__(self, policies: Sequence[Policy], horizons: Sequence[int]) -> tuple[Study, list[Runs]]:
-        options = len(self.trial.options)
-        if len(policies) * self.draws * self.runs * options * len(horizons) > MOST_NUMBERS:
-            size = f"{len(policies):,} policies × {self.draws:,} draws × {self.runs:,} runs × {options:,} options"
-            raise PrudentError(f"plan: {size} must be at most {MOST_NUMBERS:,} to fit into memory; take fewer")
-        rng = np.random.default_rng(self.seed)
-        bandits = {f"draw {i + 1}": self.trial.draw(rng) for i in range(self.draws)}
-        names, risk = list(dict.fromkeys(map(spec, policies))), str(self.trial.risk)
-        study = Study(bandits, names, [risk], list(horizons), self.runs, self.seed, scale=self.trial.units, keep="runs")
-        store = run(study, self.out / "study", workers=self.workers, progress=self.progress)
-        return study, store.runs([each.cell for each in study.cells])
+def _decide(race: Race, fit: Sequence[Policy], horizon: int) -> list[Measured]:
+    """The policies at this length, the best first."""
+    heats = race.first_heats(fit, horizon)
+    on = heats[: LEFT[1]]
+    last = [race.play(one.policy, race.last(len(on), horizon)) for one in on]
+    return [*ranked(last), *heats[LEFT[1] :]]
 
 
-def _compare_lengths(play: _Player, chosen: Sequence[Policy]) -> tuple[int, pl.DataFrame, str]:
-    """How long is enough, by the policy that is best for the middle length; its curve and that of equal shares."""
-    trial = play.trial
+def _compare_lengths(race: Race, chosen: Sequence[Policy]) -> tuple[int, pl.DataFrame]:
+    """How long is enough, by the policy that is best for the middle length; then by that which is best for that."""
+    trial = race.trial
     middle = trial.horizons[len(trial.horizons) // 2]
-    fit = {spec(policy): policy for policy in chosen or _fit(trial, middle)[0]}
-    study, found = play(list(fit.values()), [middle])
-    best = summarise(trials_of(study.cells, found))["policy"][0]
-    fitting = [n for n in trial.horizons if _fits(trial, fit[best], n)]
-    study, found = play([fit[best], RoundRobin()], fitting)
-    compared = lengths.curve(trials_of(study.cells, found))
-    return lengths.knee(fitting, compared.filter(policy=best)["found_best"].to_list()), compared, best
+    fit = [policy for policy in chosen or _fit(trial, middle)[0] if _fits(trial, policy, middle)]
+    if not fit:
+        fit, middle = list(chosen), trial.horizons[-1]
+    race.total = work(race, len(fit), middle) + work(race, len(fit), trial.horizons[-1])
+    best = race.first_heats(fit, middle)[0].policy
+    found = _curve(race, best)
+    return lengths.knee(found["horizon"].to_list(), found["found_best"].to_list()), found
+
+
+def _curve(race: Race, policy: Policy) -> pl.DataFrame:
+    """What a policy finds and loses at every length that it can run."""
+    fitting = [n for n in race.trial.horizons if _fits(race.trial, policy, n)]
+    return lengths.curve([race.play(policy, race.second(1, n)) for n in fitting])
 
 
 def _fit(trial: Trial, horizon: int) -> tuple[list[Policy], dict[str, str]]:
     """The suitable policies; at least one."""
-    fit, left_out = _suitable(trial, horizon)
+    fit, left_out = races.suitable(trial, horizon)
     if not fit:
         raise PrudentError(f"plan: no registered policy can run this trial; e.g. {next(iter(left_out.values()))}")
     return fit, left_out
@@ -249,7 +250,108 @@ def _fit(trial: Trial, horizon: int) -> tuple[list[Policy], dict[str, str]]:
 def _fits(trial: Trial, policy: Policy, horizon: int) -> bool:
     """Whether a policy can run for so few rounds."""
     try:
-        bind(policy, Setting.of(trial.example(), trial.risk, horizon, trial.units))
+        bind(policy, Setting.of(trial.example(), trial.risk, horizon + trial.told, trial.units))
     except PrudentError:
         return False
     return True
+
+
+def _tails(race: Race, first: Measured) -> list[Tail]:
+    """The same with the largest outcomes of the pilot twice, and without them; nothing if no option has any."""
+    trial = race.trial
+    if not any(isinstance(option, Pilot) and not option.binary for option in trial.options) or trial.model != "pilot":
+        return []
+    heat, ahead = race.second(1, first.horizon), favourite(trial, race.worlds)
+    found = []
+    for times in (2.0, 0.0):
+        one, worlds = race.play(first.policy, heat, times), race.worlds_of(times)
+        sure = float((worlds.best == ahead.place).mean())
+        found.append(Tail(times, float(one.found_best.mean()), float(one.regret.mean()), sure))
+    return found
+
+
+def _decided_by_tails(advice: Advice) -> list[str]:
+    """One sentence if what is said would not hold with other weights of the largest outcomes."""
+    if not advice.tails:
+        return []
+    promise, sure = advice.promises["found_best"].mean, advice.favourite.sure
+    twice, without = advice.tails
+    far = max(abs(tail.found_best - promise) for tail in advice.tails) > UNCHANGED
+    if not far and max(abs(tail.sure - sure) for tail in advice.tails) <= UNCHANGED:
+        return []
+    name = advice.favourite.name
+    return [
+        "The largest outcomes of the pilot decide much: if they weighed twice, the best option would be found in"
+        f" {percent(twice.found_best)} of trials and {name} be the best with {percent(twice.sure)} probability; without"
+        f" them in {percent(without.found_best)} and with {percent(without.sure)}. The plan says {percent(promise)} and"
+        f" {percent(sure)}."
+    ]
+
+
+def _yardsticks(trial: Trial, worlds: Worlds, even: Measured) -> pl.DataFrame:
+    """Ways that do not learn: each option for everyone, and all of them in turn, which is a plain test."""
+    rows: list[dict[str, Any]] = []
+    for place, name in enumerate(trial.names[:MOST_FIXED] if len(trial.names) <= MOST_FIXED else ()):
+        means, variances = worlds.means[:, [place]], worlds.variances[:, [place]]
+        gap, best = worlds.gaps[:, [place]], (worlds.best == place)[:, None].astype(float)
+        rows.append(_yardstick(trial, f"always {name}", gap, best, means, variances))
+    rows.append(_yardstick(trial, "all in turn", even.regret, even.found_best, even.outcome, even.variance))
+    return pl.DataFrame(rows)
+
+
+def _yardstick(trial: Trial, name: str, regret: Any, found: Any, outcome: Any, variance: Any) -> dict[str, Any]:
+    parts = {"regret": Promise.of(regret), "outcome": Promise.of(outcome).times(trial.outcome.sign)}
+    parts |= {
+        "found_best": Promise.of(found),
+        "deviation": Promise(*(max(x, 0.0) ** 0.5 for x in Promise.of(variance))),
+    }
+    row: dict[str, Any] = {"yardstick": name}
+    for key, promise in parts.items():
+        row |= {f"{key}{end}": x for end, x in zip(("", "_low", "_high"), promise, strict=True)}
+    return row
+
+
+def reasons(advice: Advice, order: Sequence[Measured]) -> list[str]:
+    """Why this policy, in sentences."""
+    first, outcome = order[0], advice.trial.outcome
+    promise = advice.promises
+    among = f"the best of {len(order)} policies" if len(order) > 1 else "the only policy tried"
+    found = [
+        f"{short(first.name)} is {among} by regret, half by the mean of all trials and half by that of the worst"
+        f" {100 * WORST:g} %.",
+        f"Its mean outcome is {outcome.amount(promise['outcome'].mean)}, its standard deviation"
+        f" {outcome.amount(promise['deviation'].mean)}, and it finds the best option in"
+        f" {percent(promise['found_best'].mean)} of trials ({inside(promise['found_best'])}).",
+    ]
+    table = advice.policies.to_dicts()
+    ties = [short(row["policy"]) for row in table[1:] if row["as_good"] and row["trials"] == table[0]["trials"]]
+    if ties:
+        found.append(f"Not to be told apart from it in these simulations: {', '.join(ties)}.")
+    if serves(first.policy) == "mean" and advice.trial.risk.name != "mean":
+        found.append(
+            "It ignores the spread of outcomes, which is right here: at this ρ the better mean is always better."
+        )
+    people = advice.people.row(-1, named=True)
+    found.append(
+        f"On average {people['average']:,.0f} of {advice.horizon:,} people are given the"
+        f" best option; in the worst {100 * WORST:g} % of trials at most {people['fewest']:,} are."
+    )
+    if not advice.tails:
+        return found
+    if not _decided_by_tails(advice):
+        found.append("The same holds if the largest outcomes of the pilot weigh twice, or not at all.")
+    return found
+
+
+def _write(advice: Advice, order: Sequence[Measured]) -> None:
+    """All trials of the policies that were compared to the end, for those who want to check: a row for each."""
+    frames = []
+    for one in order:
+        if one.regret.size == order[0].regret.size:
+            worlds, runs = one.regret.shape
+            names = ("regret", "found_best", "loss", "outcome", "variance", "best_share")
+            columns = {name: getattr(one, name).ravel() for name in names}
+            world = [number + 1 for number in range(worlds) for _ in range(runs)]
+            frames.append(pl.DataFrame({"policy": [one.name] * one.regret.size, "world": world, **columns}))
+    path = advice.out / "trials.csv"
+    files.write(path, pl.concat(frames).write_csv())

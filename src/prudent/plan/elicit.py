@@ -14,12 +14,15 @@ import numpy as np
 
 from prudent import PrudentError
 from prudent.arms.base import arms
-from prudent.arrays import Array
-from prudent.errors import shown
-from prudent.files import read_columns, read_groups
+from prudent.base.arrays import Array
+from prudent.base.csv_columns import read_columns, read_groups
+from prudent.base.errors import shown
 
 MOST_OPTIONS = 10_000
 """Options of one trial."""
+
+FEWEST = 3
+"""Outcomes of an option of a pilot."""
 
 LONGEST = 10_000
 """Characters of one guess."""
@@ -64,8 +67,9 @@ class Guess(NamedTuple):
 
 @dataclass(frozen=True)
 class Pilot:
-    """Outcomes seen before. Outcomes of 0 and 1 are Bernoulli, with a uniform prior; others Gaussian, with the prior
-    1/σ² of mean and variance, so σ² ~ (m − 1) s² / χ²_{m−1} and μ ~ N(x̄, σ²/m)."""
+    """Outcomes seen before, in the order of the file. Outcomes of 0 and 1 are Bernoulli, with a uniform prior. Worlds
+    give others random weights (`prudent.plan.worlds`); only if a normal model is asked for they are drawn here, with
+    the prior 1/σ² of mean and variance, so σ² ~ (m − 1) s² / χ²_{m−1} and μ ~ N(x̄, σ²/m)."""
 
     name: str
     outcomes: tuple[float, ...]
@@ -74,15 +78,20 @@ class Pilot:
         return f"{self.name}: {len(self.outcomes)} outcomes"
 
     @cached_property
+    def binary(self) -> bool:
+        """Whether all outcomes are 0 or 1."""
+        return set(self.outcomes) <= {0.0, 1.0}
+
+    @cached_property
     def _counts(self) -> tuple[float, float] | None:
         """How many outcomes are 1 and how many 0, if there are no others."""
-        x = np.array(self.outcomes)
-        return (x.sum(), (1.0 - x).sum()) if set(self.outcomes) <= {0.0, 1.0} else None
+        x = np.sort(self.outcomes)
+        return (x.sum(), (1.0 - x).sum()) if self.binary else None
 
     @cached_property
     def moments(self) -> tuple[float, float]:
         """Those of the outcomes; the variance is the unbiased one."""
-        x: Array = np.array(self.outcomes)
+        x: Array = np.sort(self.outcomes)  # sorted, so that the order of rows changes no digit
         with np.errstate(over="ignore", invalid="ignore"):
             return float(x.mean()), float(x.var(ddof=1))
 
@@ -184,12 +193,22 @@ def pilot(
     for text in said:
         remark(f"{path}: {text}")
     found: list[Option] = []
+    wrong: list[str] = []
+    column = "column" if group is None else group
     for name, outcomes in read.items():
-        own, where = Pilot(name, tuple(outcomes)), f"{path}: {'column' if group is None else group} {name!r}"
-        if len(outcomes) < 3 or (len(set(outcomes)) == 1 and not set(outcomes) <= {0.0, 1.0}):
-            same = f"got {len(outcomes)}" if len(outcomes) < 3 else f"all are {outcomes[0]:g}"
-            raise PrudentError(f"{where} must hold at least 3 outcomes that are not all the same; {same}")
-        if not math.isfinite(own.moments[1]):
-            raise PrudentError(f"{where} has no finite variance; give its outcomes in a larger unit")
-        found.append(own)
+        own = Pilot(name, tuple(outcomes))
+        if len(outcomes) < FEWEST and len(read) > 2:
+            guess = f"to have it as an option, guess it with --option '{name}: …'"
+            remark(f"{path}: {column} {name!r} was set aside, because {len(outcomes)} outcomes are too few; {guess}")
+        elif len(outcomes) < FEWEST:
+            need = f"must hold at least {FEWEST} outcomes, got {len(outcomes)}"
+            wrong.append(f"{column} {name!r} {need}; guess it with --option")
+        elif len(set(outcomes)) == 1 and not own.binary:
+            wrong.append(f"{column} {name!r} must hold outcomes that are not all the same; all are {outcomes[0]:g}")
+        elif not math.isfinite(own.moments[1]):
+            wrong.append(f"{column} {name!r} has no finite variance; give its outcomes in a larger unit")
+        else:
+            found.append(own)
+    if wrong:
+        raise PrudentError(f"{path}: {'; '.join(wrong)}")
     return found

@@ -1,37 +1,32 @@
 """The experiment that a plan recommends, as the service takes it."""
 
-import math
 import re
 import shlex
 from pathlib import Path
 from typing import Any
 
 from prudent.plan.advise import Advice, check_advice
-from prudent.plan.trial import Trial
+from prudent.plan.elicit import Pilot
 
 FILE = "experiment.json"
 
 
 def experiment_of(advice: Advice, name: str = "trial") -> dict[str, Any]:
-    """What `prudent trial create` and the service's API take; of the support only what is known."""
+    """What `prudent trial create` and the service's API take; of the support only what is known. `pilot` holds the
+    outcomes with which the policy begins."""
     trial = check_advice("experiment_of", advice).trial
     found: dict[str, Any] = {"name": name_of(name), "arms": list(trial.names), "policy": advice.recommended}
-    found |= {"risk": str(trial.risk), "horizon": advice.horizon}
-    if (ends := known_support(trial)) is not None:
+    found |= {"risk": str(trial.risk), "horizon": advice.horizon + trial.told}
+    if (ends := trial.limits) is not None:
         found["support"] = list(ends)
     if not trial.outcome.larger_is_better:
         found["larger_is_better"] = False
     if trial.outcome.unit:
         found["unit"] = trial.outcome.unit
+    if trial.told:
+        pilots = [option for option in trial.options if isinstance(option, Pilot)]
+        found["pilot"] = {option.name: list(option.outcomes) for option in pilots}
     return found
-
-
-def known_support(trial: Trial) -> tuple[float, float] | None:
-    """Where outcomes lie, if that is bounded: as it was given, or as every bandit has it that the options may be."""
-    one, other = trial.example().support, trial.example(1).support
-    drawn = sorted(trial.outcome.sign * end + 0.0 for end in one) if one == other else (-math.inf, math.inf)
-    low, high = drawn if trial.support is None else trial.support
-    return (low, high) if math.isfinite(low) and math.isfinite(high) else None
 
 
 def name_of(text: str) -> str:
@@ -47,7 +42,7 @@ def lines_to_serve(out: Path) -> str:
 
 def missing(advice: Advice) -> list[str]:
     """What should be added to the experiment before it is created, in sentences."""
-    if known_support(advice.trial) is not None:
+    if advice.trial.limits is not None:
         return []
     return [
         f'{FILE} does not say between which limits outcomes lie, because no limits are known. Add "support": [smallest,'

@@ -1,39 +1,27 @@
-"""The plan as a page for the person who decides."""
+"""The plan as a page for the person who decides: the verdict first, then one picture, and the details after them."""
 
 import os
-import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 from matplotlib.figure import Figure
 
-from prudent import PrudentError, figures, files
-from prudent.errors import shown
-from prudent.json_text import to_json
+from prudent import PrudentError
+from prudent.base import files
+from prudent.base.errors import shown
+from prudent.base.json_text import to_json
 from prudent.plan import lengths, pictures, tradeoff
 from prudent.plan.advise import Advice, check_advice
 from prudent.plan.elicit import Pilot
 from prudent.plan.experiment import FILE, experiment_of, lines_to_serve, missing
-from prudent.plan.ranking import BEST, WORST
+from prudent.plan.ranking import BEST, INSIDE, WORST, Promise
 from prudent.plan.snippet import HOW, lines_to_run
 from prudent.plan.trial import Trial
-from prudent.plan.words import percent
-from prudent.report import environment
-
-
-class Part(NamedTuple):
-    """One part of the page: text, pictures with captions, a table, points, lines of code, and parts folded away."""
-
-    name: str
-    title: str
-    text: Sequence[str] = ()
-    pictures: Sequence[tuple[Path, str]] = ()
-    table: pl.DataFrame | None = None
-    points: Sequence[str] = ()
-    code: str = ""
-    folded: "Sequence[Part]" = ()
+from prudent.plan.words import listed, percent, plus_minus, short
+from prudent.results import figures
+from prudent.results.page import Section, environment
 
 
 def write_report(advice: Advice, out: Path | str, notes: Sequence[str] = ()) -> Path:
@@ -50,12 +38,12 @@ def write_report(advice: Advice, out: Path | str, notes: Sequence[str] = ()) -> 
 def contents(advice: Advice, out: Path, notes: Sequence[str]) -> dict[str, Any]:
     """All that the page says; its pictures are saved in `out/figures`."""
     return {
-        "title": f"A plan for the trial of {_listed(advice.trial.names)}",
+        "title": f"A plan for the trial of {listed(advice.trial.names)}",
         "subtitle": "",
         "facts": facts(advice),
-        "answer": answer(advice),
+        "answer": list(advice.verdict.sentences),
+        "cautions": advice.cautions,
         "parts": parts_of(advice, out, notes),
-        "again": shlex.join(["prudent", "run", str(out / "study.toml"), "--out", str(out / "study")]),
     }
 
 
@@ -66,37 +54,100 @@ def write_page(advice: Advice, out: Path, context: dict[str, Any]) -> Path:
     return files.write(out / "plan.html", page)
 
 
-def parts_of(advice: Advice, out: Path, notes: Sequence[str]) -> list[Part]:
+def parts_of(advice: Advice, out: Path, notes: Sequence[str]) -> list[Section]:
     """All parts, in order; their pictures are saved in `out/figures`."""
     with figures.style():
-        shown = [_options(advice, out), _rho(advice.trial), *_lengths(advice, out), _people(advice, out)]
-        return [*shown, _costs(advice), _assumed(advice, notes), _how(advice, out), _technical(advice, out)]
+        shown = [_promised(advice, out), _assumed(advice, notes), _options(advice, out), *_lengths(advice, out)]
+        return [*shown, _people(advice, out), _rho(advice.trial), _how(advice, out), _technical(advice)]
 
 
 def facts(advice: Advice) -> dict[str, str]:
     """What heads the page."""
-    trial, study = advice.trial, advice.study
+    trial = advice.trial
     better = "larger" if trial.outcome.larger_is_better else "smaller"
     outcome = f"{trial.outcome.unit}, {better} is better" if trial.outcome.unit else f"{better} is better"
-    simulated = f"{len(study.bandits):,} × {int(study.runs):,} trials, seed {study.seed}; ± is two standard errors"
-    head = {
-        "people": f"{advice.horizon:,}",
-        "policy": advice.recommended,
-        "tolerance for risk": trial.outcome.rho(trial.risk),
-    }
-    return {**head, "outcome": outcome, "simulated": simulated}
+    head = {"rounds": f"{advice.horizon:,}", "policy": short(advice.recommended)}
+    head |= {"risk": trial.outcome.risk(trial.risk), "outcome": outcome}
+    return {**head, "simulated": f"{advice.draws:,} worlds × {advice.runs:,} trials, seed {advice.seed}"}
 
 
-def answer(advice: Advice) -> list[str]:
-    """The plan in three sentences."""
-    first, trial = advice.policies.row(0, named=True), advice.trial
-    best = advice.people.filter(option=BEST).row(0, named=True)
-    return [
-        f"Run the policy {advice.recommended} for {advice.horizon:,} people.",
-        f"At the end it has found the best option in {100 * first['found_best']:.0f} of 100 simulated trials; on"
-        f" average {best['average']:,.0f} of {advice.horizon:,} people are given the best option during the trial.",
-        f"Compared with the best option from the start it costs {trial.price(first, 'regret')} per person.",
+PROMISES = {
+    "found_best": "best option found",
+    "outcome": "mean outcome",
+    "deviation": "standard deviation of outcomes",
+    "regret": "cost against the best option",
+}
+"""What is promised, and how it is called."""
+
+
+def promises(advice: Advice) -> list[dict[str, str]]:
+    """Promise and check side by side, as text."""
+    rows = []
+    for name, called in PROMISES.items():
+        if name == "regret" and not has_price(advice):
+            continue
+        promise = advice.promises[name]
+        write = _writer(advice, name)
+        row = {
+            "": called,
+            "plan": write(promise.mean),
+            f"{100 * INSIDE:g} % interval": f"{write(promise.low)} to {write(promise.high)}",
+        }
+        row["check"] = _checked(advice, name)
+        rows.append(row)
+    return rows
+
+
+def _writer(advice: Advice, name: str) -> Callable[[float], str]:
+    outcome = advice.trial.outcome
+    if name == "found_best":
+        return percent
+    if name == "regret":
+        return lambda x: outcome.amount(advice.trial.price(x), digits=3)
+    return lambda x: outcome.amount(x, digits=3)
+
+
+def _checked(advice: Advice, name: str) -> str:
+    if advice.check is None:
+        return "not run"
+    value, error = getattr(advice.check, name), getattr(advice.check, f"{name}_se")
+    if name == "found_best":
+        return f"{plus_minus(100.0 * value, 100.0 * error)} %"
+    unit = advice.trial.outcome.unit
+    if name == "regret":
+        value, error = advice.trial.price(value), advice.trial.price(error)
+    return f"{plus_minus(value, error)} {unit}" if unit else plus_minus(value, error)
+
+
+def has_price(advice: Advice) -> bool:
+    """Whether the cost is an amount that people can follow: with ρ it is as if every outcome had been worse by so much,
+    which for a small ρ is more than there is."""
+    promise, largest = advice.promises["regret"], abs(advice.promises["outcome"].mean)
+    largest += 2.0 * advice.promises["deviation"].mean
+    return advice.trial.rho != 0.0 and advice.trial.price(promise.high) <= largest
+
+
+def agreement(advice: Advice) -> list[str]:
+    """What the check is, and where it differs from the promise, in sentences."""
+    check = advice.check
+    if check is None:
+        return [
+            "The agent itself was not run as a check, because a trial of this length takes long; give more --seconds."
+        ]
+    pilots = any(isinstance(option, Pilot) for option in advice.trial.options)
+    said = [
+        f"Check: the agent that is handed over was run in {check.trials:,} trials on outcomes"
+        f" {'resampled from your data' if pilots else 'drawn from your guesses'}, by other code and with other random"
+        " numbers (± two standard errors)."
     ]
+    off = []
+    for name, called in PROMISES.items():
+        value, error, promise = getattr(check, name), getattr(check, f"{name}_se"), advice.promises[name]
+        if not promise.low - 3.0 * error <= value <= promise.high + 3.0 * error:
+            off.append(called)
+    if off:
+        said.append(f"The check differs from the plan in: {', '.join(off)}. Rely on the worse of the two.")
+    return said
 
 
 def _draw(out: Path, name: str, height: float, plot: Callable[..., Any], *given: Any) -> Path:
@@ -105,45 +156,72 @@ def _draw(out: Path, name: str, height: float, plot: Callable[..., Any], *given:
     return figures.save(figure, out / "figures" / name)[0]
 
 
-def _options(advice: Advice, out: Path) -> Part:
-    trial, outcome = advice.trial, advice.trial.outcome
-    rows = [(option.name, option.moments[0], option.moments[1] ** 0.5) for option in trial.options]
-    table = pl.DataFrame(
-        {
-            "option": [name for name, _, _ in rows],
-            "mean": [outcome.amount(mean) for _, mean, _ in rows],
-            "standard deviation": [outcome.amount(deviation) for _, _, deviation in rows],
-            "known from": [_source(option) for option in trial.options],
-        }
-    )
-    seen = rows[: pictures.MOST_SHOWN]
+def _promised(advice: Advice, out: Path) -> Section:
     caption = (
-        "The mean of each option (point), one standard deviation to each side (thick) and two (thin), where most"
-        " outcomes lie."
+        f"How often the best option is found: by the plan (line: {100 * INSIDE:g} % interval, which contains what your"
+        " data do not tell), by the check (± two standard errors), by an even split, and without a trial."
     )
-    path = _draw(out, "options", 0.8 + 0.42 * len(seen), pictures.plot_options, seen, outcome)
-    return Part("options", "The options", pictures=[(path, caption)], table=table)
+    path = _draw(out, "promise", 1.9, pictures.plot_promise, promise_rows(advice))
+    return Section(
+        "promise", "What the trial finds", agreement(advice), [(path, caption)], pl.DataFrame(promises(advice))
+    )
+
+
+def promise_rows(advice: Advice) -> list[tuple[str, Promise]]:
+    """How often the best option is found: by the policy, its agent in the check, an even split, or no trial."""
+    rows = [(short(advice.recommended), advice.promises["found_best"])]
+    if (check := advice.check) is not None:
+        width = 2.0 * check.found_best_se
+        low, high = max(0.0, check.found_best - width), min(1.0, check.found_best + width)
+        rows.append(("the same, check", Promise(check.found_best, low, high)))
+    even = advice.yardsticks.row(-1, named=True)
+    rows.append(("even split", Promise(*(even[f"found_best{end}"] for end in ("", "_low", "_high")))))
+    sure = advice.favourite.sure
+    return [*rows, (f"{advice.favourite.name}, no trial", Promise(sure, sure, sure))]
+
+
+def _options(advice: Advice, out: Path) -> Section:
+    trial, outcome = advice.trial, advice.trial.outcome
+    rows = []
+    for option in trial.options:
+        mean, variance = option.moments
+        one = tradeoff.Stretch(0.0, 0.0, option.name, mean, variance**0.5)
+        rows.append(
+            {
+                "option": option.name,
+                "mean": outcome.amount(mean),
+                "standard deviation": outcome.amount(variance**0.5),
+                "usual": tradeoff.usual(option, one, outcome),
+                "known from": _source(option),
+            }
+        )
+    seen = trial.options[: pictures.MOST_SHOWN]
+    caption = "Outcomes of each option: mean (point), where half of them lie (thick) and where nine of ten lie (thin)."
+    path = _draw(out, "options", 0.8 + 0.42 * len(seen), pictures.plot_options, pictures.spans(seen), outcome)
+    return Section("options", "The options", pictures=[(path, caption)], table=pl.DataFrame(rows))
 
 
 def _source(option: Any) -> str:
     return f"{len(option.outcomes):,} outcomes" if isinstance(option, Pilot) else str(getattr(option, "law", "a guess"))
 
 
-def _rho(trial: Trial) -> Part:
-    outcome = trial.outcome
+def _rho(trial: Trial) -> Section:
+    outcome, rho = trial.outcome, trial.rho
+    if rho is None:
+        return Section("rho", "How much risk", [f"Outcomes are judged by {outcome.risk(trial.risk)}, a cost."])
     found = tradeoff.winners(trial.options, larger_is_better=outcome.larger_is_better)
-    here = next(each for each in found if each.low <= trial.risk.rho <= each.high)
+    here = next(each for each in found if each.low <= rho <= each.high)
     deviation = max(option.moments[1] for option in trial.options) ** 0.5
     unit = (
         f" Like the outcome it is measured in {outcome.unit}." if outcome.unit else " It has the unit of the outcome."
     )
     text = [
         f"ρ says how much risk you tolerate: the larger it is, the more the mean counts, and the less the spread.{unit}"
-        f" Here {outcome.rho(trial.risk)}. {tradeoff.rho_in_words(trial.risk.rho, deviation, outcome)}",
+        f" Here {outcome.risk(trial.risk)}. {tradeoff.rho_in_words(rho, deviation, outcome)}",
         f"If the means and standard deviations above were the truth, {here.option} would be the best option for you.",
     ]
-    said = tradeoff.in_words(found, outcome)
-    return Part("rho", "How much risk: ρ", text, table=stretches(found, trial), points=said)
+    said = tradeoff.in_words(found, outcome, trial.options, trial.period)
+    return Section("rho", "How much risk: ρ", text, table=stretches(found, trial), points=said)
 
 
 def stretches(found: Sequence[tradeoff.Stretch], trial: Trial) -> pl.DataFrame:
@@ -151,43 +229,36 @@ def stretches(found: Sequence[tradeoff.Stretch], trial: Trial) -> pl.DataFrame:
     return pl.DataFrame(tradeoff.rows(found, trial.outcome))
 
 
-def _lengths(advice: Advice, out: Path) -> list[Part]:
+def _lengths(advice: Advice, out: Path) -> list[Section]:
     if advice.lengths is None:
         return []
-    labels = {advice.lengths_of: advice.lengths_of, "round-robin": "all in turn"}
-    given = (advice.lengths, labels, advice.horizon)
-    shown = [
-        (_draw(out, "found", 3.0, pictures.plot_found, *given), "How often the best option is found."),
-        (_draw(out, "loss", 3.0, pictures.plot_loss, *given, advice.trial), "What is lost per round if the option that"
-         " looks best at the end is taken from then on."),
-    ]  # fmt: skip
-    said = lengths.in_words(advice)
-    table = length_rows(advice)
-    return [Part("length", "How long is enough", said, shown, folded=[Part("lengths", "All lengths", table=table)])]
+    path = _draw(out, "lengths", 3.0, pictures.plot_found, advice.lengths, advice.horizon)
+    caption = f"How often {short(advice.recommended)} finds the best option (band: 90 % interval)."
+    found = lengths.in_words(advice)
+    return [Section("lengths", "How long is enough", found, [(path, caption)], length_rows(advice))]
 
 
 def length_rows(advice: Advice) -> pl.DataFrame:
-    """The lengths as text, those of the policy."""
-    assert advice.lengths is not None
-    rows = advice.lengths.filter(policy=advice.lengths_of).to_dicts()
-    outcome = advice.trial.outcome
-    return pl.DataFrame(
-        {
-            "rounds": [f"{row['horizon']:,}" for row in rows],
-            "best option found": [percent(row, "found_best") for row in rows],
-            "expected loss": [advice.trial.price(row, "loss") for row in rows],
-            "exploration risk": [outcome.about(row, "exploration_risk", power=2) for row in rows],
-        }
-    )
+    """The lengths as text."""
+    outcome, rows = advice.trial.outcome, []
+    for row in advice.lengths.iter_rows(named=True) if advice.lengths is not None else ():
+        rows.append(
+            {
+                "rounds": f"{row['horizon']:,}",
+                "best option found": percent(row["found_best"]),
+                "mean outcome": outcome.of_gain(row["outcome"], 3),
+                "standard deviation": outcome.amount(row["deviation"], digits=3),
+            }
+        )
+    return pl.DataFrame(rows)
 
 
-def _people(advice: Advice, out: Path) -> Part:
+def _people(advice: Advice, out: Path) -> Section:
     people, total = advice.people, advice.horizon
-    first, outcome = advice.policies.row(0, named=True), advice.trial.outcome
     table = pl.DataFrame(
         {
             "option": people["option"],
-            "on average": [f"{x:,.1f}" for x in people["average"]],
+            "on average": [f"{x:,.0f}" for x in people["average"]],
             f"in {100 * WORST:g} % of trials at most": [f"{x:,}" for x in people["fewest"]],
             f"in {100 * WORST:g} % at least": [f"{x:,}" for x in people["most"]],
         }
@@ -196,105 +267,117 @@ def _people(advice: Advice, out: Path) -> Part:
     text = [
         f"Of {total:,} people, {best['average']:,.0f} are given the best option on average, whichever it turns out"
         f" to be. In the worst {100 * WORST:g} % of trials at most {best['fewest']:,} are.",
-        f"Their mean outcome is {outcome.about(first, 'outcome', gain=True)}; in the worst {100 * WORST:g} % of trials"
-        f" it is {outcome.about(first, 'worst_outcome', gain=True)}.",
     ]
     seen = people.head(pictures.MOST_SHOWN)
     caption = f"People given each option: average (bar), and the middle {100 - 200 * WORST:g} % of trials (line)."
     path = _draw(out, "people", 0.8 + 0.42 * seen.height, pictures.plot_people, seen)
-    return Part("people", "What happens to the people in the trial", text, [(path, caption)], table)
+    return Section("people", "What happens to the people in the trial", text, [(path, caption)], table)
 
 
-def _costs(advice: Advice) -> Part:
-    first, trial = advice.policies.row(0, named=True), advice.trial
-    total, power = trial.worth(first["regret"] * advice.horizon)
-    text = [f"Compared with the best option from the start, the trial costs {trial.price(first, 'regret')} per person"]
-    text[0] += f", {trial.outcome.amount(total)} for all {advice.horizon:,} together." if power == 1 else "."
-    if 0.0 < trial.risk.rho < float("inf"):
-        text[0] += " More spread is counted as a worse mean, at the rate that ρ sets."
-    table = pl.DataFrame(
-        {
-            "without learning": advice.yardsticks["yardstick"],
-            "costs more per person": [trial.price(row, "behind") for row in advice.yardsticks.to_dicts()],
-        }
-    )
-    text.append("Ways that do not learn are shown as yardsticks. A minus says that one would cost less on average.")
-    return Part("costs", "What it costs", text, table=table)
-
-
-def _assumed(advice: Advice, notes: Sequence[str]) -> Part:
-    pilots = [option.name for option in advice.trial.options if isinstance(option, Pilot)]
-    others = [option.name for option in advice.trial.options if not isinstance(option, Pilot)]
-    points = [
-        "Outcomes of an option are independent of each other, and its law stays the same throughout the trial.",
-        "Each outcome is known before the next person comes. If outcomes come late, the policy learns later.",
-        "Outcomes are judged by their variance minus ρ times their mean (plus, where smaller is better).",
-    ]
-    if pilots:
+def assumptions(advice: Advice, notes: Sequence[str] = ()) -> list[str]:
+    """What the plan takes for granted, in sentences."""
+    trial = advice.trial
+    pilots = [option.name for option in trial.options if isinstance(option, Pilot)]
+    others = [option.name for option in trial.options if not isinstance(option, Pilot)]
+    points = []
+    if pilots and trial.model == "normal":
         points.append(
-            f"{_listed(pilots)}: people in the trial are like those of the pilot. Outcomes other than 0 and 1 are taken"
-            " as normal around a mean and with a variance that the pilot leaves uncertain."
+            f"{listed(pilots)}: outcomes other than 0 and 1 are taken as normal, because a normal model was asked for."
         )
+    elif pilots:
+        points.append(f"{listed(pilots)}: people in the trial are like those of the pilot, and so are their outcomes.")
     if others:
-        points.append(f"{_listed(others)}: each value in a guessed range is equally likely.")
+        points.append(f"{listed(others)}: each value in a guessed range is equally likely.")
+    if trial.told:
+        points.append(f"The policy begins with the {trial.told:,} outcomes of the pilot.")
+    points += [
+        "Outcomes of an option are independent of each other, and their distribution stays the same throughout.",
+        "Each outcome is known before the next person comes. If outcomes come late, the policy learns later.",
+    ]
+    if trial.rho is not None:
+        points.append("Outcomes are judged by their variance minus ρ times their mean (plus, where smaller is better).")
+    if trial.period > 1:
+        points.append(f"The risk is that of the sum of {trial.period:,} outcomes, whose variances and means add up.")
     if notes:
         points.append("Missing outcomes are like those that are there.")
-    return Part("assumed", "What was assumed", points=[*points, *notes])
+    return [*points, *notes]
 
 
-def _how(advice: Advice, out: Path) -> Part:
-    served = Part("serve", "For programs, over HTTP", missing(advice), code=lines_to_serve(out))
-    return Part("run", "How to run it", [HOW], code=lines_to_run(advice), folded=[served])
+def _assumed(advice: Advice, notes: Sequence[str]) -> Section:
+    return Section("assumed", "What was assumed", points=assumptions(advice, notes))
 
 
-def _technical(advice: Advice, out: Path) -> Part:
-    caption = (
-        "Mean regret of every suitable policy, with two standard errors; smaller is better. Blue: the recommended"
-        " policy, and those statistically indistinguishable from it in these simulations. Grey: yardsticks."
-    )
-    height = 0.6 + 0.28 * (advice.policies.height + advice.yardsticks.height)
-    path = _draw(out, "policies", height, pictures.plot_policies, advice.policies, advice.yardsticks)
+def _how(advice: Advice, out: Path) -> Section:
+    served = Section("serve", "For programs, over HTTP", missing(advice), code=lines_to_serve(out))
+    return Section("run", "How to run it", [HOW], code=lines_to_run(advice), folded=[served])
+
+
+def _technical(advice: Advice) -> Section:
     folded = [
-        Part("why", "Why this policy", points=advice.reasons),
-        Part("policies", "All policies", pictures=[(path, caption)], table=readable(advice)),
+        Section("why", "Why this policy", points=advice.reasons),
+        Section("policies", "All policies that were compared", [LEAVING], table=readable(advice)),
+        Section("yardsticks", "Ways that do not learn", table=baselines(advice)),
     ]
     if advice.left_out:
-        rows = {"policy": list(advice.left_out), "why": [plainly(why) for why in advice.left_out.values()]}
-        folded.append(Part("left-out", "Policies left out, and why", table=pl.DataFrame(rows)))
-    return Part("technical", "For those who want to check", folded=folded)
+        rows = {
+            "policy": [short(name) for name in advice.left_out],
+            "why": [plainly(why) for why in advice.left_out.values()],
+        }
+        folded.append(Section("left-out", "Policies left out, and why", table=pl.DataFrame(rows)))
+    return Section("technical", "For those who want to check", folded=folded)
+
+
+LEAVING = (
+    "Policies race: those that are clearly behind in a few worlds leave, and the others go on in more. They are ranked"
+    " by their regret, half by the mean of all trials and half by that of the worst 5 %."
+)
 
 
 def readable(advice: Advice) -> pl.DataFrame:
-    """The table of policies with error bars of two standard errors, in words; yardsticks last."""
+    """The table of policies in words."""
     outcome = advice.trial.outcome
-    rows = [
-        *advice.policies.to_dicts(),
-        *({**row, "policy": row["yardstick"], "as_good": None} for row in advice.yardsticks.to_dicts()),
-    ]
-    good = {True: "yes", False: "no", None: "yardstick"}
+    rows = []
+    for row in advice.policies.to_dicts():
+        same = row["trials"] == advice.policies["trials"][0]
+        rows.append(
+            {
+                "policy": short(row["policy"]),
+                "trials": f"{row['trials']:,}",
+                "best option found": percent(row["found_best"]),
+                "mean outcome": outcome.of_gain(row["outcome"], 3),
+                "standard deviation": outcome.amount(row["deviation"], digits=3),
+                "as good as the first": "yes" if row["as_good"] and same else "left early" if not same else "no",
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+def baselines(advice: Advice) -> pl.DataFrame:
+    """The ways that do not learn, in words."""
+    outcome = advice.trial.outcome
     return pl.DataFrame(
-        {
-            "policy": [row["policy"] for row in rows],
-            "regret": [outcome.about(row, "regret", power=advice.trial.power) for row in rows],
-            "mean outcome": [outcome.about(row, "outcome", gain=True) for row in rows],
-            f"outcome, worst {100 * WORST:g} %": [outcome.about(row, "worst_outcome", gain=True) for row in rows],
-            "best option found": [percent(row, "found_best") for row in rows],
-            "deviation within a trial": [outcome.about(row, "deviation") for row in rows],
-            "exploration risk": [outcome.about(row, "exploration_risk", power=2) for row in rows],
-            "behind the first": [outcome.about(row, "behind", power=advice.trial.power) for row in rows],
-            "as good as the first": [good[row["as_good"]] for row in rows],
-        }
+        [
+            {
+                "without learning": row["yardstick"],
+                "best option found": percent(row["found_best"]),
+                "mean outcome": outcome.amount(row["outcome"], digits=3),
+                "standard deviation": outcome.amount(row["deviation"], digits=3),
+            }
+            for row in advice.yardsticks.to_dicts()
+        ]
     )
 
 
 PLAIN = {
-    "serves": "optimises another risk measure than mean-variance",
+    "serves": "optimises another risk measure",
+    "reads all outcomes": "takes too long in a trial of this length; name it to try it",
     "of two values": "needs outcomes that are 0 or 1",
     "is made for rewards": "needs outcomes within known limits",
     "best": "needs to know the best outcome that is possible",
     "low is not known": "needs outcomes within known limits",
     "high is not known": "needs outcomes within known limits",
     "values is not known": "needs outcomes that take few values",
+    "size is not known": "needs to know how large outcomes may be",
     "horizon": "needs a longer trial",
 }
 
@@ -302,10 +385,3 @@ PLAIN = {
 def plainly(why: str) -> str:
     """Why a policy was left out, for those who do not know it; in its own words if there are no plainer ones."""
     return next((words for mark, words in PLAIN.items() if mark in why), why)
-
-
-def _listed(names: Sequence[str]) -> str:
-    """A, B and C; of many only how many."""
-    if len(names) > 6:
-        return f"{len(names):,} options"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

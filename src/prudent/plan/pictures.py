@@ -1,30 +1,66 @@
-"""The pictures of a plan: the options, the people, the lengths, the policies."""
+"""The pictures of a plan: what it promises, the options, the people, the lengths."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from prudent import figures
-from prudent.plan.trial import Trial
+from prudent.arms.base import arms
+from prudent.plan.elicit import Option, Pilot
+from prudent.plan.ranking import Promise
 from prudent.plan.words import Outcome
+from prudent.results import figures
 
 MOST_SHOWN = 30
 """Options in a picture."""
 
+LEVELS = (0.05, 0.25, 0.75, 0.95)
+"""Between which quantiles nine of ten outcomes, and half of them, lie."""
 
-def plot_options(ax: Axes, rows: Sequence[tuple[str, float, float]], outcome: Outcome) -> Axes:
-    """The mean of each option, a thick bar of one standard deviation to each side and a thin one of two.
 
-    `rows` are (name, mean, standard deviation).
-    """
-    for place, (_, mean, deviation) in enumerate(rows):
+class Span(NamedTuple):
+    """An option by its mean and its quantiles."""
+
+    name: str
+    mean: float
+    quantiles: Sequence[float]
+
+
+def spans(options: Sequence[Option]) -> list[Span]:
+    """The quantiles of the pilot, and for guesses those of one distribution that is possible."""
+    found = []
+    for option in options:
+        if isinstance(option, Pilot):
+            quantiles = np.quantile(option.outcomes, LEVELS, method="inverted_cdf").tolist()
+        else:
+            law = arms.parse(option.draw(np.random.default_rng(0)))
+            quantiles = [law.quantile(level) for level in LEVELS]
+        found.append(Span(option.name, option.moments[0], quantiles))
+    return found
+
+
+def plot_promise(ax: Axes, rows: Sequence[tuple[str, Promise]]) -> Axes:
+    """How often the best option is found: a point and a line for each way."""
+    for place, (_, promise) in enumerate(rows):
+        colour = figures.COLOURS[0] if place < len(rows) - 2 else "0.5"
+        ends = 100.0 * promise.low, 100.0 * promise.high
+        ax.plot(ends, (place, place), color=colour, linewidth=3.0, alpha=0.35, solid_capstyle="butt")
+        ax.plot(100.0 * promise.mean, place, marker="o", color=colour, markersize=7.0)
+    _names(ax, [name for name, _ in rows])
+    ax.set(xlabel="best option found, % of trials", xlim=(-2.0, 102.0))
+    return ax
+
+
+def plot_options(ax: Axes, rows: Sequence[Span], outcome: Outcome) -> Axes:
+    """The mean of each option, a thick bar where half of the outcomes lie and a thin one where nine of ten do."""
+    for place, (_, mean, quantiles) in enumerate(rows):
         colour = figures.COLOURS[place % len(figures.COLOURS)]
-        for times, width, strength in ((2.0, 2.0, 0.5), (1.0, 9.0, 0.35)):
-            ends = (mean - times * deviation, mean + times * deviation)
+        for ends, width, strength in ((quantiles[::3], 2.0, 0.5), (quantiles[1:3], 9.0, 0.35)):
             ax.plot(ends, (place, place), color=colour, linewidth=width, alpha=strength, solid_capstyle="butt")
         ax.plot(mean, place, marker="o", color=colour, markersize=7.0)
-    _names(ax, [name for name, _, _ in rows])
+    _names(ax, [row.name for row in rows])
     better = "larger is better →" if outcome.larger_is_better else "← smaller is better"
     ax.set_xlabel(f"outcome{f', {outcome.unit}' if outcome.unit else ''} ({better})")
     return ax
@@ -41,44 +77,16 @@ def plot_people(ax: Axes, people: pl.DataFrame) -> Axes:
     return ax
 
 
-def plot_found(ax: Axes, lengths: pl.DataFrame, labels: dict[str, str], chosen: int) -> Axes:
-    """How often the best option is found, against the length of the trial."""
-    _curves(ax, lengths, labels, "found_best", 100.0, chosen)
-    ax.set(ylabel="best option found, % of trials", ylim=(None, 101.0))
-    return ax
-
-
-def plot_loss(ax: Axes, lengths: pl.DataFrame, labels: dict[str, str], chosen: int, trial: Trial) -> Axes:
-    """What the option that looks best at the end loses, against the length of the trial."""
-    factor, power = trial.worth(1.0)
-    _curves(ax, lengths, labels, "loss", factor, chosen)
-    unit = f", {trial.outcome.unit}{'²' if power == 2 else ''}" if trial.outcome.unit else ""
-    ax.set(ylabel=f"expected loss per round{unit}", ylim=(0.0, None))
-    return ax
-
-
-def _curves(ax: Axes, lengths: pl.DataFrame, labels: dict[str, str], measure: str, factor: float, chosen: int) -> None:
-    horizons = lengths["horizon"].unique(maintain_order=True).sort()
-    own = {policy: lengths.filter(policy=policy).sort("horizon") for policy in labels}
-    curves = [
-        (label, factor * own[policy][measure].to_numpy(), factor * own[policy][f"{measure}_se"].to_numpy())
-        for policy, label in labels.items()
-    ]
-    figures.plot_curves(ax, horizons, curves, log=False)
+def plot_found(ax: Axes, lengths: pl.DataFrame, chosen: int) -> Axes:
+    """How often the best option is found, against the length of the trial; a band where it lies in 90 % of worlds."""
+    rounds = lengths["horizon"].to_list()
+    mean, low, high = (100.0 * lengths[f"found_best{end}"].to_numpy() for end in ("", "_low", "_high"))
+    ax.plot(rounds, mean, marker="o", color=figures.COLOURS[0])
+    ax.fill_between(rounds, low, high, color=figures.COLOURS[0], alpha=0.15, linewidth=0.0)
     ax.axvline(chosen, color="0.5", linewidth=1.0, linestyle="--")
-    ax.set(xscale="log", xlabel="rounds of the trial")
-    ax.set_xticks(horizons, [f"{n:,}" for n in horizons], minor=False)
+    ax.set(xscale="log", xlabel="rounds of the trial", ylabel="best option found, % of trials", ylim=(-2.0, 102.0))
+    ax.set_xticks(rounds, [f"{n:,}" for n in rounds], minor=False)
     ax.minorticks_off()
-
-
-def plot_policies(ax: Axes, policies: pl.DataFrame, yardsticks: pl.DataFrame) -> Axes:
-    """A point and error bar per policy, the best on top, and below the yardsticks in grey."""
-    rows = [(row["policy"], row, figures.COLOURS[0 if row["as_good"] else 1]) for row in policies.to_dicts()]
-    rows += [(row["yardstick"], row, "0.5") for row in yardsticks.to_dicts()]
-    for place, (_, row, colour) in enumerate(rows):
-        ax.errorbar(row["regret"], place, xerr=2.0 * row["regret_se"], fmt="o", color=colour, capsize=3)
-    _names(ax, [name for name, _, _ in rows])
-    ax.set(xlabel="mean regret")
     return ax
 
 

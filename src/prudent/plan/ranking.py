@@ -1,129 +1,196 @@
-"""From simulated trials to a table: a row per policy, with error bars, and what happens to the people."""
+"""What is measured of simulated trials, and which policy is better: by the mean of all trials and that of the worst."""
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy import stats
 
-from prudent import Runs
-from prudent.plan.trial import Trial
-from prudent.plan.words import percent
-from prudent.policies.base import spec
-from prudent.runs import averages
-from prudent.study import Labelled
+from prudent.base.arrays import Array
+from prudent.plan.playing import Trials
+from prudent.plan.trial import Trial, Worlds
+from prudent.policies.contract import Policy, spec
 
 WORST = 0.05
 """The share of trials that counts as the worst."""
 
 LEVEL = 0.95
 
+INSIDE = 0.9
+"""How often an interval of a promise holds the truth."""
+
+OUTSIDE = 0.03, 0.03
+"""The shares of worlds below and above it. They are less than 5 %, because few outcomes of a skewed distribution let a
+bootstrap be too sure."""
+
 BEST = "the best of them"
 
-MEASURED = ("regret", "outcome", "deviation", "found_best", "loss", "exploration_risk", "best_share")
-"""What is measured of every trial: `loss` is the cost of the option that looks best at the end minus that of the best,
-`best_share` the share of people who were given the best."""
+
+class Promise(NamedTuple):
+    """A number that a plan promises: its average over the worlds that the pilot leaves possible, and an interval that
+    holds the true value with 90 % probability."""
+
+    mean: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Array) -> "Promise":
+        """That of values by world and trial; a world's value is the mean of its trials."""
+        by_world = values.mean(1)
+        low = np.quantile(by_world, OUTSIDE[0], method="inverted_cdf")
+        high = np.quantile(by_world, 1.0 - OUTSIDE[1], method="higher")
+        mean = float(by_world.mean())
+        return cls(mean, min(mean, float(low)), max(mean, float(high)))  # a few worlds may carry the whole mean
+
+    def times(self, factor: float) -> "Promise":
+        """In another unit."""
+        low, high = sorted((self.low * factor, self.high * factor))
+        return Promise(self.mean * factor, low, high)
 
 
-def trials_of(cells: Sequence[Labelled], found: Sequence[Runs]) -> pl.DataFrame:
-    """One row per trial: its policy, horizon and draw, and what came of it."""
-    frames = []
-    for each, runs in zip(cells, found, strict=True):
-        choice, gaps = looks_best(runs), runs.bandit.gaps(runs.risk)
-        best = (choice == runs.bandit.best(runs.risk)).astype(float)
-        deviation, share = np.sqrt(runs.reward_variance()), runs.best_share()
-        values = (
-            runs.regret(), runs.reward_mean(), deviation, best, gaps[choice], runs.exploration_risk(), share
-        )  # fmt: skip
-        facts = {"policy": spec(runs.policy), "horizon": runs.horizon, "draw": each.labels["bandit"]}
-        labels = {name: [fact] * len(runs) for name, fact in facts.items()}
-        frames.append(pl.DataFrame({**labels, **dict(zip(MEASURED, values, strict=True))}))
-    return pl.concat(frames)
+class Measured(NamedTuple):
+    """Trials of a policy and what came of them, by world and trial.
 
-
-def looks_best(runs: Runs) -> NDArray[np.intp]:
-    """The option of each trial that one would take after it: the smallest estimated cost, by the unbiased variance.
-
-    An option seen less than twice shows no variance at all, and would look best by that alone.
+    `regret` is the cost of the outcomes received, by the true distributions of the options, minus that of the best
+    option; where the variance counts, the variance that switching between options adds is a part of it. `loss` is what
+    the option that looks best at the end costs more than the best.
     """
-    with np.errstate(invalid="ignore"):
-        unbiased = runs.variance * (runs.pulls / np.maximum(runs.pulls - 1, 1))
-        costs = runs.risk.stats_cost(runs.mean, unbiased)
-    choice: NDArray[np.intp] = np.where(runs.pulls >= 2, costs, np.inf).argmin(1)
-    return choice
+
+    policy: Policy
+    horizon: int
+    trials: Trials
+    regret: Array
+    found_best: Array
+    loss: Array
+    outcome: Array
+    variance: Array
+    switching: Array
+    best_share: Array
+    chosen_mean: Array
+    undecided: bool
+
+    @classmethod
+    def of(cls, trial: Trial, policy: Policy, horizon: int, worlds: Worlds, trials: Trials) -> "Measured":
+        """What came of these trials in the first of the worlds."""
+        worlds = worlds.some(len(trials.choice))
+        shares, choice = trials.shares, trials.choice
+        means = (shares * worlds.means[:, None]).sum(2)
+        switching = (shares * (worlds.means[:, None] - means[:, :, None]) ** 2).sum(2)
+        weight = getattr(trial.risk, "variance_weight", 0.0)
+        regret = (shares * worlds.gaps[:, None]).sum(2) + weight * switching
+        return cls(
+            policy,
+            horizon,
+            trials,
+            regret,
+            (choice == worlds.best[:, None]).astype(float),
+            np.take_along_axis(worlds.gaps, choice, 1),
+            means,
+            (shares * worlds.variances[:, None]).sum(2) + switching,
+            switching,
+            np.take_along_axis(shares, worlds.best[:, None, None], 2)[:, :, 0],
+            np.take_along_axis(worlds.means, choice, 1),
+            bool(np.bincount(worlds.best).max() < LEVEL * len(worlds)),
+        )
+
+    @property
+    def name(self) -> str:
+        return spec(self.policy)
+
+    @property
+    def worst_regret(self) -> float:
+        """The mean regret of the worst trials."""
+        return float(np.sort(self.regret.ravel())[-count_of_worst(self.regret.size) :].mean())
+
+    @property
+    def weighed(self) -> Array:
+        """For every world numbers of which the mean is the score: half the mean regret of all trials, and half that of
+        the worst."""
+        flat = self.regret.ravel()
+        count = count_of_worst(flat.size)
+        limit = np.sort(flat)[-count]
+        tail = limit + np.maximum(self.regret - limit, 0.0) * (flat.size / count)
+        found: Array = (0.5 * self.regret + 0.5 * tail).mean(1)
+        return found
+
+    @property
+    def score(self) -> float:
+        """By what policies are ranked; smaller is better."""
+        return float(self.weighed.mean())
+
+    def promise(self, name: str) -> Promise:
+        """That of a quantity; of `deviation` the square root of the variance.
+
+        If worlds do not agree which option is best, two may be equal, and then a wrong one costs nothing. Hardly a
+        world has equal options, so the interval of a cost is extended to 0.
+        """
+        if name == "deviation":
+            found = Promise.of(self.variance)
+            return Promise(*(max(0.0, value) ** 0.5 for value in found))
+        found = Promise.of(getattr(self, name))
+        return found._replace(low=min(0.0, found.low)) if self.undecided and name in ("regret", "loss") else found
 
 
-def summarise(trials: pl.DataFrame, yardsticks: Collection[str] = ()) -> pl.DataFrame:
-    """A row per policy, smallest mean regret first, and then the yardsticks, which no one is to follow.
+PROMISED = ("regret", "found_best", "outcome", "deviation", "loss", "best_share")
 
-    Draws are the independent pieces: errors come from their means.
+
+def count_of_worst(trials: int) -> int:
+    """How many of so many trials are the worst."""
+    return max(1, round(WORST * trials))
+
+
+def ranked(measured: Sequence[Measured]) -> list[Measured]:
+    """The best first; those that were tried in more trials before those that left earlier."""
+    return sorted(measured, key=lambda one: (-one.regret.size, one.score, one.name))
+
+
+def behind(one: Measured, first: Measured) -> tuple[float, float]:
+    """How much larger the score of one is than that of the first, in the worlds that both know, and the error."""
+    count = min(len(one.regret), len(first.regret))
+    gap = one.weighed[:count] - first.weighed[:count]
+    return float(gap.mean()), float(gap.std(ddof=1) / np.sqrt(count))
+
+
+def as_good(one: Measured, first: Measured, policies: int) -> bool:
+    """Whether the scores cannot be told apart."""
+    count = min(len(one.regret), len(first.regret))
+    return alike(one.weighed[:count] - first.weighed[:count], policies)
+
+
+def alike(gap: Array, policies: int) -> bool:
+    """Whether paired differences from the first of so many policies may be chance: a t-test, corrected for all pairs.
+
+    The first was chosen by the same trials, so it could be any: all pairs count (Bonferroni), not those with it.
     """
+    if not gap.std() > 1e-12 * np.abs(gap).max():  # no more than rounding
+        return bool(gap[0] <= 0.0)
+    pairs = policies * (policies - 1) / 2
+    return bool(pairs * stats.ttest_1samp(gap, 0.0).pvalue > 1.0 - LEVEL)
+
+
+def table_of(measured: Sequence[Measured]) -> pl.DataFrame:
+    """A row for each policy, the best first."""
     rows: list[dict[str, Any]] = []
-    for (policy,), own in trials.group_by("policy", maintain_order=True):
-        # The mean outcome of the worst trials is that of q − (q − x)⁺/WORST, with q their quantile.
-        quantile = own["outcome"].quantile(WORST, "lower")
-        worst = quantile - (quantile - pl.col("outcome")).clip(lower_bound=0.0) / WORST
-        by_draw = own.group_by("draw", maintain_order=True).agg(pl.col(MEASURED).mean(), worst_outcome=worst.mean())
-        found = averages({name: by_draw[name].to_numpy() for name in by_draw.columns[1:]})
-        rows.append({"policy": policy, **found, "by_draw": by_draw["regret"].to_numpy()})
-    rows.sort(key=lambda row: (row["policy"] in yardsticks, row["regret"]))
-    # The same bandits for all policies: differences are paired by draw.
-    behind = [row["by_draw"] - rows[0]["by_draw"] for row in rows]
-    # The first was chosen by the same trials, so it could be any: all pairs count (Bonferroni), not those with it.
-    count = sum(row["policy"] not in yardsticks for row in rows)
-    pairs = count * (count - 1) / 2
-    for row, gap in zip(rows, behind, strict=True):
-        row.update(averages({"behind": gap}))
-        varies = gap.std() > 1e-12 * np.abs(gap).max()  # more than rounding
-        p = stats.ttest_1samp(gap, 0.0).pvalue if varies else float(gap[0] == 0.0)
-        row["as_good"] = None if row["policy"] in yardsticks else bool(pairs * p > 1.0 - LEVEL)
-        del row["by_draw"]
+    for one in measured:
+        gap, error = behind(one, measured[0])
+        row: dict[str, Any] = {"policy": one.name, "trials": one.regret.size, "score": one.score}
+        row |= {"worst_regret": one.worst_regret, "behind": gap, "behind_se": error}
+        for name in PROMISED:
+            row |= {f"{name}{end}": x for end, x in zip(("", "_low", "_high"), one.promise(name), strict=True)}
+        row["as_good"] = as_good(one, measured[0], len(measured))
+        rows.append(row)
     return pl.DataFrame(rows)
 
 
-def people_of(found: Sequence[Runs], names: Sequence[str]) -> pl.DataFrame:
+def people_of(one: Measured, worlds: Worlds, names: Sequence[str]) -> pl.DataFrame:
     """How many people get each option, and in the last row the best, whichever it is: on average, and in the few trials
     with the fewest and the most."""
-    best = np.concatenate([runs.pulls[:, runs.bandit.best(runs.risk)] for runs in found])
-    pulls = np.column_stack([np.concatenate([runs.pulls for runs in found]), best])
-    low, high = np.quantile(pulls, [WORST, 1.0 - WORST], axis=0, method="inverted_cdf")
-    rows = {"option": [*names, BEST], "average": pulls.mean(0), "fewest": low, "most": high}
+    pulls = one.trials.pulls.reshape(-1, len(names))
+    runs = one.trials.pulls.shape[1]
+    best = pulls[np.arange(len(pulls)), np.repeat(worlds.best[: len(one.regret)], runs)]
+    whole = np.column_stack([pulls, best])
+    low, high = np.quantile(whole, [WORST, 1.0 - WORST], axis=0, method="inverted_cdf")
+    rows = {"option": [*names, BEST], "average": whole.mean(0), "fewest": low, "most": high}
     return pl.DataFrame(rows, schema_overrides={"fewest": pl.Int64, "most": pl.Int64})
-
-
-def reasons(trial: Trial, ranked: pl.DataFrame, yardsticks: pl.DataFrame, draws: int, runs: int) -> list[str]:
-    """Why the first policy is recommended, in sentences with error bars (two standard errors)."""
-    rows, outcome = ranked.to_dicts(), trial.outcome
-    first = rows[0]
-    among = f"the smallest of {len(rows)} policies" if len(rows) > 1 else "the only policy tried"
-    found = [
-        f"It costs {trial.price(first, 'regret')} per round compared with the best option from the start, {among} in"
-        f" simulations of {draws:,} bandits that your data and guesses leave possible, {runs:,} trials on each.",
-        f"The mean outcome is {outcome.about(first, 'outcome', gain=True)}; in the worst {100 * WORST:g} % of trials it"
-        f" is {outcome.about(first, 'worst_outcome', gain=True)}.",
-        f"Outcomes within a trial have a standard deviation of {outcome.about(first, 'deviation')}; switching between"
-        f" options adds {outcome.about(first, 'exploration_risk', power=2)} of variance.",
-        f"At the end the best option looks best in {percent(first, 'found_best')} of trials.",
-    ]
-    ties = [row["policy"] for row in rows[1:] if row["as_good"]]
-    if ties:
-        found.append(f"Statistically indistinguishable from it in these simulations: {', '.join(ties)}.")
-    elif len(rows) > 1:
-        found.append(f"Next comes {rows[1]['policy']}, which costs {trial.price(rows[1], 'behind')} more.")
-    return found + _against_yardsticks(trial, yardsticks)
-
-
-def _against_yardsticks(trial: Trial, yardsticks: pl.DataFrame) -> list[str]:
-    """How far the trivial ways are behind; one that is not behind is said plainly."""
-    rows = yardsticks.to_dicts()
-    level = [row for row in rows if row["behind"] <= 0.0]
-    behind = [f"{row['yardstick']} {trial.price(row, 'behind')}" for row in rows if row["behind"] > 0.0]
-    said = [f"Without learning it would cost more per round: {'; '.join(behind[:6])}."] if behind else []
-    for row in level:
-        said.append(
-            f"{row['yardstick'][0].upper()}{row['yardstick'][1:]} does as well or better in these simulations:"
-            " what you know points to it already, and a trial mainly makes sure."
-        )
-    return said

@@ -1,7 +1,8 @@
 """The lines that run the trial as it was planned."""
 
+from prudent.base.text import risk_name
 from prudent.plan.advise import Advice, check_advice
-from prudent.text import risk_name
+from prudent.plan.experiment import FILE
 
 HOW = (
     "Save these lines as trial.py and run them. For every person they say which option to give and ask for the outcome;"
@@ -17,18 +18,21 @@ def lines_to_run(advice: Advice) -> str:
     """A complete script: the planned policy, live."""
     trial = check_advice("lines_to_run", advice).trial
     outcome = trial.outcome
-    given = [repr(advice.recommended), "options", f"horizon={advice.horizon}", f"risk={risk_name(trial.risk)!r}"]
-    if trial.support is not None:
-        given.append(f"support={trial.support!r}")
+    whole, support = advice.horizon + trial.told, trial.limits
+    given = [repr(advice.recommended), "options", f"horizon={whole}", f"risk={risk_name(trial.risk)!r}"]
+    if support is not None:
+        given.append(f"support={support!r}")
     if not outcome.larger_is_better:
         given.append("larger_is_better=False")
     unit = f" in {outcome.unit}" if outcome.unit else ""
     return "\n".join(
         [
+            *(["import json", "from pathlib import Path", ""] if trial.told else []),
             "from prudent import Agent",
             "",
             f"options = {trial.names!r}",
             *_call("agent = Agent", given),
+            *(_pilot(advice) if trial.told else []),
             f"for person in range({advice.horizon}):",
             "    arm = agent.ask()",
             '    print(f"Person {person + 1} gets {arm}.")',
@@ -38,6 +42,16 @@ def lines_to_run(advice: Advice) -> str:
             "",
         ]
     )
+
+
+def _pilot(advice: Advice) -> list[str]:
+    """The lines that let the agent begin with what the pilot has shown."""
+    return [
+        f"plan = json.loads(Path({str(advice.out / FILE)!r}).read_text())",
+        'for option, outcomes in plan["pilot"].items():',
+        "    for outcome in outcomes:",
+        "        agent.tell(option, outcome, asked=False)",
+    ]
 
 
 def _call(called: str, given: list[str]) -> list[str]:

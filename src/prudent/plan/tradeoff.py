@@ -4,12 +4,14 @@ import itertools
 import math
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from prudent import PrudentError
-from prudent.errors import check_finite, check_positive, shown
-from prudent.plan.elicit import Option, check_options
-from prudent.plan.words import Outcome
+from prudent.base.errors import check_finite, check_positive, shown
+from prudent.plan.elicit import Option, Pilot, check_options
+from prudent.plan.words import Outcome, percent
 
 EXAMPLE = "'5 less on average for a standard deviation of 25 instead of 30', or 5 25 30"
 NUMBER = re.compile(r"(?<![\w.,])[-+−]?\d[\d.,]*(?:[eE][+-]?\d+)?")
@@ -106,8 +108,11 @@ def winners(options: Sequence[Option], *, larger_is_better: bool = True) -> list
         name, low = following, high
 
 
-def in_words(found: Sequence[Stretch], outcome: Outcome) -> list[str]:
-    """Who wins, a sentence each, and between which two outcomes one chooses with ρ."""
+def in_words(found: Sequence[Stretch], outcome: Outcome, options: Sequence[Option] = (), period: int = 1) -> list[str]:
+    """Who wins, a sentence each, and between which two outcomes one chooses with ρ.
+
+    `options` tell which outcomes are usual; with a `period` sums of so many are compared.
+    """
     if len(found) == 1:
         return [f"{found[0].option} wins whatever ρ is: it has the best mean and the smallest spread."]
     first, last = found[0], found[-1]
@@ -116,18 +121,54 @@ def in_words(found: Sequence[Stretch], outcome: Outcome) -> list[str]:
         f"From {outcome.amount(each.low)} to {outcome.amount(each.high)} {each.option} wins." for each in found[1:-1]
     ]
     lines.append(f"Above ρ = {outcome.amount(last.low)} the option with the best mean wins: {last.option}.")
+    known = {option.name: option for option in options}
     for steady, bold in itertools.pairwise(found):
+        pictures = [_picture(one, known.get(one.option), outcome, period) for one in (steady, bold)]
         lines.append(
-            f"Would you rather have {_picture(steady, outcome)}, or {_picture(bold, outcome)}?"
-            f" Whoever prefers {steady.option} has a ρ below {outcome.amount(bold.low)}."
+            f"Would you rather have {pictures[0]}, or {pictures[1]}?"
+            f" If you prefer {steady.option}, your ρ is below {outcome.amount(bold.low)}."
+        )
+    if period == 1:
+        lines.append(
+            "Ask what bears the risk. If it is a single outcome, such as a patient or a waiting time, compare outcomes."
+            " If it is a sum, such as a shop's day, compare sums: --period with the number of outcomes."
         )
     return lines
 
 
-def _picture(one: Stretch, outcome: Outcome) -> str:
-    low, high = one.mean - 2.0 * one.deviation, one.mean + 2.0 * one.deviation
-    within = f"most between {outcome.amount(low)} and {outcome.amount(high)}"
-    return f"{one.option} ({outcome.amount(one.mean)} on average, {within})"
+SUMS = 2_000
+"""Sums of a period that are drawn to say which are usual."""
+
+
+def _picture(one: Stretch, option: Option | None, outcome: Outcome, period: int) -> str:
+    """An option by its mean and by the outcomes, or sums of a period, that are usual."""
+    mean = f"{outcome.amount(one.mean * period)} on average"
+    return f"{one.option} ({mean}, {usual(option, one, outcome, period)})"
+
+
+def usual(option: Option | None, one: Stretch, outcome: Outcome, period: int = 1) -> str:
+    """`most between 0 EUR and 38 EUR; 95 % are 0 EUR`: what nine of ten outcomes are, by the pilot itself."""
+    if not isinstance(option, Pilot):
+        if period == 1 and str(getattr(option, "law", "")).startswith("bernoulli"):
+            return f"{percent(one.mean)} are 1 and the others 0"
+        return f"standard deviation {outcome.amount(one.deviation * math.sqrt(period))}"
+    x = np.sort(option.outcomes)
+    if period > 1:
+        rng = np.random.default_rng(0)
+        x = np.array([rng.choice(x, period).sum() for _ in range(SUMS if period <= 2_000 else 200)])
+        return _range_of(x, outcome)
+    if option.binary:
+        return f"{percent(one.mean)} are 1 and the others 0"
+    values, counts = np.unique(x, return_counts=True)
+    often = int(counts.argmax())
+    share = float(counts[often] / len(x))
+    many = f"; {percent(share)} are {outcome.amount(float(values[often]))}" if share >= 0.2 and len(values) > 2 else ""
+    return _range_of(x, outcome) + many
+
+
+def _range_of(x: Any, outcome: Outcome) -> str:
+    low, high = (float(end) for end in np.quantile(x, [0.05, 0.95], method="inverted_cdf"))
+    return f"nine of ten between {outcome.amount(low, digits=3)} and {outcome.amount(high, digits=3)}"
 
 
 def rho_in_words(rho: float, deviation: float, outcome: Outcome) -> str:

@@ -1,4 +1,4 @@
-"""The trial that is planned: its options, how outcomes are judged, and the bandits that it may turn out to be."""
+"""The trial that is planned: its options, how outcomes are judged, and the worlds that it may turn out to be in."""
 
 import math
 import os
@@ -7,34 +7,49 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from prudent import Bandit, MeanVariance, PrudentError
+from prudent import Bandit, PrudentError
 from prudent.arms.base import Law, arms
 from prudent.arms.continuous import Gaussian, StudentT, Uniform
 from prudent.arms.discrete import Bernoulli, Deterministic
 from prudent.arms.mixture import Mixture
 from prudent.arms.truncated import TruncatedGaussian
-from prudent.engine.scaffold import LONGEST
-from prudent.errors import check_flag, check_integer, shown
-from prudent.parameters import check_support
+from prudent.base.arrays import Array
+from prudent.base.errors import check_choice, check_flag, check_integer, check_number, shown
+from prudent.base.parameters import check_support
+from prudent.engine.jobs import MAX_ROUNDS
+from prudent.plan.cells import Cells
 from prudent.plan.elicit import Option, Pilot, check_options
 from prudent.plan.words import Outcome
+from prudent.plan.worlds import Outcomes, outcomes_of
 from prudent.policies.units import NOTHING, Units, units_of_arms
-from prudent.risk.base import risks
+from prudent.risk.base import RiskMeasure, risks
+from prudent.risk.mean_variance import MeanVariance
 
 LADDER = (30, 100, 300, 1_000, 3_000, 10_000)
 """The lengths that are compared if none is given."""
 
 LONGEST_UNIT = 30
 
+MODELS = ("pilot", "normal")
+"""Worlds from the pilot's own outcomes, or normal ones with the pilot's mean and variance."""
+
 
 class Trial(NamedTuple):
-    """Options by name, the risk by which outcomes are judged, and how many rounds; `support` is where outcomes lie."""
+    """Options by name, the risk by which outcomes are judged, and how many rounds; `support` is where outcomes lie.
+
+    `begin` says that the policy begins with the pilot's outcomes, `model` what worlds are drawn from. `period` is the
+    number of outcomes whose sum bears the risk, `month` the number of rounds a month, for amounts a month.
+    """
 
     options: Sequence[Option]
-    risk: MeanVariance
+    risk: RiskMeasure
     horizons: tuple[int, ...]
     outcome: Outcome = Outcome()
     support: tuple[float, float] | None = None
+    begin: bool = True
+    model: str = "pilot"
+    period: int = 1
+    month: int | None = None
 
     @classmethod
     def checked(
@@ -46,11 +61,13 @@ class Trial(NamedTuple):
         unit: Any = "",
         larger_is_better: Any = True,
         support: Any = None,
+        begin: Any = True,
+        model: Any = "pilot",
+        period: Any = 1,
+        month: Any = None,
     ) -> "Trial":
         """The trial, if all of it makes one."""
         measure = risks.make("plan", risk)
-        if not isinstance(measure, MeanVariance):
-            raise PrudentError(f"plan: risk must be a mean-variance such as MeanVariance(1.0), got {risk}")
         if not isinstance(unit, str) or len(unit) > LONGEST_UNIT or not unit.isprintable():
             raise PrudentError(f"plan: unit must be a word such as 'EUR', got {shown(unit)}")
         outcome = Outcome(unit.strip(), check_flag("plan", "larger_is_better", larger_is_better))
@@ -58,11 +75,28 @@ class Trial(NamedTuple):
         ends = None if support is None else check_support("plan", support)
         if ends is not None:
             _check_inside(chosen, *ends)
-        return cls(chosen, measure, _horizons(horizon, len(chosen)), outcome, ends)
+        check_choice("plan", "model", model, MODELS)
+        length = check_integer("plan", "period", period, low=1, high=10**6)
+        if length > 1 and not measure.additive:
+            fix = "take mean-variance or entropic, whose costs add up over independent outcomes; or leave period out"
+            raise PrudentError(f"plan: period must be 1 for {measure}, got {length:,}; {fix}")
+        rounds = None if month is None else check_integer("plan", "month", month, low=1, high=MAX_ROUNDS)
+        begins = check_flag("plan", "begin", begin)
+        horizons = _horizons(horizon, len(chosen))
+        return cls(chosen, measure, horizons, outcome, ends, begins, model, length, rounds)
 
     @property
     def names(self) -> list[str]:
         return [option.name for option in self.options]
+
+    @property
+    def rho(self) -> float | None:
+        """ρ, if outcomes are judged by mean and variance."""
+        return self.risk.rho if isinstance(self.risk, MeanVariance) else None
+
+    def price(self, cost: float) -> float:
+        """A difference of costs in the unit of outcomes: by ρ, variance becomes mean."""
+        return cost if self.rho is None or math.isinf(self.rho) or self.rho == 0.0 else cost / self.rho
 
     @property
     def units(self) -> Units:
@@ -78,8 +112,30 @@ class Trial(NamedTuple):
         low, high = sorted(self.outcome.sign * end + 0.0 for end in self.support)
         return Units(high - low, sd, low, high, None)
 
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """Where outcomes lie, if that is bounded: as it was given, or as every bandit of the prior has it."""
+        one, other = self.example().support, self.example(1).support
+        drawn = sorted(self.outcome.sign * end + 0.0 for end in one) if one == other else (-math.inf, math.inf)
+        low, high = drawn if self.support is None else self.support
+        return (low, high) if math.isfinite(low) and math.isfinite(high) else None
+
+    @property
+    def known(self) -> list[Array]:
+        """The gains that the policy knows of every option before the first round, ascending."""
+        sign = self.outcome.sign
+        return [
+            np.sort(sign * np.array(option.outcomes)) if self.begin and isinstance(option, Pilot) else np.empty(0)
+            for option in self.options
+        ]
+
+    @property
+    def told(self) -> int:
+        """How many outcomes the policy knows before the first round."""
+        return sum(len(gains) for gains in self.known)
+
     def draw(self, rng: np.random.Generator) -> dict[str, str]:
-        """One bandit of the prior, as gains: what each option may turn out to be."""
+        """One bandit of the prior in which outcomes that are not 0 or 1 are normal, as gains."""
         drawn = {}
         for option in self.options:
             try:
@@ -90,23 +146,80 @@ class Trial(NamedTuple):
         return drawn
 
     def example(self, seed: int = 0) -> Bandit:
-        """One bandit of the prior."""
-        return Bandit(list(self.draw(np.random.default_rng(seed)).values()), self.names)
+        """One bandit of the prior, to try policies on."""
+        drawn = self.draw(np.random.default_rng(seed))
+        return Bandit(list(drawn.values()), list(drawn))
 
-    def worth(self, cost: float) -> tuple[float, int]:
-        """A difference in cost as an amount of the outcome, with its power: by ρ a cost σ² − ρ μ becomes a mean."""
-        rho = self.risk.rho
-        return (cost, 2) if rho == 0.0 else (cost, 1) if np.isinf(rho) else (cost / rho, 1)
+    def worlds(self, count: int, seed: int, times: float = 1.0) -> "Worlds":
+        """So many worlds; each depends on the seed and its number alone. With `times` the largest outcomes of the pilot
+        weigh so many times as much."""
+        shapes = self._shapes()
+        return Worlds.of(self.risk, [self._world(shapes, [seed, number], times) for number in range(count)])
+
+    def _world(self, shapes: Sequence[Outcomes | None], key: list[int], times: float) -> list[Law]:
+        rng = np.random.default_rng(key)
+        found: list[Law] = []
+        for option, shape in zip(self.options, shapes, strict=True):
+            law: Law = arms.parse(option.draw(rng)) if shape is None else shape.draw(rng, times)
+            if not self.outcome.larger_is_better:
+                law = law.negative() if isinstance(law, Cells) else mirrored(option.name, law)
+            found.append(law)
+        return found
+
+    def _shapes(self) -> list[Outcomes | None]:
+        """The cells of each option's outcomes; None for those that are drawn as they say."""
+        pilots = [option for option in self.options if isinstance(option, Pilot)]
+        everyone = np.array([x for option in pilots for x in option.outcomes])
+        low, high = (-math.inf, math.inf) if self.support is None else self.support
+        if self.support is None and len(everyone):
+            low, high = 0.0 if everyone.min() >= 0.0 else low, 0.0 if everyone.max() <= 0.0 else high
+        return [
+            outcomes_of(option.outcomes, everyone, (low, high))
+            if isinstance(option, Pilot) and self.model == "pilot" and not option.binary
+            else None
+            for option in self.options
+        ]
+
+
+class Worlds(NamedTuple):
+    """Distributions of the options as gains, a row for each world, with their means, variances and costs."""
+
+    laws: list[list[Law]]
+    means: Array
+    variances: Array
+    costs: Array
+
+    @classmethod
+    def of(cls, risk: RiskMeasure, laws: list[list[Law]]) -> "Worlds":
+        means = np.array([[law.mean for law in row] for row in laws])
+        variances = np.array([[law.variance for law in row] for row in laws])
+        if risk.by_moments:
+            costs = np.asarray(risk.stats_cost(means, variances), float)
+        else:
+            costs = np.array([[_cost(risk, law) for law in row] for row in laws])
+        return cls(laws, means, variances, costs)
+
+    def __len__(self) -> int:
+        return len(self.costs)
 
     @property
-    def power(self) -> int:
-        """By which power of the unit costs are measured: σ² − ρ μ by its square, −μ alone by itself."""
-        return 1 if np.isinf(self.risk.rho) else 2
+    def best(self) -> Any:
+        """The option of smallest cost in each world, ties to the first."""
+        return self.costs.argmin(1)
 
-    def price(self, row: dict[str, Any], name: str) -> str:
-        """Such a difference in words, with two standard errors."""
-        both = {key: None if row[key] is None else self.worth(row[key])[0] for key in (name, f"{name}_se")}
-        return self.outcome.about(both, name, power=self.worth(0.0)[1])
+    @property
+    def gaps(self) -> Array:
+        """What each option costs more than the best."""
+        found: Array = self.costs - self.costs.min(1, keepdims=True)
+        return found
+
+    def some(self, count: int) -> "Worlds":
+        """The first so many."""
+        return Worlds(self.laws[:count], self.means[:count], self.variances[:count], self.costs[:count])
+
+
+def _cost(risk: RiskMeasure, law: Law) -> float:
+    return risk.sample_cost(*law.points()) if isinstance(law, Cells) else risk.cost(law)
 
 
 def _rounded(sd: float) -> float:
@@ -137,7 +250,7 @@ def _horizons(given: Any, options: int) -> tuple[int, ...]:
     if many and not 1 <= len(given) <= 20:
         raise PrudentError(f"plan: horizon must be a number of rounds, or a list of up to 20, got {shown(given)}")
     return tuple(
-        sorted({check_integer("plan", "horizon", n, low=1, high=LONGEST) for n in (given if many else [given])})
+        sorted({check_integer("plan", "horizon", n, low=1, high=MAX_ROUNDS) for n in (given if many else [given])})
     )
 
 
@@ -160,18 +273,19 @@ def mirrored(name: str, law: Law) -> Law:
 
 
 def check_settings(
-    policies: Any, out: Any, draws: Any, runs: Any, seed: Any, workers: Any, progress: Any
-) -> tuple[int, int, int, int | None]:
-    """Draws, runs, seed and workers as whole numbers; the others are refused if they cannot be what they should be."""
+    policies: Any, out: Any, progress: Any, *, draws: Any, runs: Any, seed: Any, workers: Any, seconds: Any
+) -> tuple[int, int, int, int | None, float]:
+    """Draws, runs, seed, workers and seconds as numbers; others are refused if they cannot be what they should be."""
     if isinstance(policies, str) or not hasattr(policies, "__iter__"):
         raise PrudentError(f"plan: policies must be a list such as ['mv-lcb'], got {shown(policies)}")
     if progress is not None and not callable(progress):
-        raise PrudentError(f"plan: progress must be a function of the cells just finished, got {shown(progress)}")
+        raise PrudentError(f"plan: progress must be a function of the share of the work done, got {shown(progress)}")
     if not isinstance(out, str | os.PathLike):
         raise PrudentError(f"plan: out must be a folder, got {shown(out)}")
     return (
-        check_integer("plan", "draws", draws, low=10, hint="100 draws show differences well"),
-        check_integer("plan", "runs", runs, low=2),
+        check_integer("plan", "draws", draws, low=10, high=100_000, hint="200 worlds show differences well"),
+        check_integer("plan", "runs", runs, low=2, high=100_000),
         check_integer("plan", "seed", seed, low=0, high=2**63 - 1),
         None if workers is None else check_integer("plan", "workers", workers, low=1, high=10_000),
+        check_number("plan", "seconds", seconds, low=1.0, high=1e6, hint="30 is the default"),
     )

@@ -1,10 +1,12 @@
 """How a plan writes numbers: in the unit of the outcome, in its own sign, with as many digits as are known."""
 
 import math
+import re
 from typing import Any, NamedTuple
 
-from prudent import MeanVariance
-from prudent.text import minus, number, with_error
+from prudent.base.text import minus, number, risk_name, with_error
+from prudent.risk.base import RiskMeasure
+from prudent.risk.mean_variance import MeanVariance
 
 
 class Outcome(NamedTuple):
@@ -20,20 +22,26 @@ class Outcome(NamedTuple):
     def sign(self) -> float:
         return 1.0 if self.larger_is_better else -1.0
 
-    def amount(self, x: float, *, power: int = 1) -> str:
+    def amount(self, x: float, *, power: int = 1, digits: int = 4) -> str:
         """`29.9 minutes`; of a variance (`power` 2) `29.9 minutes²`."""
-        return self._with_unit(minus(number(x)), power)
+        return self._with_unit(minus(number(x, digits)), power)
 
-    def about(self, row: dict[str, Any], name: str, *, power: int = 1, gain: bool = False) -> str:
-        """`29.9 ± 0.4 minutes`: a mean with two standard errors; a `gain` is turned back into an outcome."""
-        mean = self.sign * row[name] if gain else row[name]
-        return self._with_unit(plus_minus(mean, row[f"{name}_se"]), power)
+    def of_gain(self, gain: float, digits: int = 4) -> str:
+        """A gain, turned back into an outcome."""
+        return self.amount(self.sign * gain + 0.0, digits=digits)
+
+    def difference(self, gain: float, digits: int = 3) -> str:
+        """How much better a gain is than another, in words: `0.31 EUR more`."""
+        word = "more" if gain * self.sign >= 0.0 else "less"
+        return f"{self.amount(abs(gain), digits=digits)} {word}"
 
     def _with_unit(self, text: str, power: int) -> str:
         return f"{text} {self.unit}{'²' if power == 2 else ''}" if self.unit else text
 
-    def rho(self, risk: MeanVariance) -> str:
-        """`ρ = 55 EUR`."""
+    def risk(self, risk: RiskMeasure) -> str:
+        """`ρ = 55 EUR`; of another measure its name."""
+        if not isinstance(risk, MeanVariance):
+            return risk_name(risk)
         return "ρ = ∞, the mean alone" if math.isinf(risk.rho) else f"ρ = {self.amount(risk.rho)}"
 
 
@@ -42,6 +50,26 @@ def plus_minus(mean: float | None, se: float | None) -> str:
     return minus(with_error(mean, None if se is None else 2.0 * se))
 
 
-def percent(row: dict[str, Any], name: str) -> str:
-    """A share as a percentage, with two standard errors."""
-    return f"{plus_minus(100.0 * row[name], 100.0 * (row[f'{name}_se'] or 0.0))} %"
+def percent(share: float) -> str:
+    """`97 %`; `99.6 %` near an end, and never 100 % for less than that."""
+    value = 100.0 * share
+    digits = 0 if 1.0 <= value <= 99.0 else 1
+    text = f"{value:.{digits}f}"
+    if share < 1.0 and float(text) == 100.0:
+        return "over 99.9 %"
+    if share > 0.0 and float(text) == 0.0:
+        return "under 0.1 %"
+    return f"{text.removesuffix('.0')} %"
+
+
+def short(policy: str) -> str:
+    """A policy's name with numbers of three digits, `vts(sd=53.8)`, for people; programs take the whole name."""
+    return re.sub(r"-?\d+\.\d+(?:e[+-]?\d+)?", lambda found: number(float(found[0]), 3).replace(",", ""), policy)
+
+
+def listed(names: Any) -> str:
+    """A, B and C; of many only how many."""
+    names = list(names)
+    if len(names) > 6:
+        return f"{len(names):,} options"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -3,8 +3,8 @@
 import math
 from typing import NamedTuple
 
-from prudent.errors import check_finite, check_positive
-from prudent.policies.base import UNSET, Arm, policies
+from prudent.base.errors import check_finite, check_positive
+from prudent.policies.contract import UNSET, Arm, policies
 from prudent.policies.mv_lcb import largest_lower_bound, lower_bound, width_factor
 
 

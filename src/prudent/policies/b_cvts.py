@@ -1,10 +1,12 @@
 """B-CVTS: Thompson sampling for the CVaR of bounded rewards."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from prudent.arrays import Array
-from prudent.policies.base import UNSET, Arm, policies
+from numpy.random import Generator
+
+from prudent.base.arrays import Array
+from prudent.policies.contract import UNSET, Arm, policies
 
 
 @policies.add("b-cvts", serves="cvar")
@@ -29,7 +31,7 @@ class BCVTS(NamedTuple):
     alpha: float = UNSET
     high: float = UNSET
 
-    def score(self, arm: Arm, rng: Any, rewards: Array) -> float:
+    def score(self, arm: Arm, rng: Generator, rewards: Array) -> float:
         beyond, total = 1.0, 0.0  # the weight of what is not drawn yet
         for k in range(arm.pulls):
             after = beyond * math.exp(-rng.standard_exponential() / (arm.pulls - k))

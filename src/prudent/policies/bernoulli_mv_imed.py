@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from prudent.confidence.divergence import bernoulli
-from prudent.policies.base import UNSET, Arm, policies
+from prudent.policies.contract import UNSET, Arm, policies
 
 
 @policies.add("bernoulli-mv-imed", serves="mean-variance", binary=True)

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from prudent.policies.base import UNSET, Arm, policies
 from prudent.policies.bernoulli_thompson import believed_probability
+from prudent.policies.contract import UNSET, Arm, policies
 from prudent.policies.posteriors import Beta
 from prudent.risk.mean_variance import mean_variance
 

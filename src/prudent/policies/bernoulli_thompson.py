@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from prudent.compiled import helper
-from prudent.policies.base import MEAN, UNSET, Arm, policies
+from prudent.compile.types import helper
+from prudent.policies.contract import MEAN, UNSET, Arm, policies
 from prudent.policies.posteriors import Beta, beta
 
 

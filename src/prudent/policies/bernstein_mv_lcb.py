@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from prudent.policies.base import UNSET, Arm, policies
+from prudent.policies.contract import UNSET, Arm, policies
 
 
 @policies.add("bernstein-mv-lcb", serves="mean-variance")

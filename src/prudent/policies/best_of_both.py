@@ -1,18 +1,20 @@
 """Best of both: a search with an exploration budget, an answer to the paper's open question."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from prudent.arrays import Marks
-from prudent.errors import check_choice, check_positive
-from prudent.policies.base import FOREVER, UNSET, Arms, Setting, policies
+from numpy.random import Generator
+
+from prudent.base.arrays import Marks
+from prudent.base.errors import check_choice, check_positive
+from prudent.policies.contract import FOREVER, UNSET, Arms, Setting, policies
 from prudent.policies.helpers import choose_only, choose_pulled, exploring_pulls, need_horizon
 from prudent.policies.mv_lcb import MVLCB, lower_bound
 from prudent.policies.prudent import EXPLORED, Budgeted
 from prudent.policies.ties import arm_of, below
 from prudent.policies.units import Units
 
-SEARCHES = ("mv-lcb", "mv-imed")
+_SEARCHES = ("mv-lcb", "mv-imed")
 
 
 @policies.add("best-of-both", serves="mean-variance")
@@ -60,12 +62,17 @@ class BestOfBoth(NamedTuple):
 
     def fitted(self, units: Units) -> "BestOfBoth":
         """MV-IMED assumes nothing of the range of rewards, so it need not be known."""
-        unknown = self.search == "mv-imed" and self.range is UNSET and units.range is None
+        unknown = self.assumes_nothing and self.range is UNSET and units.range is None
         return self._replace(range=1.0) if unknown else self
+
+    @property
+    def assumes_nothing(self) -> bool:
+        """Of the size of rewards."""
+        return self.search == "mv-imed"
 
     def check(self) -> None:
         check_positive("best-of-both", "budget", self.budget, hint="1 explores as long as ExpExp, 0.5 half as long")
-        check_choice("best-of-both", "search", self.search, SEARCHES)
+        check_choice("best-of-both", "search", self.search, _SEARCHES)
 
 
 class _BudgetThenMostPulled(NamedTuple):
@@ -79,7 +86,7 @@ class _BudgetThenMostPulled(NamedTuple):
     width: float
     budget: int
 
-    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Generator) -> int:
         fewest = int(arms.pulls.min())
         if fewest < 2:  # an unbiased variance takes two
             choose_pulled(chosen, arms, fewest)

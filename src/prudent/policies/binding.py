@@ -4,17 +4,17 @@ import inspect
 import math
 from typing import Any, NamedTuple
 
-from prudent.compiled import as_compiled
-from prudent.errors import PrudentError, shown
-from prudent.parameters import UNSET, check_fields, type_hints
-from prudent.policies.base import ANY, Arm, Policy, Setting, policies, spec, strategies
+from prudent.base.errors import PrudentError, shown
+from prudent.base.parameters import UNSET, check_fields, type_hints
+from prudent.base.text import page
+from prudent.compile.types import as_compiled
+from prudent.policies.contract import ANY, Arm, Policy, Setting, policies, spec, strategies
 from prudent.policies.helpers import enough_rounds, need_horizon
 from prudent.policies.posteriors import LAWS
 from prudent.policies.scoring import WHAT_A_SCORE_TAKES, declares_draws, fits, score_names
 from prudent.policies.units import fitted
 from prudent.risk.base import RiskMeasure, risks
 from prudent.risk.mean_variance import MeanVariance
-from prudent.text import page
 
 UNKNOWN = {
     name: f"{what}, {name}=…, or of an agent its support=(low, high)"
@@ -122,7 +122,7 @@ def bind(given: Policy, setting: Setting) -> Any:
     return as_compiled(ready)
 
 
-def _check_score(given: Policy, ready: Any) -> None:
+def _check_score(given: Policy, ready: object) -> None:
     """What a score needs is read off its own names, so it must be written in the class, with those names."""
     kind: Any = type(ready)
     names = score_names(kind) if "score" in vars(kind) else ()
@@ -156,7 +156,7 @@ def _check_draws(given: Policy, ready: Any) -> None:
         )
 
 
-def _informed(owner: str, given: Any, setting: Setting) -> Any:
+def _informed(owner: str, given: object, setting: Setting) -> Any:
     """The policy with what it takes from the setting; what it cannot take must have been given."""
     risk, ready = setting.risk, fitted(given, setting.units)
     fitting = serves(ready) in (risk.name, ANY)

@@ -2,9 +2,11 @@
 
 import math
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from prudent.policies.base import UNSET, Arm, Setting, policies
+from numpy.random import Generator
+
+from prudent.policies.contract import UNSET, Arm, Setting, policies
 from prudent.policies.mts import believed_mean
 from prudent.policies.posteriors import drawn
 from prudent.policies.vts import believed_variance
@@ -42,6 +44,6 @@ class _GaussianTail(NamedTuple):
     tail: float
     sd: float
 
-    def score(self, arm: Arm, rng: Any) -> float:
+    def score(self, arm: Arm, rng: Generator) -> float:
         deviation = math.sqrt(drawn(believed_variance(arm, self.sd), rng))
         return self.tail * deviation - drawn(believed_mean(arm, self.sd), rng)

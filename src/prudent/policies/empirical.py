@@ -1,12 +1,12 @@
 """What policies compute from an arm's rewards in ascending order."""
 
 import math
-from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from prudent.arrays import Array
-from prudent.compiled import helper
+from prudent.base.arrays import Array
+from prudent.compile.types import helper
 
 
 @helper
@@ -24,7 +24,7 @@ def lower_tail_mean(rewards: Array, alpha: float, shift: float, high: float) -> 
 
 
 @helper
-def multinomial_weights(counts: Array, rng: Any) -> Array:
+def multinomial_weights(counts: Array, rng: Generator) -> Array:
     """Dirichlet(1 + counts) weights, as normalised gammas."""
     weights = np.empty(len(counts))
     total = 0.0

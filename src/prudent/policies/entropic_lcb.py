@@ -3,8 +3,8 @@
 import math
 from typing import NamedTuple
 
-from prudent.arrays import Array
-from prudent.policies.base import UNSET, Arm, policies
+from prudent.base.arrays import Array
+from prudent.policies.contract import UNSET, Arm, policies
 from prudent.policies.kl_ucb import kl_upper
 
 

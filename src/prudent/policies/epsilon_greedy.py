@@ -1,10 +1,12 @@
 """ε-greedy on the mean-variance."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from prudent.arrays import Marks
-from prudent.errors import check_number
-from prudent.policies.base import UNSET, Arms, policies
+from numpy.random import Generator
+
+from prudent.base.arrays import Marks
+from prudent.base.errors import check_number
+from prudent.policies.contract import UNSET, Arms, policies
 from prudent.policies.helpers import cheapest, choose_only, choose_pulled
 
 
@@ -25,11 +27,11 @@ class EpsilonGreedy(NamedTuple):
     rho: float = UNSET
     epsilon: float = 0.1
 
-    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Generator) -> int:
         if arms.pulls.min() == 0:
             choose_pulled(chosen, arms, 0)
         elif rng.random() < self.epsilon:
-            choose_only(chosen, rng.integers(0, len(arms.pulls)))
+            choose_only(chosen, int(rng.integers(0, len(arms.pulls))))
         else:
             choose_only(chosen, cheapest(arms))
         return 1

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from prudent.errors import PrudentError, check_choice, check_integer, shown
-from prudent.policies.base import UNSET, Policy, Setting, policies, strategies
+from prudent.base.errors import PrudentError, check_choice, check_integer, shown
 from prudent.policies.binding import bind
+from prudent.policies.contract import UNSET, Policy, Setting, policies, strategies
 from prudent.policies.helpers import exploring_pulls, need_horizon
 from prudent.policies.units import Units, fitted
 from prudent.risk.mean_variance import MeanVariance

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prudent.arrays import Array
+from prudent.base.arrays import Array
 from prudent.confidence.finite_divergence import finite
-from prudent.policies.base import UNSET, Arm, Setting, policies
+from prudent.policies.contract import UNSET, Arm, Setting, policies
 
 
 @policies.add("finite-mv-imed", serves="mean-variance")
@@ -29,11 +29,11 @@ class FiniteMVIMED(NamedTuple):
     rho: float = UNSET
     values: tuple[float, ...] = UNSET
 
-    def tuned(self, setting: Setting) -> "FiniteIndex":
-        return FiniteIndex(self.rho, np.array(self.values, dtype=float))
+    def tuned(self, setting: Setting) -> "_FiniteIndex":
+        return _FiniteIndex(self.rho, np.array(self.values, dtype=float))
 
 
-class FiniteIndex(NamedTuple):
+class _FiniteIndex(NamedTuple):
     """MV-IMED with its values as an array."""
 
     rho: float

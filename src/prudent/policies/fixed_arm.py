@@ -1,10 +1,12 @@
 """Always the same arm."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from prudent.arrays import Marks
-from prudent.errors import check_integer
-from prudent.policies.base import ANY, FOREVER, Arms, Setting, policies
+from numpy.random import Generator
+
+from prudent.base.arrays import Marks
+from prudent.base.errors import check_integer
+from prudent.policies.contract import ANY, FOREVER, Arms, Setting, policies
 from prudent.policies.helpers import choose_only
 
 
@@ -24,7 +26,7 @@ class FixedArm(NamedTuple):
 
     arm: int = 0
 
-    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Generator) -> int:
         choose_only(chosen, self.arm)
         return FOREVER
 

@@ -1,17 +1,16 @@
 """What policies share: functions for scores and phases, compiled with them, and for tuning."""
 
 import math
-from typing import Any
 
-from prudent.arrays import Marks
-from prudent.compiled import helper
-from prudent.errors import PrudentError
-from prudent.policies.base import Arm, Arms, Setting
+from prudent.base.arrays import Marks
+from prudent.base.errors import PrudentError
+from prudent.compile.types import helper
+from prudent.policies.contract import Arm, Arms, ReadyPolicy, Setting
 from prudent.policies.ties import arm_of, below
 
 
 @helper
-def corner_bound(scorer: Any, low: Arm, high: Arm) -> float:
+def corner_bound(scorer: ReadyPolicy, low: Arm, high: Arm) -> float:
     """The largest score at the corners of the box: a bound for every score monotone in pulls, in mean, in variance."""
     bound = -math.inf
     for pulls in (low.pulls, high.pulls):

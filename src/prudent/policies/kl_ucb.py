@@ -3,9 +3,9 @@
 import math
 from typing import NamedTuple
 
-from prudent.compiled import helper
-from prudent.errors import check_finite
-from prudent.policies.base import MEAN, UNSET, Arm, policies
+from prudent.base.errors import check_finite
+from prudent.compile.types import helper
+from prudent.policies.contract import MEAN, UNSET, Arm, policies
 
 
 @policies.add("kl-ucb", serves=MEAN)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prudent.policies.base import UNSET, Setting, policies
+from prudent.policies.contract import UNSET, Setting, policies
 from prudent.policies.rho_mts import Multinomial
 from prudent.risk.tails import CVaR
 

@@ -3,9 +3,9 @@
 import math
 from typing import NamedTuple
 
-from prudent.arrays import Array
-from prudent.errors import check_finite
-from prudent.policies.base import UNSET, Arm, policies
+from prudent.base.arrays import Array
+from prudent.base.errors import check_finite
+from prudent.policies.contract import UNSET, Arm, policies
 
 
 @policies.add("marab", serves="cvar")

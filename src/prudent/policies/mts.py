@@ -3,8 +3,8 @@
 import math
 from typing import NamedTuple
 
-from prudent.compiled import helper
-from prudent.policies.base import UNSET, Arm, policies
+from prudent.compile.types import helper
+from prudent.policies.contract import UNSET, Arm, policies
 from prudent.policies.posteriors import Normal, normal
 from prudent.risk.mean_variance import mean_variance
 

@@ -1,11 +1,13 @@
 """MV-DSEE: exploration and exploitation in a sequence fixed in advance."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from prudent.arrays import Marks
-from prudent.errors import check_choice, check_positive
-from prudent.policies.base import FOREVER, UNSET, Arms, Setting, policies
+from numpy.random import Generator
+
+from prudent.base.arrays import Marks
+from prudent.base.errors import check_choice, check_positive
+from prudent.policies.contract import FOREVER, UNSET, Arms, Setting, policies
 from prudent.policies.helpers import cheapest, choose_only, choose_pulled
 
 RULES = ("two-thirds", "log")
@@ -55,7 +57,7 @@ class _Sequence(NamedTuple):
         """f(t), and at least one exploration of each arm."""
         return max(float(n_arms), self.a * (math.log(t) if self.logarithmic else t ** (2.0 / 3.0)))
 
-    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Generator) -> int:
         if arms.pulls.min() == 0:
             choose_pulled(chosen, arms, 0)
             return 1

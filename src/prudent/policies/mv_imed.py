@@ -3,20 +3,20 @@
 import math
 from typing import NamedTuple
 
-from prudent.compiled import helper
+from prudent.compile.types import helper
 from prudent.confidence.divergence import gaussian
-from prudent.policies.base import UNSET, Arm, policies
+from prudent.policies.contract import UNSET, Arm, policies
 
 
 @policies.add("mv-imed", serves="mean-variance")
 class MVIMED(NamedTuple):
-    """The smallest (s − 2) K(μ̂, V̂; ĉ) + log s is pulled (docs: mv-imed; after the IMED of [Honda15]).
+    """The smallest (s − 2) K(μ̂, V̂; ĉ) + log s is pulled, sK + log s if ρ = 0 (docs: mv-imed; after IMED [Honda15]).
 
     ĉ is the smallest empirical mean-variance, and K the smallest divergence of the arm's empirical Gaussian from a
-    Gaussian of cost ĉ. Each arm is pulled three times first. With s in place of s − 2 an arm whose first rewards happen
-    to lie close together would be left for too long, and the expected regret would grow as a power of n. Needs no
-    range, horizon, prior or draws, and has no unit. Assumes Gaussian rewards; an arm with three equal rewards is taken
-    for a constant.
+    Gaussian of cost ĉ. Each arm is pulled three times first. With s in place of s − 2 and ρ > 0 an arm whose first
+    rewards happen to lie close together would be left for too long, and the expected regret would grow as a power of n;
+    with ρ = 0 such an arm looks good. Needs no range, horizon, prior or draws, and has no unit. Assumes Gaussian
+    rewards; an arm with three equal rewards is taken for a constant.
 
     Examples
     --------
@@ -29,15 +29,15 @@ class MVIMED(NamedTuple):
     rho: float = UNSET
 
     def score(self, arm: Arm, best_cost: float) -> float:
-        return gaussian_index(arm, best_cost, self.rho)
+        return gaussian_index(arm, best_cost, self.rho, 2.0 if self.rho > 0.0 else 0.0)
 
     def score_bound(self, low: Arm, high: Arm) -> float:
         return math.log(high.pulls)
 
 
 @helper
-def gaussian_index(arm: Arm, best_cost: float, rho: float) -> float:
-    """(s − 2) K + log s for Gaussian arms; −∞ for fewer than three rewards."""
+def gaussian_index(arm: Arm, best_cost: float, rho: float, less: float) -> float:
+    """(s − less) K + log s for Gaussian arms; −∞ for fewer than three rewards."""
     if arm.pulls < 3:
         return -math.inf
-    return (arm.pulls - 2.0) * gaussian(arm.mean, arm.variance, best_cost, rho) + math.log(arm.pulls)
+    return (arm.pulls - less) * gaussian(arm.mean, arm.variance, best_cost, rho) + math.log(arm.pulls)

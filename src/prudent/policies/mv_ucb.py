@@ -3,8 +3,8 @@
 import math
 from typing import NamedTuple
 
-from prudent.errors import check_positive
-from prudent.policies.base import UNSET, Arm, Setting, policies
+from prudent.base.errors import check_positive
+from prudent.policies.contract import UNSET, Arm, Setting, policies
 from prudent.policies.mv_lcb import width_factor
 from prudent.risk.mean_variance import mean_variance
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from prudent.policies.base import UNSET, Arm, policies
+from prudent.policies.contract import UNSET, Arm, policies
 from prudent.policies.mts import believed_mean
 from prudent.policies.posteriors import InverseGamma, Normal
 from prudent.policies.vts import believed_variance

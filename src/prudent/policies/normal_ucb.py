@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from prudent.policies.base import MEAN, Arm, policies
+from prudent.policies.contract import MEAN, Arm, policies
 
 
 @policies.add("normal-ucb", serves=MEAN)

@@ -1,12 +1,13 @@
 """ρ-NPTS: Thompson sampling without a model, for every risk measure."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
-from prudent.arrays import Array
-from prudent.errors import check_finite
-from prudent.policies.base import ANY, UNSET, Arm, policies
+from prudent.base.arrays import Array
+from prudent.base.errors import check_finite
+from prudent.policies.contract import ANY, UNSET, Arm, policies
 from prudent.risk.base import RiskMeasure
 
 
@@ -30,7 +31,7 @@ class NPTS(NamedTuple):
     risk: RiskMeasure = UNSET
     best: float = UNSET
 
-    def score(self, arm: Arm, rng: Any, rewards: Array) -> float:
+    def score(self, arm: Arm, rng: Generator, rewards: Array) -> float:
         # A Dirichlet(1, …, 1) weight is an exponential divided by the sum of all.
         values, weights = np.empty(arm.pulls + 1), np.empty(arm.pulls + 1)
         place, total = np.searchsorted(rewards, self.best), 0.0

@@ -1,13 +1,14 @@
 """ρ-NPTS without an anchor: Thompson sampling without a model, for rewards without bounds."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
-from prudent.arrays import Array
-from prudent.errors import check_integer
-from prudent.policies.base import ANY, UNSET, Arm, policies
+from prudent.base.arrays import Array
+from prudent.base.errors import check_integer
+from prudent.policies.contract import ANY, UNSET, Arm, policies
 from prudent.risk.base import RiskMeasure
 
 
@@ -33,7 +34,7 @@ class NPTSSG(NamedTuple):
     risk: RiskMeasure = UNSET
     first: int = 10
 
-    def score(self, arm: Arm, rng: Any, rewards: Array) -> float:
+    def score(self, arm: Arm, rng: Generator, rewards: Array) -> float:
         if arm.pulls < self.first:
             return -math.inf
         weights, total = np.empty(arm.pulls), 0.0

@@ -1,7 +1,7 @@
 """What a policy may draw before it scores an arm: one number from each of the laws that its `draws` returns.
 
 The laws are declared and not drawn from, so that every engine can draw in its own way (the contract is in
-prudent.policies.base). Each is a tuple of two numbers, with methods that leaping asks for: how likely a number is
+prudent.policies.contract). Each is a tuple of two numbers, with methods that leaping asks for: how likely a number is
 beyond an edge, above it where `upper` and else below, and numbers that are. There are two bounds on that probability.
 To each belongs a proposal, which, made with the probability of the bound, is accepted as often as makes the law right.
 
@@ -16,7 +16,10 @@ and the least concentration that there may be bound all of them. The law tilted 
 import math
 from typing import Any, NamedTuple
 
-from prudent.compiled import helper, in_kernels, with_methods_in_kernels
+from numpy.random import Generator
+
+from prudent.base.arrays import Array
+from prudent.compile.types import helper, in_kernels, with_methods_in_kernels
 from prudent.policies.tails import (
     beta_divergence,
     beta_log_density,
@@ -33,9 +36,13 @@ class Normal(NamedTuple):
     mean: float
     sd: float
 
-    def draw(self, rng: Any) -> float:
+    def draw(self, rng: Generator) -> float:
         """A number."""
         return float(self.mean + self.sd * rng.standard_normal())
+
+    def draw_many(self, rng: Generator, count: int) -> Array:
+        """So many numbers, independent of each other."""
+        return self.mean + self.sd * rng.standard_normal(count)
 
     def place(self) -> tuple[float, float, float]:
         """Its location, its concentration, and about its standard deviation."""
@@ -47,7 +54,7 @@ class Normal(NamedTuple):
         z = (edge - location if upper else location - edge) * concentration
         return normal_tail(z) if z > 0.0 else 1.0
 
-    def tilted(self, edge: float, upper: bool, rng: Any) -> tuple[bool, float]:
+    def tilted(self, edge: float, upper: bool, rng: Generator) -> tuple[bool, float]:
         """Whether a proposal, made with the probability `loose`, is accepted, and the number."""
         return True, _normal_beyond(self.mean, self.sd if upper else -self.sd, edge, rng)
 
@@ -55,13 +62,13 @@ class Normal(NamedTuple):
         """At least the probability of numbers beyond the edge, and little more."""
         return normal_tail((edge - self.mean if upper else self.mean - edge) / self.sd)
 
-    def beyond(self, edge: float, upper: bool, rng: Any) -> tuple[bool, float]:
+    def beyond(self, edge: float, upper: bool, rng: Generator) -> tuple[bool, float]:
         """Whether a proposal, made with the probability `tight`, is accepted, and the number."""
         return True, _normal_beyond(self.mean, self.sd if upper else -self.sd, edge, rng)
 
 
 @helper
-def _normal_beyond(mean: float, step: float, edge: float, rng: Any) -> float:
+def _normal_beyond(mean: float, step: float, edge: float, rng: Generator) -> float:
     return mean + step * normal_above((edge - mean) / step, rng)
 
 
@@ -72,8 +79,11 @@ class InverseGamma(NamedTuple):
     shape: float
     scale: float
 
-    def draw(self, rng: Any) -> float:
+    def draw(self, rng: Generator) -> float:
         return float(self.scale / rng.standard_gamma(self.shape))
+
+    def draw_many(self, rng: Generator, count: int) -> Array:
+        return self.scale / rng.standard_gamma(self.shape, count)
 
     def place(self) -> tuple[float, float, float]:
         location = self.scale / self.shape
@@ -86,7 +96,7 @@ class InverseGamma(NamedTuple):
             return 1.0
         return math.exp(-concentration * gamma_divergence(location / edge))
 
-    def tilted(self, edge: float, upper: bool, rng: Any) -> tuple[bool, float]:
+    def tilted(self, edge: float, upper: bool, rng: Generator) -> tuple[bool, float]:
         least = self.scale / edge
         gamma = rng.standard_gamma(self.shape) * (least / self.shape)
         if gamma >= least if upper else gamma <= least:
@@ -102,7 +112,7 @@ class InverseGamma(NamedTuple):
             return 1.0
         return min(1.0, math.exp(gamma_log_density(self.shape, least)) / abs(slope))
 
-    def beyond(self, edge: float, upper: bool, rng: Any) -> tuple[bool, float]:
+    def beyond(self, edge: float, upper: bool, rng: Generator) -> tuple[bool, float]:
         least = self.scale / edge
         step = rng.standard_exponential() / (least - (self.shape - 1.0))
         if step <= -1.0:
@@ -118,9 +128,12 @@ class Beta(NamedTuple):
     a: float
     b: float
 
-    def draw(self, rng: Any) -> float:
+    def draw(self, rng: Generator) -> float:
         ones = rng.standard_gamma(self.a)
         return float(ones / (ones + rng.standard_gamma(self.b)))
+
+    def draw_many(self, rng: Generator, count: int) -> Array:
+        return rng.beta(self.a, self.b, count)
 
     def place(self) -> tuple[float, float, float]:
         total = self.a + self.b
@@ -133,7 +146,7 @@ class Beta(NamedTuple):
             return 1.0
         return math.exp(-concentration * beta_divergence(location, edge))
 
-    def tilted(self, edge: float, upper: bool, rng: Any) -> tuple[bool, float]:
+    def tilted(self, edge: float, upper: bool, rng: Generator) -> tuple[bool, float]:
         p = self.a / (self.a + self.b)
         one, other = rng.standard_gamma(self.a) * (edge / p), rng.standard_gamma(self.b) * ((1.0 - edge) / (1.0 - p))
         excess = edge * other - (1.0 - edge) * one
@@ -149,7 +162,7 @@ class Beta(NamedTuple):
             return 1.0
         return min(1.0, math.exp(beta_log_density(self.a, self.b, edge)) / abs(slope))
 
-    def beyond(self, edge: float, upper: bool, rng: Any) -> tuple[bool, float]:
+    def beyond(self, edge: float, upper: bool, rng: Generator) -> tuple[bool, float]:
         a, b = self.a - 1.0, self.b - 1.0
         step = rng.standard_exponential() / (b / (1.0 - edge) - a / edge)
         x, below, above = edge + step, step / edge, step / (1.0 - edge)
@@ -180,23 +193,23 @@ def beta(a: float, b: float) -> Beta:
     return Beta(float(a), float(b))
 
 
-def drawn(law: Any, rng: Any) -> float:
+def drawn(law: Any, rng: Generator) -> float:
     """One number from a law."""
     return float(law.draw(rng))
 
 
 @in_kernels(drawn, inline=True)
-def _drawn(law: Any, rng: Any) -> Any:
+def _drawn(law: Any, rng: Generator) -> Any:
     return law.instance_class.draw
 
 
-def all_drawn(laws: Any, rng: Any) -> tuple[float, ...]:
+def all_drawn(laws: Any, rng: Generator) -> tuple[float, ...]:
     """One number from each of at most two laws, in their order."""
     return tuple(drawn(law, rng) for law in laws)
 
 
 @in_kernels(all_drawn, inline=True)
-def _all_drawn(laws: Any, rng: Any) -> Any:
+def _all_drawn(laws: Any, rng: Generator) -> Any:
     if len(laws) == 1:
         return lambda laws, rng: (drawn(laws[0], rng),)
     return lambda laws, rng: (drawn(laws[0], rng), drawn(laws[1], rng))

@@ -1,11 +1,13 @@
 """The policy to try first: MV-IMED with a budget for every arm."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from prudent.arrays import Marks
-from prudent.compiled import helper
-from prudent.policies.base import UNSET, Arm, Arms, Setting, policies
+from numpy.random import Generator
+
+from prudent.base.arrays import Marks
+from prudent.compile.types import helper
+from prudent.policies.contract import UNSET, Arm, Arms, Setting, policies
 from prudent.policies.helpers import choose_only, enough_rounds
 from prudent.policies.mv_imed import gaussian_index
 from prudent.policies.ties import arm_of, below
@@ -14,7 +16,7 @@ from prudent.risk.mean_variance import mean_variance
 EXPLORED = 14.0
 """ExpExp explores (n/14)^{2/3} rounds an arm [Sani12]. The budgets are of that size where Γ̂² is as large as τ."""
 
-CLEARLY = 2.0
+_CLEAR_ERRORS = 2.0
 """An arm is clearly better than another if its cost is smaller by so many standard errors."""
 
 
@@ -22,8 +24,8 @@ CLEARLY = 2.0
 class Prudent(NamedTuple):
     """MV-IMED in which every arm has a budget: the policy to try first (when not to, see docs: best-of-both).
 
-    Of the most pulled arm J and those with pulls left in their budgets, the one with the smallest index of `mv-imed` is
-    pulled. The budget of arm i is
+    Of the most pulled arm J and those with pulls left in their budgets, the one with the smallest (s − 2)K + log s is
+    pulled, K as in `mv-imed`. The budget of arm i is
 
         (n τ / (14 Γ̂²))^{2/3} pulls,   Γ̂ = μ̂_i − μ̂_J,   τ² = τ_i² + τ_J²,   τ_i² = 2V̂² + ρ²V̂,
 
@@ -32,10 +34,11 @@ class Prudent(NamedTuple):
     all. If means are alike, or ρ is large, exploring adds little risk, and the budgets are large. An arm whose cost is
     below that of J by more than 2τ/√s has no budget, so that it can take over.
 
-    The variance of arm i counts as (V̂_J + Γ̂²)/s² at least, so that an arm whose first rewards are equal is not taken
-    for a constant at once. The most pulled arm is pulled an eighth of its lead at a time, so runs can leap. Needs no
-    range, prior or draws, and has no unit. Assumes rewards that are not far from Gaussian. Without a horizon there are
-    no budgets.
+    The variance of arm i counts as (V̂_J + Γ̂²)/s² at least, so that an arm whose first rewards are equal or lie close
+    together is not left for too long; it is also why no budget is below (√2 n/14)^{2/7}. The most pulled arm is pulled
+    an eighth of its lead at a time, so runs can leap. Needs no range, prior or draws, and has no unit. Assumes rewards
+    that are not far from Gaussian; for Gaussian arms it is asymptotically optimal (docs: mv-imed). Without a horizon
+    there are no budgets.
 
     Examples
     --------
@@ -58,7 +61,7 @@ class Budgeted(NamedTuple):
     rho: float
     scale: float
 
-    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Generator) -> int:
         fewest = arms.pulls.min()
         if fewest < 3:
             chosen[:] = arms.pulls == fewest
@@ -84,13 +87,13 @@ class Budgeted(NamedTuple):
         return max(1, int(most.pulls - second) // 8) if lowest == leader else 1
 
     def evidence(self, arm: Arm, most: Arm, best_cost: float) -> float:
-        """MV-IMED's index, with a variance that is not too small for so few rewards."""
+        """(s − 2)K + log s for every ρ, with a variance that is not too small for so few rewards."""
         if mean_variance(arm.mean, arm.variance, self.rho) <= best_cost:
-            return gaussian_index(arm, best_cost, self.rho)
+            return gaussian_index(arm, best_cost, self.rho, 2.0)
         # The arm stays as far from the best one as it is: what its cost gains by the variance, the best one gains too.
         wider = widened(arm, most)
         gained = 0.0 if math.isinf(self.rho) else wider.variance - arm.variance
-        return gaussian_index(wider, best_cost + gained, self.rho)
+        return gaussian_index(wider, best_cost + gained, self.rho, 2.0)
 
     def open(self, arm: Arm, most: Arm) -> bool:
         """Whether an arm other than the most pulled one has pulls left. If only means count, there is no such risk.
@@ -103,7 +106,7 @@ class Budgeted(NamedTuple):
         error = math.hypot(spread(widened(arm, most), self.rho), spread(most, self.rho))
         pulls, root = float(arm.pulls), math.sqrt(arm.pulls)
         ahead = mean_variance(most.mean, most.variance, self.rho) - mean_variance(arm.mean, arm.variance, self.rho)
-        return pulls * root * gap * gap < self.scale * error or root * ahead > CLEARLY * error
+        return pulls * root * gap * gap < self.scale * error or root * ahead > _CLEAR_ERRORS * error
 
 
 @helper

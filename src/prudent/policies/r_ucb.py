@@ -3,8 +3,8 @@
 import math
 from typing import NamedTuple
 
-from prudent.errors import check_number
-from prudent.policies.base import MEAN, UNSET, Arm, policies
+from prudent.base.errors import check_number
+from prudent.policies.contract import MEAN, UNSET, Arm, policies
 
 
 @policies.add("r-ucb", serves=MEAN)

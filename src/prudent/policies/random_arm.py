@@ -1,9 +1,11 @@
 """One random arm, kept to the end."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from prudent.arrays import Marks
-from prudent.policies.base import ANY, FOREVER, Arms, policies
+from numpy.random import Generator
+
+from prudent.base.arrays import Marks
+from prudent.policies.contract import ANY, FOREVER, Arms, policies
 from prudent.policies.helpers import choose_only
 
 
@@ -21,6 +23,6 @@ class RandomArm(NamedTuple):
     'b'
     """
 
-    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
-        choose_only(chosen, rng.integers(0, len(arms.pulls)))
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Generator) -> int:
+        choose_only(chosen, int(rng.integers(0, len(arms.pulls))))
         return FOREVER

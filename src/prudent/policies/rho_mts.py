@@ -1,11 +1,12 @@
 """ρ-MTS: Thompson sampling on a known finite support, for every risk measure."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
-from prudent.arrays import Array
-from prudent.policies.base import ANY, UNSET, Arm, Setting, policies
+from prudent.base.arrays import Array
+from prudent.policies.contract import ANY, UNSET, Arm, Setting, policies
 from prudent.policies.empirical import multinomial_weights
 from prudent.risk.base import RiskMeasure
 
@@ -37,7 +38,7 @@ class Multinomial(NamedTuple):
     """ρ-MTS with its values as an array and its measure as kernels take it."""
 
     values: Array
-    risk: Any
+    risk: RiskMeasure
 
-    def score(self, arm: Arm, rng: Any, counts: Array) -> float:
+    def score(self, arm: Arm, rng: Generator, counts: Array) -> float:
         return float(self.risk.weigh(self.values, multinomial_weights(counts, rng)))

@@ -3,9 +3,9 @@
 import math
 from typing import NamedTuple
 
-from prudent.arrays import Array
-from prudent.errors import check_number, check_positive
-from prudent.policies.base import MEAN, UNSET, Arm, policies
+from prudent.base.arrays import Array
+from prudent.base.errors import check_number, check_positive
+from prudent.policies.contract import MEAN, UNSET, Arm, policies
 
 
 @policies.add("robust-ucb", serves=MEAN)

@@ -1,9 +1,11 @@
 """Every arm in turn."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from prudent.arrays import Marks
-from prudent.policies.base import ANY, FOREVER, Arms, policies
+from numpy.random import Generator
+
+from prudent.base.arrays import Marks
+from prudent.policies.contract import ANY, FOREVER, Arms, policies
 
 
 @policies.add("round-robin", serves=ANY)
@@ -20,6 +22,6 @@ class RoundRobin(NamedTuple):
     'a'
     """
 
-    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Generator) -> int:
         chosen[:] = True
         return FOREVER

@@ -1,13 +1,14 @@
 """RS-ETC-M: explore, then play the mixture of arms that looked best."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
-from prudent.arrays import Array, Marks
-from prudent.compiled import helper
-from prudent.errors import check_integer
-from prudent.policies.base import ANY, UNSET, Arms, Policy, Setting, policies
+from prudent.base.arrays import Array, Marks
+from prudent.base.errors import check_integer
+from prudent.compile.types import helper
+from prudent.policies.contract import ANY, UNSET, Arms, Setting, policies
 from prudent.policies.helpers import choose_only, exploring_pulls, need_horizon
 from prudent.risk.base import RiskMeasure
 from prudent.risk.mixtures import parts_of, simplex
@@ -53,16 +54,14 @@ class RSETCM(NamedTuple):
     explore: int = UNSET
     parts: int = UNSET
 
-    def tuned(self, setting: Setting) -> Policy:
+    def tuned(self, setting: Setting) -> "_ByRewards | _ByMoments":
         n, n_arms = need_horizon("rs-etc-m", setting), setting.n_arms
         each = exploring_pulls(n, n_arms) if self.explore is UNSET else self.explore
         each = check_integer("rs-etc-m", "explore", each, low=1, high=n // n_arms, hint="pulls of each arm")
         parts = parts_of(n_arms) if self.parts is UNSET else self.parts
-        measure: Any = self.risk
-        grid = np.eye(n_arms) if measure.quasiconcave else simplex(n_arms, parts)
-        kind: Any = _ByMoments if measure.by_moments else _ByRewards
-        ready: Policy = kind(measure, each, n, grid)
-        return ready
+        grid = np.eye(n_arms) if self.risk.quasiconcave else simplex(n_arms, parts)
+        kind = _ByMoments if self.risk.by_moments else _ByRewards
+        return kind(self.risk, each, n, grid)
 
     def check(self) -> None:
         if self.explore is not UNSET:
@@ -72,12 +71,12 @@ class RSETCM(NamedTuple):
 
 
 class _ByRewards(NamedTuple):
-    risk: Any
+    risk: RiskMeasure
     explore: int
     horizon: int
     grid: Array
 
-    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Generator) -> int:
         n_arms, pulled = len(arms.pulls), arms.pulls.sum()
         if _unseen(arms, chosen):
             return self.explore
@@ -102,12 +101,12 @@ class _ByRewards(NamedTuple):
 
 
 class _ByMoments(NamedTuple):
-    risk: Any
+    risk: RiskMeasure
     explore: int
     horizon: int
     grid: Array
 
-    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: Marks, rng: Generator) -> int:
         if _unseen(arms, chosen):
             return self.explore
         best, least = 0, np.inf

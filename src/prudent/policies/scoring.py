@@ -1,14 +1,16 @@
 """What a policy asks for, and how kernels hand it over: decided when they are compiled, so nobody pays for more."""
 
 import inspect
+import math
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from prudent.compiled import helper, in_kernels
-from prudent.policies.base import Arm, Arms
+from prudent.compile.types import helper, in_kernels
+from prudent.policies.contract import Arm, Arms, ReadyPolicy
 from prudent.policies.posteriors import all_drawn
 from prudent.risk.mean_variance import mean_variance
 
@@ -18,27 +20,27 @@ SCORE_INPUTS = ("arm", "best_cost", "t", "rng", "rewards", "counts")
 WHAT_A_SCORE_TAKES = "(self, arm), and then best_cost, or those it needs of t and rng, and then rewards or counts"
 
 
-def score_inputs(policy: Any) -> tuple[str, ...]:
+def score_inputs(policy: type) -> tuple[str, ...]:
     """Which of SCORE_INPUTS the `score` of a policy class asks for; ("arm", "draws") if the class has `draws`."""
     return _score_inputs(policy)
 
 
 @cache
-def _score_inputs(policy: Any) -> tuple[str, ...]:
+def _score_inputs(policy: type) -> tuple[str, ...]:
     return ("arm", "draws") if declares_draws(policy) else score_names(policy)
 
 
-def score_names(policy: Any) -> tuple[str, ...]:
+def score_names(policy: type) -> tuple[str, ...]:
     """What the `score` of a policy class takes, by the names written there."""
     return _score_names(policy)
 
 
 @cache
-def _score_names(policy: Any) -> tuple[str, ...]:
+def _score_names(policy: type) -> tuple[str, ...]:
     return tuple(inspect.signature(vars(policy)["score"]).parameters)[1:]
 
 
-def declares_draws(policy: Any) -> bool:
+def declares_draws(policy: type) -> bool:
     """Whether a policy class has `draws`: laws from which a number each is drawn for every score."""
     return hasattr(policy, "draws")
 
@@ -50,22 +52,22 @@ def fits(names: tuple[str, ...]) -> bool:
     return names[:1] == SCORE_INPUTS[:1] and names == ordered and alone and not {"rewards", "counts"} <= set(names)
 
 
-def needs_no_clock(policy: Any) -> bool:
+def needs_no_clock(policy: type) -> bool:
     """A score that reads neither the clock nor chance changes only with what is known of the arms."""
     return not {"t", "rng", "draws"} & set(score_inputs(policy))
 
 
-def compares(policy: Any) -> bool:
+def compares(policy: type) -> bool:
     """Whether a score takes the smallest cost of all arms, so that one arm's reward may change every score."""
     return "best_cost" in score_inputs(policy)
 
 
-def reads_rewards(policy: Any) -> bool:
+def reads_rewards(policy: type) -> bool:
     """Whether a score takes more of an arm's rewards than their mean and variance."""
     return bool({"rewards", "counts"} & set(score_inputs(policy)))
 
 
-def room_for(ready: Any, horizon: int) -> int:
+def room_for(ready: ReadyPolicy, horizon: int) -> int:
     """How many numbers of an arm must be kept for a policy: every reward, a count for each value, or none."""
     if not hasattr(ready, "score"):
         return horizon if costs_need_rewards(ready) else 0
@@ -92,26 +94,27 @@ FORMS: dict[tuple[str, ...], Callable[..., Any]] = {
 """How a score is called, by what it asks for; interpreted and in kernels alike."""
 
 
-def score_of(policy: Any, arm: Any, best_cost: float, t: int, rng: Any, kept: Any) -> float:
+def score_of(
+    policy: ReadyPolicy, arm: object, best_cost: float, t: int, rng: Generator | int | None, kept: object
+) -> float:
     """The policy's score of an arm, passing only what its `score` asks for."""
-    kind: Any = type(policy)
-    return float(_form(kind)(policy, arm, best_cost, t, rng, kept))
+    return float(_form(type(policy))(policy, arm, best_cost, t, rng, kept))
 
 
 @cache
-def _form(policy: Any) -> Callable[..., Any]:
+def _form(policy: type) -> Callable[..., Any]:
     return FORMS[tuple("kept" if name in ("rewards", "counts") else name for name in score_inputs(policy))]
 
 
 @in_kernels(score_of)
-def _score_of(policy: Any, arm: Any, best_cost: Any, t: Any, rng: Any, kept: Any) -> Any:
+def _score_of(policy: Any, arm: Any, best_cost: Any, t: Any, rng: Generator, kept: Any) -> Any:
     return None if declares_draws(policy.instance_class) else _form(policy.instance_class)
 
 
 # Only draws are worth it: Numba removes dead code of a kernel in which something stands in line, and has removed code
-# that was not dead (the loop of leap_on that never ended).
+# that was not dead (a loop of leap_scores that never ended).
 @in_kernels(score_of, inline=True)
-def _score_of_draws(policy: Any, arm: Any, best_cost: Any, t: Any, rng: Any, kept: Any) -> Any:
+def _score_of_draws(policy: Any, arm: Any, best_cost: Any, t: Any, rng: Generator, kept: Any) -> Any:
     return _form(policy.instance_class) if declares_draws(policy.instance_class) else None
 
 
@@ -131,7 +134,7 @@ def _kept_of(policy: Any, kept: Any, i: Any, pulls: Any) -> Any:
     return lambda policy, kept, i, pulls: None
 
 
-def keep(policy: Any, kept: Any, i: int, pulls: int, reward: float) -> None:
+def keep(policy: ReadyPolicy, kept: Any, i: int, pulls: int, reward: float) -> None:
     """Put a reward in its place among arm i's `pulls` before it, or count it, for a score that asks for that."""
     if "counts" in score_inputs(type(policy)):
         kept[i, place(policy.values, reward)] += 1.0
@@ -177,7 +180,7 @@ def insert(kept: Any, i: int, pulls: int, reward: float) -> None:
     row[at] = reward
 
 
-def own_cost(policy: Any, arm: Arm, kept: Any) -> float:
+def own_cost(policy: ReadyPolicy, arm: Arm, kept: object) -> float:
     """The estimated cost of an arm by the policy's own `risk` or `rho`; 0 for a policy with neither."""
     if hasattr(policy, "risk"):
         return float(policy.risk.estimate(arm.mean, arm.variance, kept))
@@ -193,7 +196,27 @@ def _own_cost(policy: Any, arm: Any, kept: Any) -> Any:
     return lambda policy, arm, kept: 0.0
 
 
-def cost_of(policy: Any, arms: Arms, i: int) -> float:
+def best_cost_of(policy: ReadyPolicy, arms: object, kept: object) -> float:
+    """The smallest estimated cost of all arms with rewards, for a score that asks for it; 0 for others."""
+    return _smallest_cost(policy, arms, kept) if compares(type(policy)) else 0.0
+
+
+@in_kernels(best_cost_of)
+def _best_cost_of(policy: Any, arms: Any, kept: Any) -> Any:
+    return _smallest_cost if compares(policy.instance_class) else lambda policy, arms, kept: 0.0
+
+
+@helper
+def _smallest_cost(policy: ReadyPolicy, arms: Any, kept: Any) -> float:
+    smallest = math.inf
+    for i in range(len(arms.pulls)):
+        if arms.pulls[i] > 0:
+            arm = Arm(int(arms.pulls[i]), arms.mean[i], arms.variance[i])  # a GPU counts by 32 bits
+            smallest = min(smallest, own_cost(policy, arm, kept_of(policy, kept, i, arms.pulls[i])))
+    return smallest
+
+
+def cost_of(policy: ReadyPolicy, arms: Arms, i: int) -> float:
     """The estimated cost of arm i by the policy's own `risk` or `rho`; unchanged for a policy with neither."""
     if hasattr(policy, "risk"):
         return float(policy.risk.estimate(arms.mean[i], arms.variance[i], arms.rewards[i, : arms.pulls[i]]))
@@ -211,6 +234,6 @@ def _cost_of(policy: Any, arms: Any, i: Any) -> Any:
     return lambda policy, arms, i: arms.cost[i]
 
 
-def costs_need_rewards(ready: Any) -> bool:
+def costs_need_rewards(ready: ReadyPolicy) -> bool:
     """Whether the costs of a policy of phases take more than means and variances."""
     return hasattr(ready, "risk") and not ready.risk.by_moments

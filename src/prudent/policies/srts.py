@@ -1,17 +1,18 @@
 """SRTS: Thompson sampling for the Sharpe ratio."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
-from prudent.errors import PrudentError
-from prudent.policies.base import UNSET, Arm, Setting, policies
+from prudent.base.errors import PrudentError
+from prudent.policies.contract import UNSET, Arm, Setting, policies
 from prudent.policies.posteriors import drawn
 from prudent.policies.vts import believed_variance
 from prudent.risk.base import RiskMeasure
 
-NO_REWARDS = np.empty(0)
+_NO_REWARDS = np.empty(0)
 """A measure of mean and variance looks at none; not made anew in every score, because not every target can."""
 
 
@@ -40,7 +41,7 @@ class SRTS(NamedTuple):
             raise PrudentError("srts: risk must be one that mean and variance determine, as sharpe; npts-sg takes any")
         return self
 
-    def score(self, arm: Arm, rng: Any) -> float:
+    def score(self, arm: Arm, rng: Generator) -> float:
         variance = drawn(believed_variance(arm, self.sd), rng)
         mean = arm.mean + rng.standard_normal() * math.sqrt(variance / arm.pulls)
-        return float(self.risk.estimate(mean, variance, NO_REWARDS))
+        return float(self.risk.estimate(mean, variance, _NO_REWARDS))

@@ -14,9 +14,9 @@ Where a tie can still be missed, see docs: conventions.
 import math
 from typing import Any
 
-from prudent.arrays import Array
-from prudent.compiled import helper
-from prudent.policies.base import Arm
+from prudent.base.arrays import Array
+from prudent.compile.types import helper
+from prudent.policies.contract import Arm
 
 ALLOWED = 8.0 * 2.0**-53
 CLEAR = 1e-6
@@ -55,7 +55,7 @@ def rounding(score: float, arm: Arm) -> float:
 
 
 @helper
-def lowest(scores: Array, arms: Any) -> int:
+def lowest(scores: Array, arms: object) -> int:
     """The arm with the smallest score, ties to the lowest number."""
     best = 0
     for i in range(1, len(scores)):

@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from prudent.policies.base import MEAN, UNSET, Arm, policies
+from prudent.policies.contract import MEAN, UNSET, Arm, policies
 
 
 @policies.add("ucb-tuned", serves=MEAN)

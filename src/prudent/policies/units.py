@@ -18,9 +18,9 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from prudent.bandit import Bandit
-from prudent.errors import AssumptionWarning, PrudentError, check_number, shown
-from prudent.fingerprints import is_own
-from prudent.parameters import UNSET, check_fields
+from prudent.base.errors import AssumptionWarning, PrudentError, check_number, shown
+from prudent.base.parameters import UNSET, check_fields
+from prudent.compile.cache import is_own
 from prudent.risk.base import RiskMeasure, risks
 
 AUTO = "auto"
@@ -83,7 +83,7 @@ def units_of_support(support: tuple[float, float]) -> Units:
     return Units(length, None if length is None else length / 2.0, low, high, None)
 
 
-def check_scale(owner: str, given: Any) -> Scale:
+def check_scale(owner: str, given: object) -> Scale:
     """A scale as it is written: a number above 0, "auto", what is known by name, or nothing."""
     hint = 'leave it out for policies as published, or pass "auto" to take it from the arms'
     if given is None or (isinstance(given, str) and given == AUTO):
@@ -131,16 +131,17 @@ def without_warning() -> Iterator[None]:
         _warned.reset(token)
 
 
-def warn_of_size(owner: str, policy: Any, bandit: Bandit, other: str = 'scale="auto" (--scale auto), or ') -> None:
+def warn_of_size(owner: str, policy: object, bandit: Bandit, other: str = 'scale="auto" (--scale auto), or ') -> None:
     """Say so if what a fitted policy assumes of rewards does not hold on these arms; `other` is another fix than its
     parameter."""
     if _warned.get() and (text := doubt(owner, policy, bandit, other)):
         warnings.warn(text, AssumptionWarning, stacklevel=3)
 
 
-def doubt(owner: str, policy: Any, bandit: Bandit, other: str) -> str:
+def doubt(owner: str, policy: object, bandit: Bandit, other: str) -> str:
     """Why what a fitted policy assumes of rewards does not hold on these arms, and the fix; empty if it does."""
-    if all(getattr(policy, name, UNSET) is UNSET for name in ("range", "sd")):
+    unused = getattr(policy, "assumes_nothing", False)
+    if unused or all(getattr(policy, name, UNSET) is UNSET for name in ("range", "sd")):
         return ""
     try:
         has, wide = units_of_arms(bandit), 1.0 + 1e-9
@@ -166,7 +167,7 @@ class InUnit(NamedTuple):
     policy: Any
 
 
-def in_its_unit(bandit: Bandit, risk: RiskMeasure, policy: Any, size: float) -> InUnit:
+def in_its_unit(bandit: Bandit, risk: RiskMeasure, policy: object, size: float) -> InUnit:
     """The same problem in a unit next to its size; unchanged where a part cannot be converted."""
     unit = power_of_two(size)
     laws, other_risk = [law.times(1.0 / unit) for law in bandit.arms], risk.times(1.0 / unit)
@@ -176,7 +177,7 @@ def in_its_unit(bandit: Bandit, risk: RiskMeasure, policy: Any, size: float) -> 
     return InUnit(unit, Bandit([law for law in laws if law is not None]), other_risk, other_policy)
 
 
-def size_of(policy: Any, risk: RiskMeasure, support: tuple[float, float]) -> float:
+def size_of(policy: object, risk: RiskMeasure, support: tuple[float, float]) -> float:
     """About how large rewards are where there are no arms to look at; 1 if nothing tells."""
     told = [support[1] - support[0], *(getattr(policy, name, UNSET) for name in ("range", "sd"))]
     told.append(getattr(risk, "rho", UNSET))

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from prudent.compiled import helper
-from prudent.policies.base import UNSET, Arm, policies
+from prudent.compile.types import helper
+from prudent.policies.contract import UNSET, Arm, policies
 from prudent.policies.posteriors import InverseGamma, inverse_gamma
 from prudent.risk.mean_variance import mean_variance
 

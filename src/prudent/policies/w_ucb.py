@@ -3,9 +3,9 @@
 import math
 from typing import Any, NamedTuple
 
-from prudent.arrays import Array
-from prudent.errors import PrudentError
-from prudent.policies.base import ANY, UNSET, Arm, Setting, policies
+from prudent.base.arrays import Array
+from prudent.base.errors import PrudentError
+from prudent.policies.contract import ANY, UNSET, Arm, Setting, policies
 from prudent.risk.base import RiskMeasure
 
 

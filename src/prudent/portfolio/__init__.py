@@ -5,6 +5,17 @@ Examples
 >>> from prudent.portfolio import solve
 >>> solve([[0.04, 0.01], [0.01, 0.09]], mean=[0.1, 0.2], rho=0.5).weights.round(3).tolist()
 [0.5, 0.5]
+
+active_set.py   the compiled half of the quadratic program: an active-set method
+bandit.py       a portfolio bandit: arms that pay together, and the mixes that are best for them
+figures.py      pictures of portfolios
+laws.py         joint laws of the arms' rewards: what one round pays each arm, all drawn together
+prices.py       prices and returns: to recognise the former, and to turn them into the latter
+program.py      the best mix for known means and covariance: min xᵀCx − ρ xᵀμ over Σx = 1
+report.py       what the command `portfolio` and the examples show: a mix being learned, the facts about it
+runs.py         what simulated portfolios leave: the rewards' moments, the best mix's on the same draws
+simulation.py   simulate_portfolio(): many runs of a portfolio policy
+policies/       policies that learn a mix, one file each; `base` holds their contract
 """
 
 from prudent.portfolio.bandit import Frontier as Frontier

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from prudent.compiled import helper, kernel
+from prudent.compile.types import helper, kernel
 
 ROUNDS = 10
 """Exchanges of whole sets before one weight at a time is exchanged."""

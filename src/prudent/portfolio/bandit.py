@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prudent.arrays import Array, as_array
-from prudent.errors import PrudentError, shown
-from prudent.parameters import check_parameter
+from prudent.base.arrays import Array, as_array
+from prudent.base.errors import PrudentError, shown
+from prudent.base.parameters import check_parameter
 from prudent.portfolio.laws import JointLaw, arm_names
-from prudent.portfolio.program import MANY, Mix, best_mix, variance_of
+from prudent.portfolio.program import MANY_ARMS, Mix, best_mix, variance_of
 from prudent.risk.mean_variance import MeanVariance
 
 TOLERANCES = tuple(np.concatenate([[0.0], np.geomspace(1e-3, 1e3, 60)]).tolist())
@@ -87,9 +87,9 @@ class PortfolioBandit:
         A tolerance in the scale of the data: ρ has the unit of rewards, so no fixed number suits daily returns as well
         as yearly ones.
         """
-        unit, least = self._unit_of_rho(), LEAST_OF_MANY if len(self) > MANY else TOLERANCES[1]
+        unit, least = self._unit_of_rho(), LEAST_OF_MANY if len(self) > MANY_ARMS else TOLERANCES[1]
         low, high = unit * least, unit * TOLERANCES[-1]
-        ends = [self.optimal(rho, upper=upper).mean for rho in (low if len(self) > MANY else 0.0, math.inf)]
+        ends = [self.optimal(rho, upper=upper).mean for rho in (low if len(self) > MANY_ARMS else 0.0, math.inf)]
         if ends[1] - ends[0] <= 1e-12 * max(map(abs, ends)):
             return 0.0
         while high > 1.001 * low:
@@ -112,7 +112,9 @@ class PortfolioBandit:
         """
         if rhos is None:
             unit = self._unit_of_rho()
-            rhos = [unit * tolerance for tolerance in TOLERANCES if len(self) <= MANY or tolerance >= LEAST_OF_MANY]
+            rhos = [
+                unit * tolerance for tolerance in TOLERANCES if len(self) <= MANY_ARMS or tolerance >= LEAST_OF_MANY
+            ]
         given = as_array("frontier", "rhos", rhos)
         if given.ndim != 1:
             raise PrudentError(f"frontier: rhos must be a list of tolerances such as [0, 1], got {shown(rhos)}")

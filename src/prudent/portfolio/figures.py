@@ -1,16 +1,15 @@
 """Pictures of portfolios. A figure function takes data and an `ax`, returns the `ax`, saves nothing."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from prudent.figures import COLOURS, ERRORS, MARKERS, label_points
 from prudent.portfolio.bandit import Frontier, PortfolioBandit
 from prudent.portfolio.runs import PortfolioRuns
+from prudent.results.figures import COLOURS, ERRORS, MARKERS, label_points
 
-BESIDE: dict[str, Any] = {"fontsize": 8, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+BESIDE: dict[str, object] = {"fontsize": 8, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
 """A legend on the right of its axes."""
 
 

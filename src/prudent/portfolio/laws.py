@@ -16,11 +16,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prudent.arrays import Array, as_array
-from prudent.errors import PrudentError, check_flag, check_list, check_number, shown
-from prudent.files import read_columns
+from prudent.base.arrays import Array, as_array
+from prudent.base.csv_columns import read_columns
+from prudent.base.errors import PrudentError, check_flag, check_list, check_number, shown
 from prudent.portfolio.prices import settled
-from prudent.portfolio.program import LARGE, MANY, check_moments, moments
+from prudent.portfolio.program import LARGE, MANY_ARMS, check_moments, moments
 
 PIECE = 4096
 """Rounds drawn one by one are summed in pieces of this many, so that memory stays small."""
@@ -220,7 +220,7 @@ def _root(covariance: Array) -> Array:
 
     Both are unique, so that draws agree on every machine; single eigenvectors have signs that depend on the processor.
     """
-    if len(covariance) > MANY:
+    if len(covariance) > MANY_ARMS:
         with suppress(np.linalg.LinAlgError):
             return np.asarray(np.linalg.cholesky(covariance), dtype=float)
     values, vectors = np.linalg.eigh(covariance)

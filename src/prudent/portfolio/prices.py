@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from prudent.arrays import Array
-from prudent.errors import PrudentError
+from prudent.base.arrays import Array
+from prudent.base.errors import PrudentError
 
 LARGE = 5.0
 """Returns do not average this much, not even in percent; prices do."""
 
-CLOSE, ENOUGH = 0.9, 10
+MIN_CORRELATION, MIN_PRICES = 0.9, 10
 """The correlation of each value with the one before from which they follow each other as prices do, where there are
 that many rows or more."""
 
@@ -26,9 +26,9 @@ def look_like_prices(column: Array) -> bool:
     if column.mean() > LARGE:
         return True
     before, after = column[:-1], column[1:]
-    if len(column) < ENOUGH or not min(np.ptp(before), np.ptp(after)) > 0.0:
+    if len(column) < MIN_PRICES or not min(np.ptp(before), np.ptp(after)) > 0.0:
         return False
-    return bool(np.corrcoef(before, after)[0, 1] > CLOSE)
+    return bool(np.corrcoef(before, after)[0, 1] > MIN_CORRELATION)
 
 
 def simple_returns(owner: str, prices: Mapping[str, Array]) -> dict[str, Array]:

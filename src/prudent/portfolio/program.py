@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prudent.arrays import Array, as_array
-from prudent.errors import PrudentError, check_flag, shown
-from prudent.parameters import check_parameter
+from prudent.base.arrays import Array, as_array
+from prudent.base.errors import PrudentError, check_flag, shown
+from prudent.base.parameters import check_parameter
 from prudent.portfolio import active_set
 
 INDEFINITE = 1e-8
@@ -27,7 +27,7 @@ NULL = 1e-12
 LARGE = np.finfo(float).max / 4.0
 """Numbers from here on count as infinite, since twice their sum is."""
 
-MANY = 200
+MANY_ARMS = 200
 """From here on arms are many."""
 
 RESIDUAL = 1e-8
@@ -73,7 +73,7 @@ def best_mix(c: Array, m: Array, rho: float, *, upper: ArrayLike | None, short: 
         rho = check_parameter("solve", "rho", rho)
     low, high = limits(m.size, upper, short)
     endless, projected = short and upper is None, 0.0
-    if math.isinf(rho) or (m.size > MANY and not short):
+    if math.isinf(rho) or (m.size > MANY_ARMS and not short):
         if not checked:
             c, projected = check_moments("solve", m, "covariance", c)
         mean_only = math.isinf(rho)
@@ -102,7 +102,7 @@ def _of_many(c: Array, m: Array, rho: float, high: Array) -> tuple[Array, float]
     # First those that are best alone, and enough of them to reach 1.
     order = np.argsort(linear + np.diag(c) / scale, kind="stable")
     taken = np.zeros(m.size, dtype=bool)
-    taken[order[: max(MANY // 4, 2 * (1 + int(np.searchsorted(np.cumsum(high[order]), 1.0))))]] = True
+    taken[order[: max(MANY_ARMS // 4, 2 * (1 + int(np.searchsorted(np.cumsum(high[order]), 1.0))))]] = True
     while True:
         place = np.flatnonzero(taken)
         block = c[np.ix_(place, place)]
@@ -119,7 +119,7 @@ def _of_many(c: Array, m: Array, rho: float, high: Array) -> tuple[Array, float]
 
 
 def _minimise(quadratic: Array, linear: Array, low: Array, high: Array, x: Array) -> float:
-    method = active_set.minimise if x.size <= MANY else active_set.minimise_in_steps
+    method = active_set.minimise if x.size <= MANY_ARMS else active_set.minimise_in_steps
     return float(method(quadratic, linear, low, high, x))
 
 
@@ -131,7 +131,7 @@ def variance_of(weights: Array, covariance: Array) -> float:
 
 def arms_held(*mixes: Array) -> Any:
     """Where one of the mixes has weight; everywhere unless arms are many and few of them have."""
-    if mixes[0].size <= MANY:
+    if mixes[0].size <= MANY_ARMS:
         return slice(None)
     held = np.flatnonzero(np.any(mixes, axis=0))
     return held if held.size < mixes[0].size // 2 else slice(None)
@@ -189,7 +189,7 @@ def check_moments(owner: str, mean: Array, called: str, covariance: Array) -> tu
         pair = f"[{i}, {j}] = {covariance[i, j]:g} and [{j}, {i}] = {covariance[j, i]:g}"
         fix = "pass (C + C.T) / 2 if they should agree"
         raise PrudentError(f"{owner}: covariance must be symmetric, got {pair}; {fix}")
-    if len(mean) > MANY and _is_nearly_positive(covariance):
+    if len(mean) > MANY_ARMS and _is_nearly_positive(covariance):
         return covariance, 0.0
     projected, values = positive_part(covariance)
     smallest, largest = float(values[0]), float(np.abs(values).max())
@@ -208,7 +208,7 @@ def _is_nearly_positive(covariance: Array) -> bool:
 
 def nearest_covariance(estimate: Array, positive: bool) -> Array:
     """The positive part of an estimate; of many arms the estimate itself, if that is `positive` but for rounding."""
-    if len(estimate) > MANY and (positive or _is_nearly_positive(estimate)):
+    if len(estimate) > MANY_ARMS and (positive or _is_nearly_positive(estimate)):
         return estimate
     return positive_part(estimate)[0]
 

@@ -8,13 +8,13 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from prudent.engine.scaffold import LONGEST
-from prudent.errors import PrudentError, check_integer, shown
-from prudent.figures import save, style
+from prudent.base.errors import PrudentError, check_integer, shown
+from prudent.engine.jobs import MAX_ROUNDS
 from prudent.portfolio.bandit import PortfolioBandit
 from prudent.portfolio.figures import plot_frontier, plot_regret, plot_weights
 from prudent.portfolio.runs import PortfolioRuns
 from prudent.portfolio.simulation import simulate_portfolio, spaced
+from prudent.results.figures import save, style
 
 LEARNERS = {"full": "mc-empirical", "semi-bandit": "mc-ucb", "bandit": "mc-ete"}
 """The policy for each feedback."""
@@ -24,7 +24,7 @@ def learn(bandit: PortfolioBandit, *, feedback: str = "full", horizon: int, **se
     """Learn the mix with the policy for the feedback; the settings are those of `simulate_portfolio`."""
     if not isinstance(feedback, str) or feedback not in LEARNERS:
         raise PrudentError(f"learn: feedback must be one of {', '.join(LEARNERS)}, got {shown(feedback)}")
-    horizon = check_integer("learn", "horizon", horizon, low=1, high=LONGEST)
+    horizon = check_integer("learn", "horizon", horizon, low=1, high=MAX_ROUNDS)
     rounds = spaced(100, horizon, 13)
     return simulate_portfolio(bandit, LEARNERS[feedback], horizon=horizon, snapshots=rounds, **settings)
 

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
-from prudent.arrays import Array
+from prudent.base.arrays import Array
 from prudent.portfolio.bandit import PortfolioBandit
 from prudent.portfolio.policies.base import PortfolioPolicy
 from prudent.portfolio.program import Mix
-from prudent.rates import Band, bootstrap_slope
-from prudent.regret import PseudoRegretParts
+from prudent.results.rates import Band, bootstrap_slope
+from prudent.results.regret import PseudoRegretParts
+from prudent.results.runs import Rounds, averages
 from prudent.risk.mean_variance import MeanVariance
-from prudent.runs import Rounds, averages
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prudent.arrays import Array, Marks
+from prudent.base.arrays import Array, Marks
+from prudent.base.errors import PrudentError, check_integer, shown
+from prudent.engine.jobs import MAX_ROUNDS, Job, check_memory, rounds_of
 from prudent.engine.record import FINE, HALTED
-from prudent.engine.scaffold import LONGEST, Job, check_memory, rounds_of
-from prudent.errors import PrudentError, check_integer, shown
 from prudent.portfolio.bandit import PortfolioBandit
 from prudent.portfolio.laws import NOTHING, Block
 from prudent.portfolio.policies.base import Brief, Explore, Observation, Play, PortfolioPolicy, portfolio_policies
@@ -20,7 +20,7 @@ from prudent.risk.mean_variance import MeanVariance
 
 FEEDBACKS = ("full", "semi-bandit", "bandit")
 
-PATIENCE = 0.5
+PROGRESS_SECONDS = 0.5
 """Seconds after which a part of a run is told of."""
 
 FEASIBLE = 1e-8
@@ -109,7 +109,7 @@ def simulate_portfolio(
 class _Teller:
     """Tells `progress` of whole runs as they end, and of parts of a run where it takes long."""
 
-    def __init__(self, progress: Callable[[float], Any] | None, horizon: int) -> None:
+    def __init__(self, progress: Callable[[float], object] | None, horizon: int) -> None:
         if progress is not None and not callable(progress):
             raise PrudentError(f"simulate_portfolio: progress must be a function of runs, got {shown(progress)}")
         self.progress, self.horizon, self.when = progress, horizon, time.monotonic()
@@ -117,7 +117,7 @@ class _Teller:
     def __call__(self, told: int, t: int) -> int:
         """Tell of the rounds since `told`, if it is time; up to which round they were told of."""
         now = time.monotonic()
-        if self.progress is None or t == told or (t < self.horizon and now < self.when + PATIENCE):
+        if self.progress is None or t == told or (t < self.horizon and now < self.when + PROGRESS_SECONDS):
             return told
         self.when = now
         self.progress((t - told) / self.horizon)
@@ -155,7 +155,7 @@ def one_run(
 
 def spaced(first: int, last: int, count: int) -> list[int]:
     """Rounds evenly spaced in logarithms, for snapshots; fewer than `count` where they fall together."""
-    first, last = (check_integer("spaced", "first and last", n, low=1, high=LONGEST) for n in (first, last))
+    first, last = (check_integer("spaced", "first and last", n, low=1, high=MAX_ROUNDS) for n in (first, last))
     count = check_integer("spaced", "count", count, low=1, high=1_000_000)
     rounds = np.unique(np.geomspace(min(first, last), last, count).round().astype(int))
     return [int(n) for n in rounds]

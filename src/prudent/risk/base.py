@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prudent.arms.base import Law
-from prudent.arrays import Array, as_array
-from prudent.compiled import helper, tuple_form
-from prudent.errors import PrudentError, shown
-from prudent.parameters import PARAMETERS, Parameter, check_parameter, check_support, in_other_unit
-from prudent.registry import Registry, named
+from prudent.base.arrays import Array, as_array
+from prudent.base.errors import PrudentError, shown
+from prudent.base.parameters import PARAMETERS, Parameter, check_parameter, check_support, in_other_unit
+from prudent.base.registry import Registry, named
+from prudent.compile.types import helper, tuple_form
 
 INTERPRETED = frozenset({"cost", "sample_cost", "stats_cost", "always_bounds", "interval", "compiled"})
 """The methods that stay outside kernels."""
@@ -68,9 +68,9 @@ class RiskMeasure(ABC):
     """By which power of the unit of rewards each parameter grows, so that no choice changes; None if nobody knows."""
 
     own_parameters: ClassVar[Mapping[str, Parameter]] = {}
-    """The intervals of parameters that prudent.parameters does not have, or has otherwise."""
+    """The intervals of parameters that prudent.base.parameters does not have, or has otherwise."""
 
-    def __init_subclass__(cls, **more: Any) -> None:
+    def __init_subclass__(cls, **more: object) -> None:
         super().__init_subclass__(**more)
         if "cost" in cls.__dict__:
             cls.cost = _finite(cls.cost)  # type: ignore[method-assign]
@@ -87,7 +87,7 @@ class RiskMeasure(ABC):
         return other
 
     @staticmethod
-    def check_given(owner: str, given: Any) -> None:
+    def check_given(owner: str, given: "RiskMeasure | str") -> None:
         """Refuse what is no risk measure, nor the spec of one, for whoever has a field of this type."""
         risks.make(owner, given)
 
@@ -167,7 +167,7 @@ def _finite(cost: Any) -> Any:
     return checked
 
 
-def _as_float(owner: str, of: Any, cost: Callable[[], float]) -> float:
+def _as_float(owner: str, of: object, cost: Callable[[], float]) -> float:
     try:
         with np.errstate(all="ignore"):
             number = float(cost())

@@ -10,14 +10,14 @@ import numpy as np
 
 from prudent.arms.base import Law, arms
 from prudent.arms.quadrature import DOUBT, Tail, beyond, integrals
-from prudent.arrays import Array
-from prudent.compiled import helper, kernel
-from prudent.confidence.once import distorted_bounds
-from prudent.errors import PrudentError
-from prudent.parameters import Parameter
+from prudent.base.arrays import Array
+from prudent.base.errors import PrudentError
+from prudent.base.parameters import Parameter
+from prudent.compile.types import helper, kernel
+from prudent.confidence.fixed_n import distorted_bounds
 from prudent.risk.base import POSITIVE, RiskMeasure, risks, total
 
-BLURRED = 1e-13
+_BLURRED_MASS = 1e-13
 """Below this, differences of numbers near 1 have lost most of their digits."""
 
 
@@ -118,15 +118,15 @@ class Distortion(RiskMeasure):
 
 def _is_blurred(weigh: Callable[[Array], Array]) -> bool:
     """Whether weights of rare rewards are differences of numbers near 1, such as 1 − (1 − p)², and so no numbers."""
-    rarest, rare = weigh(np.array([1e-30, BLURRED]))
+    rarest, rare = weigh(np.array([1e-30, _BLURRED_MASS]))
     return bool(rare > 0.0 and not 0.0 < rarest < 0.999 * rare)
 
 
 def _sharp(weigh: Callable[[Array], Array], shares: Array) -> int:
     """How many of the shares, which fall, come before weights are blurred; one more where they drop at an atom."""
-    clear = (shares > BLURRED) & (weigh(shares) > 0.1 * BLURRED)
+    clear = (shares > _BLURRED_MASS) & (weigh(shares) > 0.1 * _BLURRED_MASS)
     count = len(shares) if clear.all() else int(np.argmin(clear))
-    return count + int(count > 0 and weigh(shares[count - 1 : count])[0] > 10.0 * BLURRED)
+    return count + int(count > 0 and weigh(shares[count - 1 : count])[0] > 10.0 * _BLURRED_MASS)
 
 
 class Spectral(Distortion):
@@ -222,14 +222,14 @@ class Wang(Spectral):
     own_parameters: ClassVar = {"lam": Parameter(0.0, math.inf, "high", "λ is a price of risk; 0 is the mean")}
 
     def distort(self, p: Array) -> Array:
-        return wang_transform(p, self.lam)
+        return _wang_transform(p, self.lam)
 
     def distort_best(self, p: Array) -> Array:
-        return wang_transform(p, -self.lam)
+        return _wang_transform(p, -self.lam)
 
 
 @kernel
-def wang_transform(p: Array, lam: float) -> Array:
+def _wang_transform(p: Array, lam: float) -> Array:
     """Φ(Φ⁻¹(p) + λ)."""
     shifted = np.empty(len(p))
     for i in range(len(p)):

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from prudent.arms.base import Law, arms
-from prudent.arrays import Array
-from prudent.compiled import helper
-from prudent.confidence import always
-from prudent.confidence.once import mean_bounds, variance_bounds
+from prudent.base.arrays import Array
+from prudent.compile.types import helper
+from prudent.confidence import anytime
+from prudent.confidence.fixed_n import mean_bounds, variance_bounds
 from prudent.risk.base import RiskMeasure, risks, total
 
 
@@ -77,7 +77,7 @@ class MeanVariance(RiskMeasure):
     def always_bounds(
         self, pulls: int, mean: float, variance: float, rewards: Array, failure: float, low: float, high: float
     ) -> tuple[float, float]:
-        least, most = always.mean_variance_bounds(pulls, mean, variance, self.rho, failure, low, high)
+        least, most = anytime.mean_variance_bounds(pulls, mean, variance, self.rho, failure, low, high)
         return float(least), float(most)
 
 

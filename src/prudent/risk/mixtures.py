@@ -13,17 +13,17 @@ import numpy as np
 
 from prudent.arms.base import Law
 from prudent.arms.mixture import Mixture
-from prudent.arrays import Array
-from prudent.errors import PrudentError
+from prudent.base.arrays import Array
+from prudent.base.errors import PrudentError
 from prudent.risk.base import RiskMeasure
 
-FINEST = 20
+_FINEST_GRID = 20
 """Parts into which weights are cut on the grid, at most."""
 
-MOST_POINTS, MOST_INTEGRALS = 2_000, 60
+MOST_POINTS, _MAX_INTEGRALS = 2_000, 60
 """Points of the grid, at most: where a cost is a sum, and where it takes integrals."""
 
-SMALLEST = 1e-6
+MIN_STEP = 1e-6
 """The smallest weight that is moved."""
 
 
@@ -58,7 +58,7 @@ def best_mixture(laws: Sequence[Law], risk: RiskMeasure, single: int) -> BestMix
         return BestMixture(tuple(alone.tolist()), only, single, only)
     price = mixture_cost(laws, risk)
     exact = risk.by_moments or all(law.atoms() is not None for law in laws)
-    grid = simplex(len(laws), parts_of(len(laws), MOST_POINTS if exact else MOST_INTEGRALS))
+    grid = simplex(len(laws), parts_of(len(laws), MOST_POINTS if exact else _MAX_INTEGRALS))
     costs = np.array([price(w) for w in grid])
     if not np.isfinite(costs).all():
         raise PrudentError(f"best_mixture: the cost of a mixture under {risk} is not finite; take other arms")
@@ -70,7 +70,7 @@ def best_mixture(laws: Sequence[Law], risk: RiskMeasure, single: int) -> BestMix
 
 def parts_of(arms: int, most: int = MOST_POINTS) -> int:
     """Into how many parts weights are cut so that the grid has few enough points."""
-    return max([m for m in range(2, FINEST + 1) if math.comb(m + arms - 1, m) <= most], default=1)
+    return max([m for m in range(2, _FINEST_GRID + 1) if math.comb(m + arms - 1, m) <= most], default=1)
 
 
 def simplex(arms: int, parts: int) -> Array:
@@ -85,8 +85,8 @@ def simplex(arms: int, parts: int) -> Array:
 
 def _improved(price: Callable[[Array], float], weights: Array, cost: float) -> tuple[Array, float]:
     """Weight is moved between pairs of arms while that helps, and then less of it."""
-    step = 1.0 / FINEST
-    while step > SMALLEST:
+    step = 1.0 / _FINEST_GRID
+    while step > MIN_STEP:
         helped = False
         for i, j in permutations(range(len(weights)), 2):
             move = min(step, float(weights[i]))

@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from prudent.arms.base import Law, arms
-from prudent.arrays import Array
-from prudent.confidence.once import mean_bounds, variance_bounds
-from prudent.parameters import Parameter
+from prudent.base.arrays import Array
+from prudent.base.parameters import Parameter
+from prudent.confidence.fixed_n import mean_bounds, variance_bounds
 from prudent.risk.base import POSITIVE, RiskMeasure, risks, total
 
 

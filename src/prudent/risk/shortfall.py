@@ -7,13 +7,13 @@ from typing import ClassVar
 import numpy as np
 
 from prudent.arms.base import Law, arms
-from prudent.arrays import Array
-from prudent.compiled import kernel
-from prudent.confidence.once import band_bounds
-from prudent.parameters import Parameter
+from prudent.base.arrays import Array
+from prudent.base.parameters import Parameter
+from prudent.compile.types import kernel
+from prudent.confidence.fixed_n import band_bounds
 from prudent.risk.base import POSITIVE, RiskMeasure, risks, total
 
-MOST_STEPS = 1_000
+_MAX_NEWTON_STEPS = 1_000
 """Steps of Newton's method at most. They never overshoot, and a dozen are usual."""
 
 
@@ -128,7 +128,7 @@ class PowerShortfall(Shortfall):
         spare, middle = self.spare(), law.quantile(0.5)
         # At least half of all rewards are far enough below this.
         c = middle + spare * 2.0 ** (1.0 / self.power)
-        for _ in range(MOST_STEPS):
+        for _ in range(_MAX_NEWTON_STEPS):
             size = max(spare, abs(c - middle))
             power, slope = self._powers(law, c, size)
             step = (size * power ** (1.0 / self.power) - spare) * power ** (1.0 - 1.0 / self.power) / slope
@@ -149,11 +149,11 @@ class PowerShortfall(Shortfall):
         )
 
     def weigh(self, values: Array, weights: Array) -> float:
-        return power_shortfall(values, weights, self.power, self.spare())
+        return _power_shortfall(values, weights, self.power, self.spare())
 
 
 @kernel
-def power_shortfall(values: Array, weights: Array, power: float, spare: float) -> float:
+def _power_shortfall(values: Array, weights: Array, power: float, spare: float) -> float:
     """−c with ‖(c − X)⁺‖_p = spare, for the law that gives each of the ascending values its weight."""
     first, last = 0, len(values) - 1
     while weights[first] == 0.0:
@@ -161,7 +161,7 @@ def power_shortfall(values: Array, weights: Array, power: float, spare: float) -
     while weights[last] == 0.0:
         last -= 1
     c = values[last] + spare
-    for _ in range(MOST_STEPS):
+    for _ in range(_MAX_NEWTON_STEPS):
         size, mass, slope = c - values[first], 0.0, 0.0
         for i in range(first, last + 1):
             if values[i] < c:
@@ -208,7 +208,7 @@ class Expectile(Shortfall):
             return float(self.weigh(*atoms))
         # Newton's method on (1 − 2τ) E(e − X)⁺ + τ(e − μ), which is convex: from the mean it falls to the expectile.
         e, more = law.mean, 1.0 - 2.0 * self.asymmetry
-        for _ in range(MOST_STEPS):
+        for _ in range(_MAX_NEWTON_STEPS):
             before, e = (
                 e,
                 (more * law.partial_mean(e) + self.asymmetry * law.mean) / (more * law.cdf(e) + self.asymmetry),

@@ -7,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from prudent.arms.base import Law, arms
-from prudent.arrays import Array
-from prudent.confidence.once import distorted_bounds, variance_bounds
-from prudent.errors import PrudentError
-from prudent.parameters import Parameter
+from prudent.base.arrays import Array
+from prudent.base.errors import PrudentError
+from prudent.base.parameters import Parameter
+from prudent.confidence.fixed_n import distorted_bounds, variance_bounds
 from prudent.risk.base import RiskMeasure, risks, total
 from prudent.risk.distortion import Distortion, Spectral, distorted, levels_of
 

@@ -4,9 +4,13 @@ Requests refuse members that they do not know. Decisions and experiments are nam
 are milliseconds since 1970, as in the log.
 """
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
+
+from prudent.service import verbs
+from prudent.service.verbs import VERBS, Verb
 
 NAME = "[a-z0-9][a-z0-9-]{0,62}"
 """Names of experiments, as a pattern that must match the whole."""
@@ -20,6 +24,7 @@ Id = Annotated[str, Meta(min_length=1, max_length=80)]
 Key = Annotated[str, Meta(min_length=1, max_length=200)]
 Metrics = Annotated[dict[Label, float], Meta(max_length=50)]
 Count = Annotated[int, Meta(ge=1, le=1000)]
+Counting = Literal["now", "when the window closes"]
 
 
 class Request(Struct, forbid_unknown_fields=True):
@@ -93,50 +98,33 @@ class Fallbacks(Request):
     count: Annotated[int, Meta(ge=1, le=10_000_000)]
 
 
-class Pause(Request):
-    """Answer with the fallback arm, or not at all, until resumed."""
+class Change(Request):
+    """A change of an experiment by a person, with a reason."""
 
-    reason: Reason
-
-
-class Resume(Request):
-    """Go on after a pause or a freeze."""
-
-    reason: Reason
+    verb: ClassVar[Verb]
+    if TYPE_CHECKING:
+        reason: str
 
 
-class Freeze(Request):
-    """Give everybody this arm until resumed; rewards still count."""
-
-    arm: Label
-    reason: Reason
-
-
-class Stop(Request):
-    """End the experiment for good. Rewards of open decisions are still recorded."""
-
-    reason: Reason
-
-
-class AddArm(Request):
-    """A new arm."""
-
-    arm: Label
-    reason: Reason
+def body_of(verb: Verb) -> type[Change]:
+    """The body of a verb in the API: what it names, and the reason."""
+    needed: list[tuple[str, Any]] = [(field.name, Label) for field in verb.fields if field.kind != "other"]
+    optional: list[tuple[str, Any, Any]] = [
+        (field.name, Label | None, None) for field in verb.fields if field.kind == "other"
+    ]
+    body = msgspec.defstruct(
+        verb.body,
+        [*needed, ("reason", Reason), *optional],
+        bases=(Change,),
+        namespace={"__doc__": verb.meaning, "verb": verb},
+        module=__name__,
+        forbid_unknown_fields=True,
+    )
+    return cast("type[Change]", body)
 
 
-class Retire(Request):
-    """Never choose this arm again; late rewards are still recorded. If it is the fallback arm, name another one."""
-
-    arm: Label
-    reason: Reason
-    fallback: Label | None = None
-
-
-class Forget(Request):
-    """Forget who the units were. Nobody is recognised afterwards, so that sticky units are decided anew."""
-
-    reason: Reason
+BODIES = {verb.name: body_of(verb) for verb in VERBS}
+"""The body of each verb by its name."""
 
 
 class Answer(Struct, omit_defaults=True):
@@ -144,7 +132,8 @@ class Answer(Struct, omit_defaults=True):
 
 
 class Decision(Answer):
-    """An arm to use. Without an id it is the fallback arm, which is not counted; `why` says why."""
+    """An arm to use, and the probability with which it was taken. Without an id it is the fallback arm, which is not
+    counted; `why` says why."""
 
     decision: str | None
     arm: str
@@ -154,6 +143,7 @@ class Decision(Answer):
     metrics: dict[str, float] | None = None
     why: str | None = None
     at: int | None = None
+    propensity: float | None = None
 
 
 class Decisions(Answer):
@@ -169,7 +159,7 @@ class Recorded(Answer):
     decision: str | None
     arm: str
     reward: float
-    counted: Literal["now", "when the window closes"]
+    counted: Counting
     again: bool = False
 
 
@@ -210,7 +200,7 @@ class Status(Answer):
     """An experiment in short, after a change or in a list."""
 
     experiment: str
-    status: Literal["running", "paused", "frozen", "stopped"]
+    status: verbs.Status
     seq: int
     at: int
     arms: list[str]

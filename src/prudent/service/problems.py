@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from prudent.errors import PrudentError
+from prudent.base.errors import PrudentError
 
 
 class Kind(NamedTuple):

@@ -8,15 +8,19 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from prudent.errors import PrudentError, check_number, check_positive, near, shown
+from prudent.base.errors import PrudentError, check_number, check_positive, near, shown
+from prudent.base.own_classes import marked
+from prudent.base.parameters import check_support
 from prudent.live.agent import Agent
-from prudent.live.rails import Rail, check_fits
-from prudent.parameters import check_support
-from prudent.policies.base import spec as spec_of
+from prudent.live.guardrails import Rail, check_fits
+from prudent.policies.contract import spec as spec_of
 from prudent.service.messages import Label, Name
 
 LARGEST = 1e150
 """Rewards are no larger in size, so that their variance is a number."""
+
+LEVEL = 0.95
+"""The confidence of pages and reports."""
 
 SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
 DURATION = re.compile(r"(\d+(?:\.\d+)?) ?(s|min|h|d)")
@@ -24,6 +28,8 @@ LONGEST = 10 * 366 * 86400
 """Ten years: no window is longer."""
 
 Support = tuple[float, float]
+Share = Annotated[float, Meta(ge=0, le=1)] | Annotated[dict[Label, float], Meta(max_length=10_000)]
+"""A probability for every arm, or for each of those that are named."""
 
 
 class Rewards(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -69,9 +75,10 @@ class Guardrail(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
 class Spec(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """An experiment. What is not said here is as in `prudent.Agent`.
 
-    `sticky` experiments give a unit the same decision for good. `fallback` is the arm to use when the experiment is
-    paused or stopped, or the service is away. `error` is the probability that any guardrail ever acts without cause.
-    `unit` is that of rewards, for text only.
+    `floor` and `cap` are the smallest and the largest probability of an arm, for all arms or by name; every decision
+    says with which probability its arm was taken. `sticky` experiments give a unit the same decision for good.
+    `fallback` is the arm to use when the experiment is paused or stopped, or the service is away. `error` is the
+    probability that any guardrail ever acts without cause. `unit` is that of rewards, for text only.
     """
 
     name: Name
@@ -84,6 +91,8 @@ class Spec(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     larger_is_better: bool = True
     remember: bool = False
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
+    floor: Share | None = None
+    cap: Share | None = None
     sticky: bool = False
     fallback: Label | None = None
     rewards: Rewards = Rewards()
@@ -94,18 +103,28 @@ class Spec(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     note: Annotated[str, Meta(max_length=10_000)] = ""
 
     def settled(self) -> "Spec":
-        """The same, checked, with everything written out that the service chose: the seed, the risk, the window."""
+        """The same, checked, with everything written out that the service chose: the seed, the risk, the window, and a
+        floor, without which agents compute no probabilities."""
+        for name, text in (("policy", self.policy), ("risk", self.risk)):
+            if (
+                text and marked(text) != text
+            ):  # every service that reads the log later must know it, whatever files it has
+                fix = "take one that is registered, or register it in a package that the service has too"
+                raise PrudentError(f"experiment: {name} {shown(text)} is a class in a file; {fix}")
         seed = secrets.randbits(63) if self.seed is None else self.seed
+        floor = 0.0 if self.floor is None else self.floor
         rewards = msgspec.structs.replace(self.rewards, window=window_of(self.rewards))
-        whole = msgspec.structs.replace(self, seed=seed, rewards=rewards)
+        whole = msgspec.structs.replace(self, seed=seed, rewards=rewards, floor=floor)
         agent = whole.agent()
         whole._check(agent)
         return msgspec.structs.replace(whole, policy=spec_of(agent.policy), risk=str(agent.risk))
 
     def same_as(self, settled: "Spec") -> bool:
         """Whether this, as somebody gave it, is an experiment that exists; a seed not given is any."""
-        known = self if self.seed is not None else msgspec.structs.replace(self, seed=settled.seed)
-        return known.settled() == settled
+        known = (self if self.seed is not None else msgspec.structs.replace(self, seed=settled.seed)).settled()
+        if self.floor is None and settled.floor is None:  # it is older than floors
+            known = msgspec.structs.replace(known, floor=None)
+        return known == settled
 
     def agent(self) -> Agent:
         """The agent before its first reward."""
@@ -119,7 +138,15 @@ class Spec(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
             scale=self.scale,
             larger_is_better=self.larger_is_better,
             remember=self.remember,
+            floor=self.floor,
+            cap=self.cap,
         )
+
+    def least_probability(self, arms: list[str]) -> float | None:
+        """The smallest probability that one of these arms can have; none in an experiment older than probabilities."""
+        if isinstance(self.floor, dict):
+            return min(self.floor.get(arm, 0.0) for arm in arms)
+        return self.floor
 
     @property
     def window(self) -> int | None:

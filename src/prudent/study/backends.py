@@ -24,18 +24,18 @@ import numpy as np
 from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
-from prudent.arrays import Marks
+from prudent.base.arrays import Marks
+from prudent.base.errors import PrudentError, near, shown
 from prudent.engine.threads import halted_by
-from prudent.errors import PrudentError, near, shown
 from prudent.study.play import Done, Task, play
 
-PATIENCE = 20.0
+SCHEDULER_SECONDS = 20.0
 """Seconds to wait for a scheduler to answer."""
 
 LONELY = 5.0
 """Seconds without any worker of a cluster after which that is said."""
 
-Complain = Callable[[str], Any]
+Complain = Callable[[str], object]
 Backend = Callable[[Iterable[Task]], Iterator[Done]]
 Opened = AbstractContextManager[Backend]
 JOBLIB = {"threads": "threading", "processes": "loky"}
@@ -112,7 +112,7 @@ def cluster(address: str, _: int, complain: Complain) -> Iterator[Backend]:
         raise PrudentError("run: a cluster needs Dask; pip install 'prudent[cluster]'") from None
     with silence("distributed"):
         try:
-            client = Client(address, timeout=PATIENCE, set_as_default=False)
+            client = Client(address, timeout=SCHEDULER_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
             raise PrudentError(f"run: no Dask scheduler answers at {address}: {error}") from None
         with client:

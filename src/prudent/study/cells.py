@@ -12,13 +12,13 @@ import polars as pl
 
 from prudent.arms.base import Law
 from prudent.bandit import Bandit
-from prudent.errors import PrudentError, as_float, check_integer, shown
-from prudent.fingerprints import code_digest, fingerprint, foreign_code
-from prudent.learners import Learner, is_learner
-from prudent.policies.base import Policy, spec
+from prudent.base.errors import PrudentError, as_float, check_integer, shown
+from prudent.compile.cache import code_digest, fingerprint, foreign_code
+from prudent.policies.contract import Policy, spec
+from prudent.policies.learners import Learner, is_learner
 from prudent.policies.units import Scale
 from prudent.risk.base import RiskMeasure
-from prudent.study.schema import COLUMNS, FACTS, LARGEST
+from prudent.study.schema import COLUMNS, FACTS, MAX_WHOLE
 
 Place = tuple[str | int, ...]
 """Where in a study something stands: ("policies", 2)."""
@@ -144,7 +144,7 @@ class Labelled:
 def check_count(owner: str, name: str, value: Any, low: int) -> int:
     """A whole number that a column of the results can hold."""
     whole = check_integer(owner, name, value, low=low)
-    if whole > LARGEST:
+    if whole > MAX_WHOLE:
         raise PrudentError(f"{owner}: {name} must be below 2^63, got {shown(whole)}; take a smaller one")
     return whole
 
@@ -192,7 +192,7 @@ def labels_table(cells: Sequence[Labelled]) -> pl.DataFrame:
 def _alike(name: str, values: list[Any]) -> list[Any]:
     """The values of a label: all texts, or all numbers, as polars needs them."""
     kinds = {type(value) for value in values} - {type(None)}
-    if kinds <= {str} or kinds <= {float} or (kinds == {int} and max(abs(value or 0) for value in values) <= LARGEST):
+    if kinds <= {str} or kinds <= {float} or (kinds == {int} and max(abs(value or 0) for value in values) <= MAX_WHOLE):
         return values
     if any(issubclass(kind, bool) or not issubclass(kind, (str, Real)) for kind in kinds):
         raise PrudentError(f"the label {name!r} must hold texts or numbers, got {shown(next(iter(kinds)))}")

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from prudent.arrays import Array
-from prudent.errors import PrudentError, check_number, shown
-from prudent.runs import MEASURES, check_measure
+from prudent.base.arrays import Array
+from prudent.base.errors import PrudentError, check_number, shown
+from prudent.results.runs import MEASURES, check_measure
 from prudent.study.select import labels_of, matches, ranges_of
 
 COMMON = ("arms", "risk", "horizon", "runs")

@@ -16,14 +16,16 @@ from typing import Any, NamedTuple
 
 from prudent.arms.base import Law, arms
 from prudent.bandit import Bandit
-from prudent.engine.scaffold import LONGEST
-from prudent.engine.simulation import ENGINES, choose_engine
-from prudent.errors import PrudentError, check_integer, near, shown
-from prudent.learners import described, is_learner
-from prudent.policies.base import Setting, policies
+from prudent.base.description import described
+from prudent.base.errors import PrudentError, check_integer, near, shown
+from prudent.base.registry import Registry
+from prudent.engine.jobs import MAX_ROUNDS
+from prudent.engine.python.environments import is_environment
+from prudent.engine.question import ENGINES, choose_engine
 from prudent.policies.binding import bind, check_rewards
+from prudent.policies.contract import Setting, policies
+from prudent.policies.learners import is_learner
 from prudent.policies.units import AUTO, Scale, check_scale, fitted, units_of
-from prudent.registry import Registry
 from prudent.risk.base import RiskMeasure, risks
 from prudent.study.cells import (
     Cell,
@@ -39,10 +41,9 @@ from prudent.study.cells import (
 )  # fmt: skip
 from prudent.study.ranges import Template, as_text, holes, values_of
 from prudent.study.schema import COLUMNS, KEEP
-from prudent.worlds.environment import is_environment
 
 MOST_CELLS = 1_000_000
-ENOUGH = 10_000
+MAX_CELLS_WITH_MISTAKE = 10_000
 """A study with a mistake is expanded all the same, to find every other mistake, if it has at most so many cells."""
 
 MOST_MISTAKES = 1_000
@@ -123,7 +124,7 @@ class Expansion:
             self.wrong((), f"{total:,} cells are more than {MOST_CELLS:,}; take fewer steps")
             return [], list(self.mistakes)
         self.try_first(kinds, horizons)
-        if self.mistakes and total > ENOUGH:
+        if self.mistakes and total > MAX_CELLS_WITH_MISTAKE:
             return [], list(self.mistakes)
         settings = runs or 1, seed or 0, self.engine, self.scale
         cells = self.product(kinds, horizons, settings, lambda n: progress(n, total))
@@ -195,7 +196,7 @@ class Expansion:
         kinds: Sequence[Sequence[Item]],
         horizons: Sequence[int],
         settings: tuple[int, int, str, Scale],
-        progress: Callable[[int], Any],
+        progress: Callable[[int], object],
     ) -> list[Labelled]:
         """The cells of every combination of a bandit, a risk and a policy that can be simulated."""
         cells: list[Labelled] = []
@@ -349,7 +350,7 @@ def is_policy(thing: Any) -> bool:
 def whole_horizons(given: Any) -> list[int]:
     """Horizons as whole numbers; those of a range are rounded."""
     numbers = [round(n) if isinstance(given, Mapping) else n for n in values_of("horizons", given)]
-    return list(dict.fromkeys(check_integer("study", "horizons", n, low=1, high=LONGEST) for n in numbers))
+    return list(dict.fromkeys(check_integer("study", "horizons", n, low=1, high=MAX_ROUNDS) for n in numbers))
 
 
 def checked_cells(owner: str, given: Any) -> list[Labelled]:
@@ -391,7 +392,7 @@ def checked_cell(each: Labelled) -> Labelled:
         cell.bandit,
         risks.make("cell", cell.risk),
         policy,
-        check_integer("cell", "horizon", cell.horizon, low=1, high=LONGEST),
+        check_integer("cell", "horizon", cell.horizon, low=1, high=MAX_ROUNDS),
         check_count("cell", "runs", cell.runs, low=1),
         check_count("cell", "seed", cell.seed, low=0),
         cell.engine,

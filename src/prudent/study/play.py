@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 import polars as pl
 
 import prudent
-from prudent.errors import PrudentError
-from prudent.fingerprints import kernels_digest
+from prudent.base.errors import PrudentError
+from prudent.base.own_classes import Files, unpacked
+from prudent.compile.cache import kernels_digest
+from prudent.engine.simulate import simulate
+from prudent.policies.contract import spec
 from prudent.policies.units import without_warning
-from prudent.runs import Runs
-from prudent.simulating import simulate
+from prudent.results.runs import Runs
 from prudent.study.cells import Cell
 from prudent.study.schema import BY_RUN, STATISTICS, columns
 
@@ -19,11 +21,12 @@ _warm: set[tuple[Any, ...]] = set()
 
 
 class Task(NamedTuple):
-    """Cells by their keys, and the code they are to be simulated by."""
+    """Cells by their keys, the code they are to be simulated by, and files of the user's that they name."""
 
     cells: dict[str, Cell]
     keep: str
     code: str
+    files: Files = {}  # noqa: RUF012 - never changed
 
 
 class Done(NamedTuple):
@@ -43,6 +46,7 @@ def play(task: Task) -> Done:
     """Simulate the cells; on any machine, in any company, with the same result."""
     if task.code != code_version():
         raise PrudentError(f"a worker runs another prudent than this one, {prudent.__version__}; install the same")
+    unpacked(task.files)
     rows, seconds = [], {}
     for key, cell in task.cells.items():
         if cell.key() != key:
@@ -63,7 +67,8 @@ def _by_run(runs: Runs) -> dict[str, Any]:
     """The statistics of every run and arm."""
     regret = pl.Series(runs.regret()) if runs.risk.by_moments else None
     arrays = {f"{name}_by_run": pl.Series(getattr(runs, name)) for name in STATISTICS}
-    return {"regret_by_run": regret, **{name: array.cast(BY_RUN[name].inner) for name, array in arrays.items()}}
+    as_run = {"engine_ran": runs.engine, "policy_played": spec(runs.policy)}
+    return as_run | {"regret_by_run": regret} | {name: each.cast(BY_RUN[name].inner) for name, each in arrays.items()}
 
 
 def to_bytes(table: pl.DataFrame, code: str, **more: str) -> bytes:

@@ -11,13 +11,13 @@ from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from prudent import figures
-from prudent.arrays import Array
 from prudent.bandit import Bandit
-from prudent.errors import PrudentError, check_number, near
+from prudent.base.arrays import Array
+from prudent.base.errors import PrudentError, check_number, near
+from prudent.results import figures
+from prudent.results.runs import MEASURES, check_measure, named
 from prudent.risk.base import risks
 from prudent.risk.mean_variance import MeanVariance
-from prudent.runs import MEASURES, check_measure, named
 from prudent.study.select import varying
 from prudent.theory import asymptotic_bound
 

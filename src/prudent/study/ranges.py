@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from prudent.errors import PrudentError, check_finite, check_integer, near, shown
-from prudent.registry import Registry
+from prudent.base.errors import PrudentError, check_finite, check_integer, near, shown
+from prudent.base.registry import Registry
 
 MOST_VALUES = 1_000_000
 HOLE = re.compile(r"\{\s*(\w+)\s*\}")
@@ -33,7 +33,7 @@ def values_of(owner: str, given: Any) -> list[float]:
     return numbers
 
 
-def _spaced(owner: str, given: Mapping[str, Any]) -> list[float]:
+def _spaced(owner: str, given: Mapping[str, object]) -> list[float]:
     check_keys(owner, given, ("from", "to", "steps", "scale"), needed=("from", "to", "steps"))
     start, stop = check_finite(owner, "from", given["from"]), check_finite(owner, "to", given["to"])
     steps = check_integer(owner, "steps", given["steps"], low=1, high=MOST_VALUES)
@@ -52,7 +52,7 @@ def _spaced(owner: str, given: Mapping[str, Any]) -> list[float]:
     return list(dict.fromkeys(float(as_text(value)) for value in raw))
 
 
-def check_keys(owner: str, given: Mapping[str, Any], known: Sequence[str], needed: Sequence[str] = ()) -> None:
+def check_keys(owner: str, given: Mapping[str, object], known: Sequence[str], needed: Sequence[str] = ()) -> None:
     """No key unknown, none missing."""
     for key in given:
         if key not in known:
@@ -61,7 +61,7 @@ def check_keys(owner: str, given: Mapping[str, Any], known: Sequence[str], neede
         raise PrudentError(f"{owner}: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
 
 
-def holes(*items: Any) -> list[str]:
+def holes(*items: object) -> list[str]:
     """The names in braces, in order of appearance: in texts, and in lists and tables of texts."""
     found: list[str] = []
     for item in items:

@@ -5,13 +5,12 @@ import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 from prudent.bandit import Bandit
+from prudent.base.errors import PrudentError, shown
 from prudent.engine.threads import count_workers
-from prudent.errors import PrudentError, shown
-from prudent.learners import is_learner
-from prudent.policies.base import Policy, spec
+from prudent.policies.contract import Policy, spec
+from prudent.policies.learners import is_learner
 from prudent.policies.units import PUBLISHED, fitted, warn_of_size
 from prudent.study.backends import Backend, WorkerLostError, choose_backend
 from prudent.study.cells import Cell, Labelled
@@ -32,7 +31,7 @@ def run(
     keep: str = "summary",
     workers: int | None = None,
     backend: str = "threads",
-    progress: Callable[[int], Any] = lambda _: None,
+    progress: Callable[[int], object] = lambda _: None,
     complain: Complain = lambda text: warnings.warn(text, stacklevel=3),
 ) -> Store:
     """Simulate every cell that `out` does not hold yet, and keep it there; the same numbers on all backends.

@@ -4,12 +4,12 @@ from typing import Any
 
 import polars as pl
 
-from prudent.runs import MEASURES
+from prudent.results.runs import MEASURES
 
 KEEP = ("summary", "runs")
 """What is stored of each cell: means and standard errors, or the statistics of every run as well."""
 
-LARGEST = 2**63 - 1
+MAX_WHOLE = 2**63 - 1
 """The largest whole number that a column holds."""
 
 FACTS: dict[str, Any] = {"cell": pl.String, "arms": pl.String, "risk": pl.String, "policy": pl.String}
@@ -24,6 +24,9 @@ STATISTICS = ("pulls", "mean", "variance", "twin_mean", "twin_variance")
 
 BY_RUN: dict[str, Any] = {"regret_by_run": pl.List(pl.Float64), "pulls_by_run": pl.List(pl.List(pl.Int64))}
 BY_RUN |= {f"{name}_by_run": pl.List(pl.List(pl.Float64)) for name in STATISTICS[1:]}
+
+BY_RUN |= {"engine_ran": pl.String, "policy_played": pl.String}
+"""The engine that "auto" stood for, and the policy with what it assumes of rewards filled in."""
 
 COLUMNS = (*FACTS, *SUMMARY, *BY_RUN)
 

@@ -6,8 +6,8 @@ from fnmatch import fnmatchcase
 
 import polars as pl
 
-from prudent.errors import PrudentError, near
-from prudent.text import risk_name
+from prudent.base.errors import PrudentError, near
+from prudent.base.text import risk_name
 
 
 def select(
@@ -31,7 +31,7 @@ def select(
         if patterns:
             table = table.filter(pl.col(column).is_in(kept))
     if table.is_empty():
-        raise PrudentError("no finished cell is left; take fewer filters, or `prudent run` the study first")
+        raise PrudentError("no finished cell is left; take fewer filters, or `prudent study run` the study first")
     if horizons:
         table = table.filter(pl.any_horizontal([_at(table, "horizon", number, exact=True) for number in horizons]))
     for text in where:

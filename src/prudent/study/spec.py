@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from prudent.bandit import Bandit
-from prudent.learners import Learner
-from prudent.policies.base import Policy, spec
+from prudent.policies.contract import Policy, spec
+from prudent.policies.learners import Learner
 from prudent.policies.units import Units, check_scale
 from prudent.risk.base import RiskMeasure
 from prudent.study.cells import Labelled, StudyError
@@ -47,16 +47,16 @@ class Study:
     48
     """
 
-    bandits: Mapping[str, Any]
+    bandits: Mapping[str, object]
     policies: Sequence[Policy | Learner | str]
     risks: Sequence[RiskMeasure | str]
-    horizons: Any
+    horizons: object
     runs: int
     seed: int = 0
     engine: str = "auto"
-    scale: Any = None
+    scale: object = None
     keep: str = "summary"
-    ranges: Mapping[str, Any] = field(default_factory=dict)
+    ranges: Mapping[str, object] = field(default_factory=dict)
 
     @cached_property
     def cells(self) -> list[Labelled]:
@@ -104,7 +104,7 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _scale_as_data(given: Any) -> Any:
+def _scale_as_data(given: object) -> Any:
     scale = check_scale("study", given)
     if not isinstance(scale, Units):
         return scale

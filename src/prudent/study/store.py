@@ -28,14 +28,11 @@ from typing import Any
 import polars as pl
 
 import prudent
-from prudent import files
-from prudent.engine.simulation import choose_engine
-from prudent.errors import PrudentError, shown
-from prudent.learners import is_learner
-from prudent.policies.base import Setting
-from prudent.policies.binding import bind
+from prudent.base import files
+from prudent.base.errors import PrudentError, shown
+from prudent.policies.learners import is_learner
 from prudent.policies.units import fitted, units_of
-from prudent.runs import Runs, as_pandas
+from prudent.results.runs import Runs, as_pandas
 from prudent.study.cells import Cell, Labelled, labels_table
 from prudent.study.expand import checked_cells
 from prudent.study.play import code_version, to_bytes
@@ -44,7 +41,7 @@ from prudent.study.schema import FACTS, KEEP, STATISTICS, columns
 FORMAT = 2
 MANIFEST = {"format": int, "prudent": str, "code": str, "seed": int, "keep": str}
 SEAL, UNSEALED = "prudent.digest", "0" * 32
-Complain = Callable[[str], Any]
+Complain = Callable[[str], object]
 LEFT_BEHIND = 3600.0
 """Seconds after which a file that was being written is taken as left by a process that died."""
 
@@ -68,7 +65,7 @@ class Store:
         """What all cells of a folder share."""
         return {"format": FORMAT, "prudent": prudent.__version__, "code": code_version(), "seed": seed, "keep": keep}
 
-    def begin(self, cells: Sequence[Labelled], keep: str, study: dict[str, Any] | None = None) -> None:
+    def begin(self, cells: Sequence[Labelled], keep: str, study: dict[str, object] | None = None) -> None:
         """Make the folder ready for cells, or refuse: another seed, version or `keep` never mix in one folder."""
         seeds = {each.cell.seed for each in cells}
         if len(seeds) != 1 or not isinstance(keep, str) or keep not in KEEP:
@@ -93,11 +90,13 @@ class Store:
     def manifest(self) -> dict[str, Any]:
         """What the folder was made with."""
         try:
-            found: dict[str, Any] = json.loads(self._manifest.read_bytes())
+            found: dict[str, object] = json.loads(self._manifest.read_bytes())
             if not all(type(found[name]) is kind for name, kind in MANIFEST.items()) or found["keep"] not in KEEP:
                 raise ValueError
         except FileNotFoundError:
-            raise PrudentError(f"{self.folder} holds no study; `prudent run STUDY.toml --out {self.folder}`") from None
+            raise PrudentError(
+                f"{self.folder} holds no study; `prudent study run STUDY.toml --out {self.folder}`"
+            ) from None
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
             raise PrudentError(f"{self._manifest} cannot be read; put it back, or choose another folder") from None
         return found
@@ -160,7 +159,7 @@ class Store:
         try:
             return unsealed(path.read_bytes())
         except (pl.exceptions.PolarsError, OSError, ValueError):
-            raise PrudentError(f"{path} cannot be read; `prudent run` writes it again") from None
+            raise PrudentError(f"{path} cannot be read; `prudent study run` writes it again") from None
 
     def table(self, complain: Complain = lambda _: None) -> pl.DataFrame:
         """The finished cells, in the order asked for: labels, content and results. Damaged parts are left out."""
@@ -221,7 +220,7 @@ class Store:
             made.add(digest(part))
         return made
 
-    def log(self, facts: dict[str, Any]) -> None:
+    def log(self, facts: dict[str, object]) -> None:
         """Add a line on a finished session; one write, so that lines of two processes do not mix."""
         line = json.dumps({**facts, "versions": versions()}) + "\n"
         path = self.folder / "sessions.jsonl"
@@ -237,19 +236,10 @@ class Store:
                     path.unlink()
 
 
-def _played(cell: Cell) -> tuple[Any, str]:
-    """The policy as it ran, and the engine that ran it."""
-    policy: Any = cell.policy
-    if is_learner(policy):
-        return policy, "interpreted"
-    policy = policy if cell.scale is None else fitted(policy, units_of(cell.scale, cell.bandit))
-    ready = bind(policy, Setting.of(cell.bandit, cell.risk, cell.horizon))
-    return policy, choose_engine(cell.engine, cell.bandit, policy, ready, cell.horizon)
-
-
 def _as_runs(cell: Cell, row: pl.DataFrame) -> Runs:
-    policy, engine = _played(cell)
-    facts = {**cell._asdict(), "policy": policy, "engine": engine, "seconds": math.nan}
+    policy, scaled = cell.policy, cell.scale is not None and not is_learner(cell.policy)
+    facts = {**cell._asdict(), "policy": fitted(policy, units_of(cell.scale, cell.bandit)) if scaled else policy}
+    facts |= {"engine": row["engine_ran"][0], "seconds": math.nan}
     facts.pop("scale")
     shape = (facts.pop("runs"), len(cell.bandit))
     for name in STATISTICS:
@@ -274,7 +264,7 @@ def unsealed(data: bytes) -> pl.DataFrame:
     return table
 
 
-def has_facts(schema: Mapping[str, Any]) -> bool:
+def has_facts(schema: Mapping[str, object]) -> bool:
     """Whether columns identify cells."""
     return all(schema.get(name) == kind for name, kind in FACTS.items())
 

@@ -1,22 +1,26 @@
-"""How long cells take: learnt from finished ones, used to group small ones and to say how long a study takes.
+"""How long simulations take: learnt from finished cells, used to group small ones and to say how long a study takes;
+of what is no cell, extrapolated from shorter runs.
 
 Time per run is averaged by kind of cell (policy, engine, arms) and octave of the horizon. Between octaves seen it is
 interpolated, a straight line on log scales; beyond them it grows as the horizon, below it stays.
 """
 
 import math
+import random
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from prudent.compiling import NotCompiledError, nothing_compiled
+from prudent.base.errors import PrudentError, shown
+from prudent.base.own_classes import taken_along
+from prudent.compile.announce import NotCompiledError, nothing_compiled
+from prudent.engine.streams import CHUNK
 from prudent.engine.threads import count_workers
-from prudent.errors import PrudentError, shown
 from prudent.study.cells import Cell, Labelled
 from prudent.study.play import Task, code_version, play
 
@@ -32,8 +36,14 @@ CELLS_IN_A_TASK, VALUES_IN_A_TASK = 2_000, 1_000_000
 PROBES, PROBE, LONGEST_PROBE = 40, 0.01, 0.25
 """Cells tried of each kind; seconds to spend on each; seconds above which a run is not tried but extrapolated."""
 
-SMALL, PULL = 1_000_000, 1e-7
+SMALL_PULLS, PULL_SECONDS = 1_000_000, 1e-7
 """Pulls times arms that no policy takes long for; seconds of a pull where nothing better is known."""
+
+SAMPLE = 20
+"""Cells of a large study from which the time for all is estimated."""
+
+FIRST_ROUNDS, RATIO, MIN_TIMED_SECONDS = 100, 8, 0.05
+"""Rounds of the first run that is timed; how much longer the next one is; seconds that can be timed well."""
 
 RUNGS = [10_000 * 8**i for i in range(15)]
 """Shorter horizons on the way to a long one, so that a run of hours is not tried unawares."""
@@ -71,19 +81,19 @@ def tasks(cells: Sequence[Labelled], times: Times, keep: str) -> Iterator[Task]:
     for key, cell in ((each.key, each.cell) for each in cells):
         expected = times.each(cell)
         if expected is None:  # a kind not seen yet: the cell is a task of its own
-            yield Task({key: cell}, keep, code)
+            yield Task({key: cell}, keep, code, taken_along())
             continue
         waiting[key] = cell
         seconds += OVERHEAD + cell.runs * expected
         values += len(cell.bandit) * (cell.runs if keep == "runs" else 1)
         if seconds >= TASK or values >= VALUES_IN_A_TASK or len(waiting) >= CELLS_IN_A_TASK:
-            yield Task(waiting, keep, code)
+            yield Task(waiting, keep, code, taken_along())
             waiting, seconds, values = {}, 0.0, 0
     if waiting:
-        yield Task(waiting, keep, code)
+        yield Task(waiting, keep, code, taken_along())
 
 
-class Forecast(NamedTuple):
+class TimeEstimate(NamedTuple):
     """What a study will take, roughly, but for `uncompiled` kinds of cells, which are not counted in the seconds."""
 
     cells: int
@@ -92,9 +102,9 @@ class Forecast(NamedTuple):
     uncompiled: int = 0
 
 
-def forecast(
+def estimate_time(
     cells: Sequence[Labelled], workers: int, *, threads: bool = True, patience: float = math.inf, compiles: bool = True
-) -> Forecast:
+) -> TimeEstimate:
     """The time for cells, from trying some of each kind with few runs. Leave out those that are finished.
 
     After `patience` seconds no more is tried: kinds that were not are taken to be as fast as the others. Without
@@ -102,14 +112,14 @@ def forecast(
     """
     if not isinstance(cells, Sequence) or not all(isinstance(each, Labelled) for each in cells):
         raise PrudentError(
-            f"forecast: cells must be a list of cells with labels, such as Study.cells, got {shown(cells)}"
+            f"estimate_time: cells must be a list of cells with labels, such as Study.cells, got {shown(cells)}"
         )
-    workers = count_workers("forecast", workers)
+    workers = count_workers("estimate_time", workers)
     until, times = time.monotonic() + patience, Times()
-    kinds: dict[Any, list[Cell]] = defaultdict(list)
+    kinds: dict[object, list[Cell]] = defaultdict(list)
     for each in sorted(cells, key=lambda each: (each.cell.horizon, each.key)):
         kinds[each.cell.kind()].append(each.cell)
-    uncompiled: set[Any] = set()
+    uncompiled: set[object] = set()
     with nullcontext() if compiles else nothing_compiled(), ThreadPoolExecutor(workers) as pool:
         for kind in sorted(kinds, key=lambda kind: -_pulls(kinds[kind])):
             try:
@@ -119,11 +129,11 @@ def forecast(
                 uncompiled.add(kind)
     counted = [alike for kind, alike in kinds.items() if kind not in uncompiled]
     known = [(_pulls(alike), seconds) for alike in counted if (seconds := _seconds(alike, times))]
-    rate = sum(seconds for _, seconds in known) / max(sum(pulls for pulls, _ in known), 1) or PULL
+    rate = sum(seconds for _, seconds in known) / max(sum(pulls for pulls, _ in known), 1) or PULL_SECONDS
     simulating = sum(_seconds(alike, times) or rate * _pulls(alike) for alike in counted)
     overhead = OVERHEAD * sum(map(len, counted))
     seconds = simulating / min(workers, max(len(cells), 1)) + (overhead if threads else overhead / workers)
-    return Forecast(len(cells), sum(map(_pulls, kinds.values())), seconds, len(uncompiled))
+    return TimeEstimate(len(cells), sum(map(_pulls, kinds.values())), seconds, len(uncompiled))
 
 
 def _pulls(cells: list[Cell]) -> int:
@@ -143,7 +153,7 @@ def _seconds(alike: list[Cell], times: Times) -> float | None:
 def _try(alike: list[Cell], times: Times, pool: ThreadPoolExecutor, workers: int, until: float) -> None:
     """Learn how long cells of a kind take, which come by their horizons."""
     shortest, longest = alike[0], alike[-1]
-    if _pulls(alike) * len(longest.bandit) < SMALL:
+    if _pulls(alike) * len(longest.bandit) < SMALL_PULLS:
         play(Task({(few := shortest._replace(runs=1)).key(): few}, "summary", code_version()))  # is it compiled?
         return
     for horizon in [n for n in RUNGS if n < longest.horizon]:
@@ -168,3 +178,54 @@ def _probe(cell: Cell, times: Times, pool: ThreadPoolExecutor, workers: int) -> 
         seconds = float(np.mean([done.seconds[few.key()] for done in pool.map(play, [task] * workers)]))
         runs *= 4
     times.learn(few, seconds)
+
+
+def seconds_of_sample(cells: Sequence[Labelled], workers: int, *, threads: bool = True) -> float:
+    """Seconds that many cells take together, from trying some, taken at random; 0 if they are too small to matter."""
+    if _pulls([each.cell for each in cells]) < 100 * SMALL_PULLS:
+        return 0.0
+    some = random.Random(0).sample(cells, min(len(cells), SAMPLE))
+    share = len(cells) / len(some)
+    one_by_one = estimate_time(some, workers, threads=threads).seconds * min(workers, len(some)) * share
+    return one_by_one / min(workers, len(cells))
+
+
+def seconds_of_runs(plays: Sequence[Callable[..., object]], rounds: int, runs: int, workers: int) -> tuple[float, int]:
+    """Seconds of `runs` runs of each of `plays`, which are called as `play(rounds, runs=1, workers=1)`, and how many
+    workers will be busy."""
+    busy = min(workers, math.ceil(runs / CHUNK))
+    return sum(seconds_of_run(play, rounds) for play in plays) * runs / busy, busy
+
+
+def seconds_of_run(play: Callable[..., object], rounds: int) -> float:
+    """Seconds of one run: shorter ones are timed, ever longer, and the last two say how the time grows.
+
+    It stays (leaping), grows as the rounds, or as a power of them (a score of all rewards so far); nothing is between.
+    """
+    few, last = min(rounds, FIRST_ROUNDS), (0, 0.0)
+    while True:
+        try:
+            taken = _timed(play, few)
+        except PrudentError:  # a policy may be made for long runs only
+            if few == rounds:
+                raise
+            few = min(RATIO * few, rounds)
+            continue
+        if few == rounds:
+            return taken
+        if taken > MIN_TIMED_SECONDS and last[0]:
+            growth = round(math.log(taken / last[1]) / math.log(few / last[0]))
+            return taken * math.pow(rounds / few, max(0, growth))
+        few, last = min(RATIO * few, rounds), (few, taken)
+
+
+def _timed(play: Callable[..., object], rounds: int) -> float:
+    """A second try where the first was slow: it may have compiled something, or the machine was busy."""
+    taken = math.inf
+    for _ in range(2):
+        started = time.perf_counter()
+        play(rounds, runs=1, workers=1)
+        taken = min(taken, time.perf_counter() - started)
+        if taken < MIN_TIMED_SECONDS:
+            break
+    return taken

@@ -9,7 +9,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
-from prudent.errors import PrudentError, near, shown
+from prudent.base.errors import PrudentError, near, shown
 from prudent.study.cells import Mistake, Place, StudyError, in_words
 from prudent.study.expand import Progress
 from prudent.study.ranges import check_keys
@@ -72,7 +72,7 @@ def to_toml(study: Study) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     """A number, text, list or table; text is written as in JSON, which TOML reads."""
     if isinstance(value, dict):
         return f"{{ {', '.join(f'{_value(key)} = {_value(item)}' for key, item in value.items())} }}"
@@ -97,7 +97,7 @@ def _shape(data: dict[str, Any]) -> tuple[list[Mistake], bool]:
     return unknown + mistakes, not mistakes
 
 
-def _located(path: Path, text: str, data: dict[str, Any], mistake: Mistake) -> str:
+def _located(path: Path, text: str, data: dict[str, object], mistake: Mistake) -> str:
     place = mistake.place
     if place[:1] == ("bandits",) and len(place) > 1:
         place = (*place[:2], "arms", *place[2:])
@@ -115,7 +115,7 @@ def _item(data: Any, place: Place) -> Any:
     return None
 
 
-def line_of(text: str, place: Place, item: Any = None) -> int:
+def line_of(text: str, place: Place, item: object = None) -> int:
     """The line, from 1, where a key stands, or an item of its list; Python's TOML reader does not tell.
 
     A scan for headers and keys at the start of a line; what is inside an inline table counts as on the table's line.

@@ -12,6 +12,12 @@ Examples
 --------
 >>> from prudent.testing import check_arm
 >>> check_arm("bernoulli(0.3)")
+
+arms.py       the contract of a reward law
+learners.py   the contract of a learner
+policies.py   the contracts of a policy, and of a strategy for finding the best arm
+risks.py      the contract of a risk measure
+rules.py      how a broken rule is told, and the rules that laws, risk measures, policies and strategies share
 """
 
 from prudent.testing.arms import check_arm as check_arm

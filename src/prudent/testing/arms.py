@@ -11,8 +11,8 @@ from prudent import Law
 from prudent.arms import sampling
 from prudent.arms.base import arms as registered
 from prudent.arms.base import encode
-from prudent.arms.nodes import gauss
-from prudent.arrays import Array
+from prudent.arms.quadrature import gauss
+from prudent.base.arrays import Array
 from prudent.testing.rules import SEED, answers, check_value, refuses, require
 
 ERRORS = 6.0

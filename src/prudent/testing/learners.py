@@ -8,16 +8,17 @@ import cloudpickle
 import numpy as np
 
 from prudent import Bandit
-from prudent.learners import described, is_learner
+from prudent.base.description import described
+from prudent.engine.python.delays import Fixed
+from prudent.engine.python.environments import Drawn
+from prudent.engine.python.rounds import Episode, rounds_of
+from prudent.policies.learners import is_learner
 from prudent.testing.rules import SEED, answers, require
-from prudent.worlds.delays import Fixed
-from prudent.worlds.environment import Drawn
-from prudent.worlds.playing import Question, rounds_of
 
 METHODS = {"ask": ("rng",), "tell": ("arm", "reward"), "start": ("n_arms", "horizon")}
 
 
-def check_learner(learner: Any, bandits: Sequence[Bandit], horizon: int) -> None:
+def check_learner(learner: object, bandits: Sequence[Bandit], horizon: int) -> None:
     """A learner must run on these bandits to the end, with rewards at once and late, and the same again."""
     name = described(learner)
     require(is_learner(learner), name, "a learner must have ask(rng) and tell(arm, reward)")
@@ -45,13 +46,13 @@ def _check_signature(name: str, method: str, function: Any, wanted: tuple[str, .
     require(fits, name, f"{method} must take ({', '.join(wanted)})", f"it takes {given}")
 
 
-def _check_play(where: str, learner: Any, bandit: Bandit, rounds: int, late: int) -> None:
+def _check_play(where: str, learner: object, bandit: Bandit, rounds: int, late: int) -> None:
     """Two runs with the same random numbers pull the same arms."""
     delay = Fixed(late) if late else None
-    asked = Question(
+    asked = Episode(
         Drawn(bandit), learner, len(bandit), [rounds], 1, delay, None, None, False, SEED, "conformance"
     )  # fmt: skip
     with answers(where, "must run"):
-        first, again = rounds_of(asked, 0), rounds_of(asked, 0)
+        first, again = rounds_of(asked, 0)[:2], rounds_of(asked, 0)[:2]
     rule = "equal streams must give equal runs"
     require(np.array_equal(first, again), where, rule, "draw from `rng` alone, keep nothing outside the object")

@@ -8,20 +8,22 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from prudent import Bandit, Bernoulli, Deterministic, Gaussian, Law, MeanVariance, RiskMeasure, Uniform
 from prudent.arms.base import encode
-from prudent.arrays import Array
-from prudent.compiled import kernel
+from prudent.base.arrays import Array
+from prudent.base.registry import Registry
+from prudent.compile.types import kernel
+from prudent.engine.compiled import stepper
+from prudent.engine.leap.boxes import leader_bounds, outlook
 from prudent.engine.record import COMPLAINTS, FINE, Record, Statistics
-from prudent.engine.regions import leader_bounds, outlook
-from prudent.engine.simulation import stepper
-from prudent.identification import DELTA
-from prudent.identification.kernel import Found, search
-from prudent.learners import Learner, is_learner
-from prudent.policies.base import Arm, Arms, Policy, Setting, policies, strategies
+from prudent.engine.search_rounds import Found, search
 from prudent.policies.binding import bind
+from prudent.policies.contract import Arm, Arms, Policy, ReadyPolicy, Setting, policies, strategies
+from prudent.policies.identification import DELTA
+from prudent.policies.learners import Learner, is_learner
 from prudent.policies.posteriors import all_drawn
 from prudent.policies.scoring import (
     WHAT_A_SCORE_TAKES,
@@ -34,7 +36,6 @@ from prudent.policies.scoring import (
     score_inputs,
     score_of,
 )
-from prudent.registry import Registry
 from prudent.risk.base import risks
 from prudent.testing.learners import check_learner
 from prudent.testing.rules import SEED, answers, check_parameters, check_spec, close, compiles, require
@@ -79,7 +80,7 @@ def check_policy(
     made: Any = policies.parse(policy) if isinstance(policy, str) else policy
     name = _check_value(made, policies)
     with answers(name, "must bind to a bandit"):
-        ready: Any = bind(made, Setting(max(arms), risk, horizon))
+        ready: ReadyPolicy = bind(made, Setting(max(arms), risk, horizon))
     _check_signature(name, ready)
     if hasattr(ready, "score"):
         _check_scores(name, ready, rewards)
@@ -132,7 +133,7 @@ def _check_value(policy: Any, registry: Registry[Any]) -> str:
     return name
 
 
-def _check_signature(name: str, ready: Any) -> None:
+def _check_signature(name: str, ready: ReadyPolicy) -> None:
     """The engine passes arguments by position; `bind` has read the names of a score's."""
     method, wanted = "phase", "(self, arms, t, chosen, rng)"
     if hasattr(ready, "score"):
@@ -183,7 +184,7 @@ def _same(one: Any, other: Any) -> bool:
     return all(map(np.array_equal, one, other))
 
 
-def _check_scores(name: str, ready: Any, rewards: tuple[float, float]) -> None:
+def _check_scores(name: str, ready: ReadyPolicy, rewards: tuple[float, float]) -> None:
     """No NaN on a grid of statistics, no memory, and the same numbers compiled."""
     points, kept = _grid(rewards), np.empty((0, 0))
     if reads_rewards(type(ready)):
@@ -216,7 +217,7 @@ def _check_scores(name: str, ready: Any, rewards: tuple[float, float]) -> None:
         _check_rates(name, ready, points)
 
 
-def _check_degree(name: str, ready: Any, arms: list[Arm]) -> None:
+def _check_degree(name: str, ready: ReadyPolicy, arms: list[Arm]) -> None:
     """A score of one number drawn is a polynomial of degree two at most, one of two numbers of degree one."""
     rng = np.random.default_rng(SEED)
     for arm in arms:
@@ -229,7 +230,7 @@ def _check_degree(name: str, ready: Any, arms: list[Arm]) -> None:
             require(straight, name, rule, "a score of other powers takes rng, and draws by itself (`drawn`)")
 
 
-def _best_costs(ready: Any, points: list[tuple[Arm, int]], kept: Array) -> Array:
+def _best_costs(ready: ReadyPolicy, points: list[tuple[Arm, int]], kept: Array) -> Array:
     """The smallest cost of all arms that an arm may be compared with: its own, or one below it."""
     if not compares(type(ready)):
         return np.zeros(len(points))
@@ -238,7 +239,7 @@ def _best_costs(ready: Any, points: list[tuple[Arm, int]], kept: Array) -> Array
     return np.array(costs) - below
 
 
-def _check_falling(name: str, ready: Any, points: list[tuple[Arm, int]], kept: Array) -> None:
+def _check_falling(name: str, ready: ReadyPolicy, points: list[tuple[Arm, int]], kept: Array) -> None:
     """A score must not rise when the smallest cost of all arms does: engines do not compute those that cannot win."""
     for i, (arm, _) in enumerate(points):
         seen = kept_of(ready, kept, i, arm.pulls)
@@ -250,7 +251,7 @@ def _check_falling(name: str, ready: Any, points: list[tuple[Arm, int]], kept: A
         require(falls, name, rule, "an arm that is closer to the best is the better candidate")
 
 
-def _check_bound(name: str, ready: Any, points: list[tuple[Arm, int]]) -> None:
+def _check_bound(name: str, ready: ReadyPolicy, points: list[tuple[Arm, int]]) -> None:
     """No score within a box of statistics exceeds `score_bound` of its corners: leaping relies on it."""
     rng, clocked = np.random.default_rng(SEED), "t" in score_inputs(type(ready))
     for low, high, arm, clocks in _boxes(points, rng):
@@ -268,7 +269,7 @@ def _check_bound(name: str, ready: Any, points: list[tuple[Arm, int]]) -> None:
         require(falls, name, rule, "leave score_bound out, and the policy does not leap")
 
 
-def _check_rates(name: str, ready: Any, points: list[tuple[Arm, int]]) -> None:
+def _check_rates(name: str, ready: ReadyPolicy, points: list[tuple[Arm, int]]) -> None:
     """What is drawn must be bounded by the laws at the corners of a box of statistics: leaping relies on it."""
     rng = np.random.default_rng(SEED)
     for low, high, arm, _ in _boxes(points, rng):
@@ -320,32 +321,32 @@ def _samples(rewards: tuple[float, float]) -> tuple[list[tuple[Arm, int]], Array
 
 @kernel
 def _score_table(
-    policy: Any, arms: Statistics, best_costs: Array, t: Any, kept: Array, scores: Array, rng: Any
+    policy: ReadyPolicy, arms: Statistics, best_costs: Array, t: Any, kept: Array, scores: Array, rng: Generator
 ) -> None:
     for i in range(len(scores)):
         arm = Arm(arms.pulls[i], arms.mean[i], arms.variance[i])
         scores[i] = score_of(policy, arm, best_costs[i], t[i], rng, kept_of(policy, kept, i, arms.pulls[i]))
 
 
-def _check_play(name: str, ready: Any, bandit: Bandit, best: int, rounds: int) -> None:
+def _check_play(name: str, ready: ReadyPolicy, bandit: Bandit, best: int, rounds: int) -> None:
     """Play is the same interpreted and compiled, with the same stream."""
     rule = "equal streams must give equal games; draw from `rng` alone, keep no state"
     _check_thrice(name, "play", rule, partial(_play, name, ready, bandit, best, rounds))
 
 
-def _play(name: str, ready: Any, bandit: Bandit, best: int, rounds: int, interpreted: bool) -> Record:
+def _play(name: str, ready: ReadyPolicy, bandit: Bandit, best: int, rounds: int, interpreted: bool) -> Record:
     """Three runs, with a snapshot after each arm could be pulled once."""
     snapshots = np.unique([len(bandit), rounds])
     record = Record.empty(3, len(snapshots), len(bandit))
     problem = encode(bandit.arms), best, snapshots, record, np.zeros(1, np.bool_), np.random.default_rng(SEED)
-    watched = Watched(name, ready) if interpreted and not hasattr(ready, "score") else ready
-    status = stepper(watched, rounds, interpreted)(*problem)
+    watched: Any = Watched(name, ready) if interpreted and not hasattr(ready, "score") else ready
+    status = stepper(watched, rounds, interpreted=interpreted)(*problem)
     require(status == FINE, name, COMPLAINTS.get(status, ""))
     require((record.pulls.sum(-1) == snapshots).all(), name, "each round must pull one arm")
     return record
 
 
-def _check_search(name: str, strategy: Any, ready: Any, bandit: Bandit, setting: Setting) -> None:
+def _check_search(name: str, strategy: object, ready: ReadyPolicy, bandit: Bandit, setting: Setting) -> None:
     """Every search ends within the budget, with an arm that was pulled, and with the best where rewards are sure."""
     rule = "equal streams must give equal searches; keep nothing between calls"
     found: Found = _check_thrice(name, "search", rule, partial(_search, name, ready, bandit, setting))
@@ -360,13 +361,13 @@ def _check_search(name: str, strategy: Any, ready: Any, bandit: Bandit, setting:
         require((right | ~found.decided).all(), name, rule, "strike out the arms of largest cost")
 
 
-def _search(name: str, ready: Any, bandit: Bandit, setting: Setting, interpreted: bool) -> Found:
+def _search(name: str, ready: ReadyPolicy, bandit: Bandit, setting: Setting, interpreted: bool) -> Found:
     """Three searches."""
     found, laws = Found.empty(3, len(bandit)), encode(bandit.arms)
     most = MOST_PULLS if setting.budget is None else setting.budget
     risk, loop = getattr(ready, "risk", setting.risk.compiled()), search
     if interpreted:
-        ready, loop = Watched(name, ready), search.py_func  # type: ignore[attr-defined]
+        ready, loop = Watched(name, ready), search.py_func  # type: ignore[attr-defined, assignment]
     rest = np.zeros(1, np.bool_), np.random.default_rng(SEED)
     status = loop(ready, risk, not risk.by_moments, laws, most, found, *rest)
     require(status == FINE, name, COMPLAINTS.get(status, ""))
@@ -376,13 +377,13 @@ def _search(name: str, ready: Any, bandit: Bandit, setting: Setting, interpreted
 class Watched:
     """A policy of phases that is caught when it writes where it should only read."""
 
-    def __init__(self, name: str, policy: Any) -> None:
+    def __init__(self, name: str, policy: ReadyPolicy) -> None:
         self.name, self.policy = name, policy
 
     def __getattr__(self, field: str) -> Any:
         return getattr(self.policy, field)
 
-    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Any) -> int:
+    def phase(self, arms: Arms, t: int, chosen: NDArray[np.bool_], rng: Generator) -> int:
         """The policy's phase, watched."""
         before = Arms._make(array.copy() for array in arms)
         repeats = self.policy.phase(arms, t, chosen, rng)

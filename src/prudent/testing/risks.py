@@ -9,9 +9,9 @@ import numpy as np
 from prudent.arms.continuous import Beta, Gaussian, Uniform
 from prudent.arms.discrete import Bernoulli, Deterministic, Empirical
 from prudent.arms.mixture import Mixture
-from prudent.arrays import Array
-from prudent.compiled import kernel
-from prudent.errors import PrudentError
+from prudent.base.arrays import Array
+from prudent.base.errors import PrudentError
+from prudent.compile.types import kernel
 from prudent.risk.base import RiskMeasure
 from prudent.risk.base import risks as registered
 from prudent.risk.distortion import Distortion, Spectral

@@ -8,10 +8,10 @@ from typing import Any
 from numba.core.errors import NumbaError
 
 from prudent import Law, PrudentError, RiskMeasure
-from prudent.compiling import refusal
-from prudent.parameters import check_fields
-from prudent.policies.base import policies, strategies
-from prudent.registry import Registry
+from prudent.base.parameters import check_fields
+from prudent.base.registry import Registry
+from prudent.compile.announce import refusal
+from prudent.policies.contract import policies, strategies
 
 SEED = 2012
 
@@ -20,7 +20,7 @@ class ConformanceError(AssertionError):
     """A contract is broken; the message says which rule and the likely fix."""
 
 
-def require(kept: Any, subject: object, rule: str, fix: str = "") -> None:
+def require(kept: object, subject: object, rule: str, fix: str = "") -> None:
     """The subject keeps the rule, or the error says how to."""
     if not kept:
         raise ConformanceError(f"{subject}: {rule}; {fix}" if fix else f"{subject}: {rule}")
@@ -37,7 +37,7 @@ def answers(subject: object, rule: str) -> Iterator[None]:
         raise ConformanceError(f"{subject}: {rule}, but raised {type(error).__name__}: {error}") from error
 
 
-def refuses(subject: object, asked: str, call: Callable[[], Any]) -> None:
+def refuses(subject: object, asked: str, call: Callable[[], object]) -> None:
     """The call raises PrudentError."""
     try:
         call()
@@ -47,7 +47,7 @@ def refuses(subject: object, asked: str, call: Callable[[], Any]) -> None:
         found = f"raised {type(error).__name__}: {error}"
     else:
         found = "was accepted"
-    raise ConformanceError(f"{subject}: {asked} must raise PrudentError, but {found}; prudent.errors has the checks")
+    raise ConformanceError(f"{subject}: {asked} must raise PrudentError, but {found}; see prudent.base.errors")
 
 
 def check_value(thing: Law | RiskMeasure, registry: Registry[Any] | None) -> None:
@@ -65,7 +65,7 @@ def check_value(thing: Law | RiskMeasure, registry: Registry[Any] | None) -> Non
         check_spec(thing, text, registry)
 
 
-def check_spec(thing: object, text: str, registry: Registry[Any]) -> None:
+def check_spec(thing: object, text: str, registry: Registry[object]) -> None:
     """The text of a registered thing builds it again."""
     with answers(text, "its text must be a spec that the registry reads"):
         again = registry.parse(text)
@@ -77,7 +77,7 @@ def close(a: float, b: float, near: float = 1e-9) -> bool:
     return bool(a == b or abs(a - b) <= near * (1.0 + abs(b)) < math.inf)
 
 
-def check_parameters(name: str, subject: Any) -> None:
+def check_parameters(name: str, subject: object) -> None:
     """Whoever checks parameters accepts its own; NaN, which would travel far, is stopped for all by `check_fields`."""
     registered = any(registry.entry_of(subject) for registry in (policies, strategies))
     if hasattr(subject, "check") or registered:

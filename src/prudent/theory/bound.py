@@ -10,20 +10,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from prudent.arrays import Array
 from prudent.bandit import ROUNDING, Bandit, check_bandit
-from prudent.errors import PrudentError, as_float, check_integer, check_number, shown
-from prudent.parameters import check_parameter
-from prudent.risk.base import risks
+from prudent.base.arrays import Array
+from prudent.base.errors import PrudentError, as_float, check_integer, check_number, shown
+from prudent.base.parameters import check_parameter
+from prudent.base.text import number
+from prudent.risk.base import RiskMeasure, risks
 from prudent.risk.mean_variance import MeanVariance
-from prudent.text import number
 
 PSEUDO = "the pseudo-regret of these arms"
 
-LARGEST = 2**300
+MAX_HORIZON = 2**300
 """The longest horizon. Here log n/n is below 1e-87, so that a value has reached what it tends to."""
 
-WIDEST, SMALLEST = 1e40, 1e-200
+_MAX_SPREAD, MIN_DELTA = 1e40, 1e-200
 """Limits of ρ and of differences between arms, and of δ, within which products of powers are numbers for floats."""
 
 
@@ -114,14 +114,14 @@ class Instance:
         """The numbers the theorems need, or an error for what they cannot treat; δ is Theorem 1's 1/n² by default."""
         bandit, risk = check_bandit(owner, bandit), check_risk(owner, risk)
         hint = "the theorems fix ρ; when only the mean counts, UCB1's own regret bound applies"
-        rho = check_number(owner, "rho", risk.rho, low=0.0, high=WIDEST, hint=hint)
+        rho = check_number(owner, "rho", risk.rho, low=0.0, high=_MAX_SPREAD, hint=hint)
         n = check_horizon(owner, horizon)
         given = None if delta is None else check_parameter(owner, "delta", delta)
-        level = float(n**-2.0 if given is None else check_number(owner, "delta", given, low=SMALLEST, high=1.0))
+        level = float(n**-2.0 if given is None else check_number(owner, "delta", given, low=MIN_DELTA, high=1.0))
         best, gaps, differences = bandit.best(risk), bandit.gaps(risk), bandit.mean_differences
-        if not max(np.abs(differences).max(), gaps.max()) <= WIDEST:
+        if not max(np.abs(differences).max(), gaps.max()) <= _MAX_SPREAD:
             raise PrudentError(
-                f"{owner}: means and costs of arms must differ by at most {WIDEST:g}; rescale the rewards"
+                f"{owner}: means and costs of arms must differ by at most {_MAX_SPREAD:g}; rescale the rewards"
             )
         squared = differences**2
         rest = np.arange(len(bandit)) != best
@@ -164,12 +164,12 @@ class Instance:
 def check_horizon(owner: str, horizon: int) -> int:
     """A number of rounds that floats can divide by."""
     n = check_integer(owner, "horizon", horizon, low=1)
-    if n > LARGEST:  # in fewer digits than `check_integer` would print
-        raise PrudentError(f"{owner}: horizon must be at most {LARGEST:.3g}, got {shown(n)}; take a smaller one")
+    if n > MAX_HORIZON:  # in fewer digits than `check_integer` would print
+        raise PrudentError(f"{owner}: horizon must be at most {MAX_HORIZON:.3g}, got {shown(n)}; take a smaller one")
     return n
 
 
-def check_risk(owner: str, risk: Any) -> MeanVariance:
+def check_risk(owner: str, risk: RiskMeasure | str) -> MeanVariance:
     """The mean-variance, or an error for what the theorems do not treat."""
     made = risks.make(owner, risk)
     if not isinstance(made, MeanVariance):

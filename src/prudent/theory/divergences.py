@@ -12,7 +12,6 @@ g_b(x) = (b − x)₊/α − b [Rockafellar00]. It is derived in docs: lower-bou
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,24 +22,24 @@ from prudent.arms.base import Law, arms
 from prudent.arms.continuous import Gaussian
 from prudent.arms.discrete import Bernoulli, Deterministic
 from prudent.arms.mixture import Mixture
-from prudent.arrays import Array, as_array
+from prudent.base.arrays import Array, as_array
+from prudent.base.errors import PrudentError, check_finite, shown
+from prudent.base.parameters import check_support
 from prudent.confidence import divergence
-from prudent.errors import PrudentError, check_finite, shown
-from prudent.parameters import check_support
 from prudent.risk.base import RiskMeasure, risks
 from prudent.risk.mean_variance import MeanVariance
 from prudent.risk.tails import CVaR
 
-POINTS, MOST_POINTS = 16, 400
+_GRID_STEPS, _MAX_GRID_STEPS = 16, 400
 """Steps of a for each value that a stretch of them belongs to, and at most; a search goes on from the lowest."""
 
-STARTS = 4
+_MAX_STARTS = 4
 """Local minima on this grid from which a search goes on."""
 
-AT_ONCE = 1_000_000
+_MAX_NUMBERS = 1_000_000
 """Numbers in one array at most."""
 
-ROUGH, FINE = 20, 45
+_ROUGH_HALVINGS, _FINE_HALVINGS = 20, 45
 """How often the interval of the multiplier is halved on the grid, and in the search."""
 
 
@@ -70,7 +69,7 @@ def least_divergence(
     return Model(support, values).divergence(made, check_finite("least_divergence", "cost", cost), measure)
 
 
-def check_risk(risk: Any) -> MeanVariance | CVaR:
+def check_risk(risk: RiskMeasure | str) -> MeanVariance | CVaR:
     """A measure that is a minimum of expectations, or an error."""
     made = risks.make("least_divergence", risk)
     if not isinstance(made, (MeanVariance, CVaR)):
@@ -111,7 +110,7 @@ class Model:
         if risk.cost(law) <= cost:
             return 0.0
         if isinstance(risk, CVaR):
-            return _least(points, weights, _CVaRForm(self, risk, cost))
+            return _least(points, weights, _CVaRForm(self, risk, cost, law))
         return _least(points, weights, _MeanVarianceForm(self, risk, cost))
 
     def nearest(self, rewards: Array) -> Array:
@@ -158,6 +157,10 @@ class _MeanVarianceForm:
     def __init__(self, model: Model, risk: MeanVariance, cost: float) -> None:
         self.model, self.rho, self.cost = model, risk.rho, cost
 
+    def split(self, points: Array, weights: Array, a: float) -> tuple[Array, Array]:
+        """Points and weights that integrate g_a, which is smooth."""
+        return points, weights
+
     def __call__(self, rewards: Array, a: Array) -> Array:
         return -rewards + 0.0 * a if math.isinf(self.rho) else (rewards - a) ** 2 - self.rho * rewards
 
@@ -174,18 +177,22 @@ class _MeanVarianceForm:
             cheap = self.model.values[self.cost + self.rho * self.model.values > 0.0]
             radius = np.sqrt(self.cost + self.rho * cheap)
             for start, end, count in _merged(np.maximum(cheap - radius, low), np.minimum(cheap + radius, high)):
-                yield np.linspace(start, end, min(POINTS * count, MOST_POINTS) + 1)
+                yield np.linspace(start, end, min(_GRID_STEPS * count, _MAX_GRID_STEPS) + 1)
         elif self.cost + self.rho * high > 0.0:
             # All up to the right end, from where x − √(c + ρx) is smallest.
             least = low if self.rho == 0.0 else min(max(0.25 * self.rho - self.cost / self.rho, low), high)
-            yield np.linspace(max(low, least - math.sqrt(self.cost + self.rho * least)), high, MOST_POINTS + 1)
+            yield np.linspace(max(low, least - math.sqrt(self.cost + self.rho * least)), high, _MAX_GRID_STEPS + 1)
 
 
 class _CVaRForm:
     """g_b(x) = (b − x)₊/α − b, where b is the α-quantile of the cheap law."""
 
-    def __init__(self, model: Model, risk: CVaR, cost: float) -> None:
-        self.model, self.alpha, self.cost = model, risk.alpha, cost
+    def __init__(self, model: Model, risk: CVaR, cost: float, law: Law) -> None:
+        self.model, self.alpha, self.cost, self.law = model, risk.alpha, cost, law
+
+    def split(self, points: Array, weights: Array, a: float) -> tuple[Array, Array]:
+        """Points and weights with an edge of a panel at the kink of g_a, so that the rule is exact on both sides."""
+        return (points, weights) if self.law.atoms() is not None else _as_points(self.law, a)
 
     def __call__(self, rewards: Array, a: Array) -> Array:
         return np.maximum(a - rewards, 0.0) / self.alpha - a
@@ -200,34 +207,36 @@ class _CVaRForm:
         if self.model.values is not None:
             yield from self.model.values[self.model.values > -self.cost, None]
         elif low < high:
-            kinks = points[(points > low) & (points < high)] if points.size <= MOST_POINTS else points[:0]
-            yield np.unique(np.append(np.linspace(low, high, MOST_POINTS + 1), kinks))
+            kinks = points[(points > low) & (points < high)] if points.size <= _MAX_GRID_STEPS else points[:0]
+            yield np.unique(np.append(np.linspace(low, high, _MAX_GRID_STEPS + 1), kinks))
 
 
-def _least(points: Array, weights: Array, form: Any) -> float:
+def _least(points: Array, weights: Array, form: "_MeanVarianceForm | _CVaRForm") -> float:
     """The smallest dual over all a: on a grid, then by a search around its lowest local minima."""
     least, valleys = math.inf, []
     for grid in form.grids(points):
-        found = _duals(points, weights, form, grid, FINE if grid.size == 1 else ROUGH)
-        least = min(least, float(found.min()))
+        if grid.size == 1:
+            least = min(least, float(_duals(points, weights, form, grid, _FINE_HALVINGS)[0]))
+            continue
+        found = _duals(points, weights, form, grid, _ROUGH_HALVINGS)
         around = np.concatenate([[math.inf], found, [math.inf]])
         local = np.flatnonzero((found <= around[:-2]) & (found <= around[2:]) & (found < math.inf))
         ends = np.concatenate([grid[:1], grid, grid[-1:]])
-        valleys += [(float(found[i]), float(ends[i]), float(ends[i + 2])) for i in local if grid.size > 1]
-    for _, start, end in sorted(valleys)[:STARTS]:
-        searched = minimize_scalar(
-            lambda a: float(_duals(points, weights, form, np.array([a]), FINE)[0]),
-            bounds=(start, end),
-            method="bounded",
-            options={"xatol": 1e-6 * (end - start)},
-        )
-        least = min(least, float(searched.fun))
+        valleys += [(float(found[i]), *map(float, ends[i : i + 3])) for i in local]
+    for _, start, place, end in sorted(valleys)[:_MAX_STARTS]:
+
+        def dual(a: float) -> float:
+            return float(_duals(*form.split(points, weights, a), form, np.array([a]), _FINE_HALVINGS)[0])
+
+        options = {"xatol": 1e-6 * (end - start)}
+        searched = minimize_scalar(dual, bounds=(start, end), method="bounded", options=options)
+        least = min(least, dual(place), float(searched.fun))
     return max(0.0, least)
 
 
-def _duals(points: Array, weights: Array, form: Any, grid: Array, halvings: int) -> Array:
+def _duals(points: Array, weights: Array, form: "_MeanVarianceForm | _CVaRForm", grid: Array, halvings: int) -> Array:
     """max_λ E log(1 + λ(g_a(X) − c)) for each a of a grid; infinite where no reward has g_a < c."""
-    step = max(1, AT_ONCE // points.size)
+    step = max(1, _MAX_NUMBERS // points.size)
     if grid.size > step:
         parts = [grid[i : i + step] for i in range(0, grid.size, step)]
         return np.concatenate([_duals(points, weights, form, part, halvings) for part in parts])
@@ -255,16 +264,19 @@ def _merged(starts: Array, ends: Array) -> Iterator[tuple[float, float, int]]:
         yield float(starts[i]), float(reach[j - 1]), j - i
 
 
-def _as_points(law: Law) -> tuple[Array, Array]:
-    """The atoms of a law; of a continuous one the points and weights of Gauss's rule on each panel of its levels."""
+def _as_points(law: Law, kink: float | None = None) -> tuple[Array, Array]:
+    """The atoms of a law; of a continuous one the points and weights of Gauss's rule on each panel of its levels, with
+    an edge at a kink of what is integrated."""
     if (atoms := law.atoms()) is not None:
         return atoms
     if isinstance(law, Mixture):  # part by part, because its own quantiles may jump
-        parts = [(share, *_as_points(part)) for share, part in law.live()]
+        parts = [(share, *_as_points(part, kink)) for share, part in law.live()]
         return np.concatenate([x for _, x, _ in parts]), np.concatenate([share * w for share, _, w in parts])
     found = []
     for upper in (False, True):
         edges = law.panels(upper=upper)
+        if kink is not None and (mass := float(law.masses(np.array([kink]))[upper][0])) > 0.0:
+            edges = np.unique(np.clip(np.append(edges, -math.log(mass)), edges[0], edges[-1]))
         half = 0.5 * np.diff(edges)[:, None]
         s = (edges[:-1, None] + half * (1.0 + quadrature.RULES[0][0])).ravel()
         found.append((law.tail(np.exp(-s), upper=upper), (half * quadrature.RULES[0][1]).ravel() * np.exp(-s)))

@@ -11,18 +11,18 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from prudent.bandit import Bandit, check_bandit
-from prudent.errors import PrudentError, check_flag, shown
+from prudent.base.errors import PrudentError, check_flag, shown
 from prudent.policies.exp_exp import RULES
 from prudent.policies.helpers import exploring_pulls
 from prudent.risk.mean_variance import MeanVariance
-from prudent.theory.bound import LARGEST, Bound, check_risk
-from prudent.theory.exp_exp import EXPLORING, PRINTED, wrong_arm
+from prudent.theory.bound import MAX_HORIZON, Bound, check_risk
+from prudent.theory.upper_bounds import EXPLORING, PRINTED, wrong_arm
 
-SETTLED = 3
+_SETTLED_HORIZON = 3
 """log n/n falls from here on."""
 
 Result = Callable[[Bandit, MeanVariance | str, int], Bound]
-Test = Callable[[int], bool]
+_Test = Callable[[int], bool]
 
 
 class Horizons(NamedTuple):
@@ -50,18 +50,18 @@ def informative_horizons(
         value = bound.printed if printed else bound.value
         return value is not None and value < bound.limit[0] and all(met for _, met in bound.needs_of_horizon)
 
-    far = result(bandit, risk, LARGEST)
+    far = result(bandit, risk, MAX_HORIZON)
     if math.isinf(far.limit[0]) or (printed and far.printed is None):
         return None
     last = _last(result, bandit, risk, far)
-    end = LARGEST if last is None else last
+    end = MAX_HORIZON if last is None else last
     if end < 1 or not says_something(end):
         # Only the value of Lemma 2, with a δ of the user's, grows with n.
         return Horizons(1, _first(lambda n: not says_something(n), 1, end) - 1) if says_something(1) else Horizons(None)
     rules = {name: rule for rule, (_, name, *_) in PRINTED.items()}
     if far.name in rules and not printed:
         return Horizons(_first_of_theorem2(says_something, len(bandit), risk.rho, RULES[rules[far.name]]))
-    start = min(SETTLED, end)
+    start = min(_SETTLED_HORIZON, end)
     if not says_something(start):
         return Horizons(_first(says_something, start, end), last)
     return Horizons(next((n + 1 for n in range(start - 1, 0, -1) if not says_something(n)), 1), last)
@@ -77,10 +77,10 @@ def _last(result: Result, bandit: Bandit, risk: MeanVariance, far: Bound) -> int
         conditions = result(bandit, risk, n).needs_of_horizon
         return not all(conditions[i].holds for i in broken)
 
-    return _first(too_large, 0, LARGEST) - 1
+    return _first(too_large, 0, MAX_HORIZON) - 1
 
 
-def _first(test: Test, low: int, high: int) -> int:
+def _first(test: _Test, low: int, high: int) -> int:
     """The smallest n > `low` that passes a test, which `low` fails and every n from there to `high` passes."""
     step = 1
     while low + step < high and not test(low + step):
@@ -92,7 +92,7 @@ def _first(test: Test, low: int, high: int) -> int:
     return high
 
 
-def _first_of_theorem2(says_something: Test, n_arms: int, rho: float, constant: float) -> int:
+def _first_of_theorem2(says_something: _Test, n_arms: int, rho: float, constant: float) -> int:
     """The first n of the corrected Theorem 2, (K−1)[w + (m/n)(A − Kw)] with A = 4.25 + ρ, w the cost of a wrong arm.
 
     While n grows and m does not, this falls if Kw ≤ A and rises if not. w falls with m, and so does m/n at the first n
@@ -106,9 +106,9 @@ def _first_of_theorem2(says_something: Test, n_arms: int, rho: float, constant: 
     def first_with_as_many(n: int) -> int:
         return _first(lambda k: each(k) >= each(n), 0, n)
 
-    falling = _first(lambda n: n_arms * wrong_arm(rho, each(n)) <= EXPLORING + rho, n_arms - 1, LARGEST)
+    falling = _first(lambda n: n_arms * wrong_arm(rho, each(n)) <= EXPLORING + rho, n_arms - 1, MAX_HORIZON)
     if not says_something(falling):
-        above = _first(lambda n: says_something(first_with_as_many(n)), falling, LARGEST)
+        above = _first(lambda n: says_something(first_with_as_many(n)), falling, MAX_HORIZON)
         return _first(says_something, first_with_as_many(above - 1), above)
     first = falling
     while first > n_arms and says_something(first - 1):

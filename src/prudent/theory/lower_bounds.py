@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prudent.arrays import Array
 from prudent.bandit import Bandit, check_bandit
+from prudent.base.arrays import Array
+from prudent.base.text import number, page
 from prudent.risk.base import RiskMeasure
 from prudent.risk.mean_variance import MeanVariance
-from prudent.text import number, page
 from prudent.theory.bound import Bound, Condition, Instance, check_horizon, over
 from prudent.theory.divergences import Model, check_risk
 

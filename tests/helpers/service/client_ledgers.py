@@ -12,15 +12,16 @@ import msgspec
 
 from helpers.service.http_workers import HTTPLine
 from helpers.service.workers import Line, line_to
-from prudent.service.fold import Fold
+from prudent.service.log.replay import catch_up, newest
+from prudent.service.log.rows import DIGEST
+from prudent.service.log.state import ExperimentState
+from prudent.service.log.store import Experiment, Store
+from prudent.service.log.verify import verify
 from prudent.service.spec import decoded
-from prudent.service.store import Experiment, Store
-from prudent.service.verifying import verify
-from prudent.service.work import DIGEST, decision_id, key_digest
-from prudent.service.writer import catch_up, newest
+from prudent.service.work.transaction import decision_id, key_digest
 
 SPEC = {"arms": ["A", "B", "C"], "policy": "mv-lcb(rho=1)", "horizon": 100_000, "support": [0, 1], "seed": 1}
-PLAIN = {**SPEC, "name": "plain"}
+PLAIN = {**SPEC, "name": "plain", "policy": "thompson", "floor": 0.05, "cap": 0.8}
 WINDOWED = {**SPEC, "name": "windowed", "rewards": {"window": 0.2, "default": 0}}
 
 TRY_AGAIN = {"unavailable", "busy"}
@@ -94,7 +95,7 @@ class Client(threading.Thread):
         if "problem" in answer:
             self.wrong.append(answer)
             return []
-        made = [(one["decision"], one["arm"]) for one in answer["decisions"]]
+        made = [(one["decision"], one["arm"], one["propensity"]) for one in answer["decisions"]]
         if self.asked.setdefault((name, key), (count, made)) != (count, made):
             self.wrong.append((key, made))
         return answer["decisions"]
@@ -140,7 +141,7 @@ def _check_log(store: Store, experiment: Experiment, clients: list[Client]) -> N
             if name == experiment.name:
                 first = keys[key_digest("Ask", key)].seq
                 logged = [log[first - 1 + i] for i in range(len(made))]
-                assert made == [(decision_id(experiment, event), labels[event.arm]) for event in logged]
+                assert made == [(decision_id(experiment, event), labels[event.arm], event.value) for event in logged]
         for (name, decision), reward in list(client.told.items()):
             assert name != experiment.name or told[int(decision.split("-")[1])] == reward, "a reward is lost"
         for (name, key), reward in list(client.outside.items()):
@@ -150,9 +151,9 @@ def _check_log(store: Store, experiment: Experiment, clients: list[Client]) -> N
 
 def _check_state(store: Store, experiment: Experiment, log: list[Any]) -> None:
     """The state, from the newest snapshot and from the beginning, against a count of the log."""
-    whole, quick = Fold(decoded(experiment.spec)), newest(store, experiment)
-    for fold in (whole, quick):
-        catch_up(store, fold, experiment)
+    whole, quick = ExperimentState(decoded(experiment.spec)), newest(store, experiment)
+    for state in (whole, quick):
+        catch_up(store, state, experiment)
     assert quick.to_json() == whole.to_json()
     counting = ("counted", "defaulted") if whole.spec.waits else ("told",)
     ends = Counter(event.decision for event in log if event.kind in (*counting, "expired"))

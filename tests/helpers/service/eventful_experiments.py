@@ -1,5 +1,7 @@
 """Two experiments in which everything happens that can happen, so that their logs hold events of every kind."""
 
+from typing import Any
+
 from prudent.service import messages as m
 from prudent.service.spec import decoded
 
@@ -51,11 +53,12 @@ def plain(service, clock):
     run(m.Withdraw(), decision=several[3].decision)
     run(m.Ask(among=["B", "C"], unit="ann"), key="other")
     run(m.TellMany([m.Told(0.5, arm="C", key="old"), m.Told(0.1, decision=run(m.Ask()).decisions[0].decision)]))
-    run(m.AddArm("D", "new"), key="add")
-    run(m.Retire("A", "slow", "B"))
-    run(m.Freeze("D", "look"))
+    body: dict[str, Any] = dict(m.BODIES)
+    run(body["add"]("D", "new"), key="add")
+    run(body["retire"]("A", "slow", "B"))
+    run(body["freeze"]("D", "look"))
     run(m.Ask(count=2))
-    run(m.Resume("seen"))
+    run(body["resume"]("seen"))
     batch = run(m.Split(10), key="split")
     arm, count = next(iter(batch.arms.items()))
     run(m.Merge({arm: m.Statistics(count, 0.25, 0.01)}), decision=batch.batch)
@@ -63,10 +66,10 @@ def plain(service, clock):
     for mean in (0.2, 0.2, 0.9):  # the rewards of an arm change
         batch = run(m.Split(200, ["C"]))
         run(m.Merge({"C": m.Statistics(200, mean, 0.01)}), decision=batch.batch)
-    run(m.Pause("lunch"))
+    run(m.BODIES["pause"]("lunch"))
     run(m.Fallbacks(3), key="away")
-    run(m.Forget("who asked"))
-    run(m.Stop("done"))
+    run(m.BODIES["forget"]("who asked"))
+    run(m.BODIES["stop"]("done"))
 
 
 def windows(service, clock, name):

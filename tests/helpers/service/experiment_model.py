@@ -118,29 +118,29 @@ class Model:
 
     def change(self, verb, arm):  # noqa: PLR0911 - one for each refusal
         """Pause, resume, freeze, stop, add or retire an arm, or forget units."""
-        allowed = {"Pause": ("running", "frozen"), "Resume": ("paused", "frozen"), "Forget": (self.status,)}
+        allowed = {"pause": ("running", "frozen"), "resume": ("paused", "frozen"), "forget": (self.status,)}
         if self.status not in allowed.get(verb, ("running", "paused", "frozen")):
             return "conflict"
-        if verb == "AddArm" and arm in self.arms:
+        if verb == "add" and arm in self.arms:
             return "conflict"
-        if verb in ("Freeze", "Retire"):
+        if verb in ("freeze", "retire"):
             if arm not in self.arms:
                 return "invalid"
-            if arm in self.retired or (verb == "Retire" and arm == self.frozen):
+            if arm in self.retired or (verb == "retire" and arm == self.frozen):
                 return "conflict"
-        if verb == "Retire":
+        if verb == "retire":
             if set(self.arms) - self.retired == {arm}:
                 return "invalid"
             if arm == self.fallback:
                 return "conflict"  # no other one is named
             self.retired.add(arm)
-        elif verb == "AddArm":
+        elif verb == "add":
             self.arms.append(arm)
-        elif verb == "Forget":
+        elif verb == "forget":
             self.units.clear()
         else:
-            self.frozen = arm if verb == "Freeze" else None
-            self.status = {"Pause": "paused", "Resume": "running", "Freeze": "frozen", "Stop": "stopped"}[verb]
+            self.frozen = arm if verb == "freeze" else None
+            self.status = {"pause": "paused", "resume": "running", "freeze": "frozen", "stop": "stopped"}[verb]
         self.events += 1
         return "new", None
 

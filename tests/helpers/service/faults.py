@@ -11,7 +11,7 @@ def apply(name: str | None) -> None:
 
 def answer_before_commit() -> None:
     """Only every fifth transaction is committed, with those before it."""
-    from prudent.service.sqlite import SQLite
+    from prudent.service.log.sqlite import SQLite
 
     begin, commit, count = SQLite.begin, SQLite.commit, 0
 
@@ -30,27 +30,27 @@ def answer_before_commit() -> None:
 
 def keys_in_memory() -> None:
     """Keys are kept in a cache instead of in the transaction."""
-    from prudent.service.store import Store
+    from prudent.service.log.store import Store
 
     cache: dict[Any, Any] = {}
 
-    def known(self: Any, number: int, keys: Any) -> dict[bytes, Any]:
+    def used_keys(self: Any, number: int, keys: Any) -> dict[bytes, Any]:
         return {key: cache[number, key] for key in keys if (number, key) in cache}
 
-    def add_known(self: Any, number: int, keys: Any) -> None:
+    def add_used_keys(self: Any, number: int, keys: Any) -> None:
         cache.update({(number, known.key): known for known in keys})
 
-    Store.known, Store.add_known = known, add_known  # type: ignore[method-assign]
+    Store.used_keys, Store.add_used_keys = used_keys, add_used_keys  # type: ignore[method-assign]
 
 
 def keep_the_agent() -> None:
     """The state in memory stays as it is after a commit that failed, and nobody compares it with the log."""
-    from prudent.service.writer import Writer
+    from prudent.service.work.writer import Writer
 
-    fold_of = Writer._fold
+    fold_of = Writer._state
 
     def trusted(self: Any, experiment: Any) -> Any:
-        return self._folds.get(experiment.id) or fold_of(self, experiment)
+        return self._states.get(experiment.id) or fold_of(self, experiment)
 
     Writer.forget = lambda self: None  # type: ignore[method-assign]
-    Writer._fold = trusted  # type: ignore[method-assign]
+    Writer._state = trusted  # type: ignore[method-assign]

@@ -41,7 +41,7 @@ class HTTPLine:
 
 def serve(service: Any, path: str, database: str) -> None:
     """Serve HTTP until killed; SIGTERM closes in peace. The first token is kept beside the database."""
-    from prudent.service import server
+    from prudent.service.http import server
 
     kept, words = Path(f"{database}.token"), []
 

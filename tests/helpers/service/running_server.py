@@ -11,7 +11,7 @@ import time
 
 PROGRAM = """
 import sys, msgspec
-from prudent.service.server import Settings, serve
+from prudent.service.http.server import Settings, serve
 serve(msgspec.json.decode(sys.argv[1], type=Settings), lambda line: print(line, flush=True))
 """
 EXPERIMENT = {"name": "e", "arms": ["a", "b"], "policy": "mv-lcb(rho=1)", "support": [0, 1], "horizon": 1000}
@@ -26,11 +26,11 @@ class RunningServer:
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         first = self.process.stdout.readline()
         assert first, self.process.stderr.read()
-        self.port = int(re.search(r"http://[^ ]*:(\d+)", first)[1])
+        self.port = int(re.findall(r"http://[^ ]*:(\d+)", first)[0])
         self.token = None
 
     def read_token(self):
-        self.token = re.search(r"pru_\w+", self.process.stdout.readline())[0]
+        self.token = re.findall(r"pru_\w+", self.process.stdout.readline())[0]
 
     def connect(self):
         return socket.create_connection(("127.0.0.1", self.port), timeout=120)

@@ -3,12 +3,12 @@
 import asyncio
 
 from helpers.service.asgi_calls import Answered, call
-from prudent.service.api import ROUTES
-from prudent.service.http import App
-from prudent.service.service import Service
-from prudent.service.site.app import Site as Pages
-from prudent.service.store import open_store
-from prudent.service.tokens import SCOPES
+from prudent.service.http.api import ROUTES
+from prudent.service.http.app import App
+from prudent.service.http.tokens import SCOPES
+from prudent.service.log.store import open_store
+from prudent.service.pages.app import Site as Pages
+from prudent.service.work.service import Service
 
 EXPERIMENT = {
     "arms": ["a", "b"],

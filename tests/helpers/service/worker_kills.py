@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from helpers.service.client_ledgers import PLAIN, WINDOWED, Client, check, integrity
 from helpers.service.workers import Nursery, Worker, line_to
-from prudent.service.store import open_store
+from prudent.service.log.store import open_store
 
 STEPS = (
     "before begin",

@@ -11,10 +11,10 @@ import msgspec
 from helpers.service.client_ledgers import PLAIN, Client, check
 from helpers.service.postgres_server import PostgresServer
 from helpers.service.workers import Line, Nursery, Worker
-from prudent.service.fold import Fold
+from prudent.service.log.replay import catch_up
+from prudent.service.log.state import ExperimentState
+from prudent.service.log.store import Store, open_store
 from prudent.service.spec import decoded
-from prudent.service.store import Store, open_store
-from prudent.service.writer import catch_up
 
 
 class Pair:
@@ -78,9 +78,9 @@ def check_alone(store: Store) -> None:
                 assert event.arm is not None
                 assert event.value is not None
                 agent.tell(labels[event.arm], event.value, asked=event.kind == "told")
-        fold = Fold(spec)
-        catch_up(store, fold, experiment)
-        assert fold.agent.to_json() == agent.to_json()
+        state = ExperimentState(spec)
+        catch_up(store, state, experiment)
+        assert state.agent.to_json() == agent.to_json()
 
 
 class RestartTimes(NamedTuple):

@@ -185,11 +185,6 @@ def main() -> None:
     """Obey each line of orders; once there are no more, end all workers."""
     import psycopg  # noqa: F401 - for the workers
 
-    import prudent.service.postgres
-    import prudent.service.server
-    import prudent.service.service
-    import prudent.service.sqlite  # noqa: F401
-
     children = Children()
     try:
         for line in sys.stdin:
@@ -250,9 +245,9 @@ def serve(orders: Orders) -> None:
 
 def started(orders: Orders) -> Any:
     """The service as ordered."""
-    from prudent.service import follower, postgres
-    from prudent.service.service import Service
-    from prudent.service.store import open_store
+    from prudent.service.log import follower, postgres
+    from prudent.service.log.store import open_store
+    from prudent.service.work.service import Service
 
     follower.EVERY, follower.PACE = orders.every, 0.02
     postgres.LIMITS.update(orders.limits)
@@ -271,11 +266,12 @@ def started(orders: Orders) -> Any:
 
 def migrate(orders: Orders) -> None:
     """Become the next version, and die while the tables are changed, as ordered."""
-    from prudent.service import postgres, sqlite, store
+    from prudent.service.log import postgres, sqlite, store
 
     if orders.migration:
         store.MIGRATIONS.append(orders.migration)
         store.SCHEMA += 1
+        store.LEAST = store.SCHEMA
     counted = itertools.count(1)
     for database in (sqlite.SQLite, postgres.PostgreSQL):
 
@@ -289,7 +285,7 @@ def migrate(orders: Orders) -> None:
 
 def unreliable(store: Any, one_in: int) -> Callable[[], None]:
     """A commit that fails from time to time, before or after the fact."""
-    from prudent.service.store import StoreError
+    from prudent.service.log.store import StoreError
 
     commit, counted = store.commit, itertools.count(1)
 

@@ -11,6 +11,7 @@ from prudent.arms.base import arms
 SPECS = {
     "bernoulli": ["bernoulli(0.3)", "bernoulli(0)", "bernoulli(1)"],
     "beta": ["beta(0.4, 0.7)", "beta(30, 2)"],
+    "clipped": ["clipped(log-normal(0, 1), 0, 2)", "clipped(gaussian(0.5, 1), -5, 1.5)", "clipped(poisson(3), 1, 5)"],
     "deterministic": ["deterministic(0.3)", "deterministic(-2)"],
     "empirical": ["empirical([0.2, 0.2, 1.5, -3])"],
     "exponential": ["exponential(0.5)"],

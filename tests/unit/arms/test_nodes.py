@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from prudent.arms import tables
-from prudent.arms.nodes import gauss, lobatto
+from prudent.arms import quantile_tables
+from prudent.arms.quadrature import gauss, lobatto
 
 RULES = [(gauss, n) for n in (1, 2, 3, 8, 15, 16, 32, 64)] + [(lobatto, n) for n in (3, 5, 9, 15)]
 
@@ -47,11 +47,13 @@ def test_importing_calls_no_linear_algebra(monkeypatch):
         monkeypatch.setattr(np.linalg, name, forbidden)
     gauss.__wrapped__(32)
     lobatto.__wrapped__(15)
-    tables._lagrange()
+    quantile_tables._lagrange()
 
 
 def test_tables_fit_polynomials_exactly_at_their_nodes():
-    values = tables._product(tables.FIT, np.vander(tables.NODES, tables.POWERS, increasing=True).T)
-    np.testing.assert_allclose(values, np.eye(tables.POWERS), atol=1e-12)
+    values = quantile_tables._product(
+        quantile_tables.FIT, np.vander(quantile_tables.NODES, quantile_tables.POWERS, increasing=True).T
+    )
+    np.testing.assert_allclose(values, np.eye(quantile_tables.POWERS), atol=1e-12)
     wanted = np.sort(0.5 - 0.5 * np.cos((2.0 * np.arange(6) + 1.0) * np.pi / 12.0))
-    np.testing.assert_allclose(tables.NODES, wanted, atol=1e-16)
+    np.testing.assert_allclose(quantile_tables.NODES, wanted, atol=1e-16)

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from prudent import Bandit, FromDraw, FromQuantile, FromScipy, Law, LogNormal, Mixture, PrudentError, simulate
-from prudent.arms import sampling, tables
+from prudent.arms import quantile_tables, sampling
 from prudent.arms.base import arms, encode
 from prudent.testing import ConformanceError, check_arm
 
@@ -95,8 +95,10 @@ def test_the_table_is_within_its_error(law):
     exact = np.where(upper, law.tail(level, upper=True), law.tail(level))
     size = law.quantile(0.75) - law.quantile(0.25)
     room = np.minimum(np.abs(exact - law.quantile(0.5)) + size, exact - law.support[0])
-    off = np.abs(drawn - exact) / (room * (1.0 + tables.RARE / level) + 64.0 * np.spacing(np.abs(exact)) / tables.ERROR)
-    assert off.max() <= 1.5 * tables.ERROR
+    off = np.abs(drawn - exact) / (
+        room * (1.0 + quantile_tables.RARE / level) + 64.0 * np.spacing(np.abs(exact)) / quantile_tables.ERROR
+    )
+    assert off.max() <= 1.5 * quantile_tables.ERROR
 
 
 def test_a_jump_in_the_quantiles_is_a_value_or_a_gap():

@@ -7,8 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 from prudent import PrudentError
-from prudent.cli import estimate, main
-from prudent.cli.estimate import seconds_of_cells, seconds_of_run, warning_first
+from prudent.cli import main
+from prudent.cli.output import warning_first
+from prudent.study import timing
+from prudent.study.timing import seconds_of_run, seconds_of_sample
 
 ARMS = ["--arm", "gaussian(1.0, 0.05)", "--arm", "gaussian(0.5, 0.25)"]
 
@@ -21,7 +23,7 @@ def run(*arguments):
 def clock(monkeypatch):
     """A clock that stands still unless a test turns it."""
     now = [0.0]
-    monkeypatch.setattr("prudent.cli.estimate.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("prudent.study.timing.time.perf_counter", lambda: now[0])
     return now
 
 
@@ -91,27 +93,27 @@ def test_a_finished_study_is_not_estimated(capsys):
 def test_the_time_of_a_study_is_that_of_a_sample(monkeypatch):
     """A second for each cell one after another, whatever is sampled; on as many workers as have something to do."""
     from prudent import UCB1, Bandit, Gaussian, MeanVariance
-    from prudent.study import Cell, Forecast, Labelled
+    from prudent.study import Cell, Labelled, TimeEstimate
 
     asked = []
 
-    def forecast(cells, workers, *, threads):
+    def estimate(cells, workers, *, threads):
         asked.append(len(cells))
-        return Forecast(len(cells), 0, len(cells) / min(workers, len(cells)))
+        return TimeEstimate(len(cells), 0, len(cells) / min(workers, len(cells)))
 
-    monkeypatch.setattr("prudent.study.forecast", forecast)
+    monkeypatch.setattr(timing, "estimate_time", estimate)
     bandit = Bandit([Gaussian(1, 1), Gaussian(0, 1)])
     cells = [Labelled(Cell(bandit, MeanVariance(1), UCB1(), 10**9, seed=seed)) for seed in range(100)]
-    assert seconds_of_cells(cells, 4) == pytest.approx(25.0)
-    assert seconds_of_cells(cells, 50) == pytest.approx(2.0)
-    assert seconds_of_cells(cells[:2], 50) == pytest.approx(1.0)
-    assert asked == [estimate.SAMPLE, estimate.SAMPLE, 2]
+    assert seconds_of_sample(cells, 4) == pytest.approx(25.0)
+    assert seconds_of_sample(cells, 50) == pytest.approx(2.0)
+    assert seconds_of_sample(cells[:2], 50) == pytest.approx(1.0)
+    assert asked == [timing.SAMPLE, timing.SAMPLE, 2]
     short = [Labelled(Cell(bandit, MeanVariance(1), UCB1(), 100))]
-    assert seconds_of_cells(short, 4) == 0.0
+    assert seconds_of_sample(short, 4) == 0.0
     assert len(asked) == 3, "too small to matter, and not tried"
 
 
-@pytest.mark.parametrize("command", ["run", "plan", "paper"])
+@pytest.mark.parametrize("command", ["run", "paper"])
 def test_commands_announce_long_studies(command, tmp_path, monkeypatch):
     """The first word of `run` about what is finished brings the estimate; nothing is simulated here."""
 
@@ -119,17 +121,15 @@ def test_commands_announce_long_studies(command, tmp_path, monkeypatch):
         progress(0)
         raise KeyboardInterrupt
 
-    for module in [import_module(f"prudent.{name}") for name in ("study", "plan.advise", "paper.making")]:
+    for module in [import_module(f"prudent.{name}") for name in ("study", "paper.making")]:
         monkeypatch.setattr(module, "run", stop)
-    for module in ("study", "plan", "paper"):
-        monkeypatch.setattr(import_module(f"prudent.cli.{module}"), "seconds_of_cells", lambda *_, **__: 7200.0)
+    monkeypatch.setattr(timing, "seconds_of_sample", lambda *_, **__: 7200.0)
     (tmp_path / "study.toml").write_text(
         'runs = 20\nhorizons = [50]\nrisks = ["variance"]\npolicies = ["exp-exp"]\n'
         '[bandits.pair]\narms = ["gaussian(1, 1)", "gaussian(0, 1)"]\n'
     )
     commands = {
-        "run": ["run", tmp_path / "study.toml"],
-        "plan": ["plan", "--option", "2 * gaussian(0..1, 1)", "--rho", 1, "--horizon", 50, "--draws", 10],
+        "run": ["study", "run", tmp_path / "study.toml"],
         "paper": ["paper", "discussion", "--runs", 501],
     }
     result = run(*commands[command], "--out", tmp_path / "out")

@@ -3,14 +3,16 @@
 import csv
 import io
 import json
+import math
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from prudent.base.text import duration, with_error
 from prudent.cli import main
-from prudent.cli.estimate import duration
-from prudent.compiling import NotCompiledError
+from prudent.compile.announce import NotCompiledError
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "study.toml"
 
@@ -39,7 +41,7 @@ def folder(tmp_path_factory):
     """A finished study of 24 cells."""
     place = tmp_path_factory.mktemp("cli")
     (place / "study.toml").write_text(TOML)
-    result = prudent("run", place / "study.toml", "--out", place / "out", "--workers", 1)
+    result = prudent("study", "run", place / "study.toml", "--out", place / "out", "--workers", 1)
     assert result.exit_code == 0, result.output
     assert result.stdout == f"{place / 'out'}\n"
     return place / "out"
@@ -47,11 +49,11 @@ def folder(tmp_path_factory):
 
 def test_a_dry_run_says_how_much_and_simulates_nothing(tmp_path, folder):
     study = folder.parent / "study.toml"
-    result = prudent("run", study, "--out", tmp_path / "none", "--dry-run")
+    result = prudent("study", "run", study, "--out", tmp_path / "none", "--dry-run")
     assert "24 cells, 0 finished, 24 to run" in result.stdout
     assert f"{12 * 20 * 250:,} pulls, roughly " in result.stdout
     assert not (tmp_path / "none").exists()
-    assert "24 finished, 0 to run" in prudent("run", study, "--out", folder, "--dry-run").stdout
+    assert "24 finished, 0 to run" in prudent("study", "run", study, "--out", folder, "--dry-run").stdout
 
 
 def test_a_dry_run_compiles_nothing_and_says_what_compiling_adds(folder, tmp_path, monkeypatch):
@@ -60,7 +62,7 @@ def test_a_dry_run_compiles_nothing_and_says_what_compiling_adds(folder, tmp_pat
 
     monkeypatch.setattr("prudent.study.play.simulate", refuse)
     monkeypatch.setattr("prudent.study.play._warm", set())
-    printed = prudent("run", folder.parent / "study.toml", "--out", tmp_path / "none", "--dry-run").stdout
+    printed = prudent("study", "run", folder.parent / "study.toml", "--out", tmp_path / "none", "--dry-run").stdout
     assert printed.splitlines()[1:] == [
         f"{12 * 20 * 250:,} pulls",
         "compiling 2 kinds of cells adds about 20 s, once; how long they take to run is not known before",
@@ -68,14 +70,14 @@ def test_a_dry_run_compiles_nothing_and_says_what_compiling_adds(folder, tmp_pat
 
 
 def test_show_prints_all_or_some_cells(folder):
-    rows = json.loads(prudent("show", folder, "--json").stdout)
+    rows = json.loads(prudent("study", "show", folder, "--json").stdout)
     assert len(rows) == 24
     some = ["--policy", "ucb*", "--horizon", 200, "--where", "mu=0.8", "--risk", "mean-variance( rho=1.0 )"]
-    (row,) = json.loads(prudent("show", folder, *some, "--json").stdout)
+    (row,) = json.loads(prudent("study", "show", folder, *some, "--json").stdout)
     assert (row["policy"], row["horizon"], row["mu"], row["rho"]) == ("ucb1", 200, 0.8, 1.0)
-    (flat,) = csv.DictReader(io.StringIO(prudent("show", folder, *some, "--csv").stdout))
+    (flat,) = csv.DictReader(io.StringIO(prudent("study", "show", folder, *some, "--csv").stdout))
     assert float(flat["regret"]) == row["regret"]
-    table = prudent("show", folder, *some).stdout
+    table = prudent("study", "show", folder, *some).stdout
     assert "1 of 24 cells" in table
     assert "±" in table
 
@@ -108,7 +110,7 @@ def test_show_prints_all_or_some_cells(folder):
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(folder, arguments, message):
-    result = prudent(arguments[0], folder, *arguments[1:])
+    result = prudent("study", arguments[0], folder, *arguments[1:])
     assert result.exit_code == 2, result.output
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
@@ -117,7 +119,7 @@ def test_bad_input_is_one_line_and_exit_code_2(folder, arguments, message):
 def test_mistakes_in_the_file_are_reported_with_their_lines(tmp_path):
     path = tmp_path / "study.toml"
     path.write_text(TOML.replace("ucb1", "ucb9").replace("runs = 20", "rums = 20"))
-    result = prudent("run", path, "--out", tmp_path / "out")
+    result = prudent("study", "run", path, "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert f"{path}:2: rums: unknown key; did you mean runs" in result.stderr
     assert f"{path}:1: runs is missing" in result.stderr
@@ -130,7 +132,7 @@ def test_plots_are_written(folder, tmp_path, kind):
     one += ["--where", "rho=1"] if kind in ("pulls", "distribution") else []
     for ending, start in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
         out = tmp_path / f"{kind}.{ending}"
-        result = prudent("plot", folder, kind, *one, "--out", out)
+        result = prudent("study", "plot", folder, kind, *one, "--out", out)
         assert result.stdout == f"{out}\n", result.output
         assert out.read_bytes().startswith(start)
     assert len(list(tmp_path.iterdir())) == 3
@@ -138,18 +140,20 @@ def test_plots_are_written(folder, tmp_path, kind):
 
 def test_a_plot_has_the_title_and_the_size_asked_for(folder, tmp_path):
     out = tmp_path / "plot.svg"
-    prudent("plot", folder, "regret", "--title", "Cost in $ and $", "--size", "5", "3", "--out", out)
+    prudent("study", "plot", folder, "regret", "--title", "Cost in $ and $", "--size", "5", "3", "--out", out)
     assert 'width="360pt" height="216pt"' in out.read_text()
     assert "Cost in $ and $" in out.read_text()
 
 
 def test_compare_prints_every_pair_and_counts_verdicts(folder):
-    rows = json.loads(prudent("compare", folder, "exp-exp", "ucb1", "--json").stdout)
+    rows = json.loads(prudent("study", "compare", folder, "exp-exp", "ucb1", "--json").stdout)
     assert len(rows) == 12
     assert all(row["low"] < row["difference"] < row["high"] for row in rows)
-    printed = prudent("compare", folder, "exp-exp", "ucb1").stdout
+    printed = prudent("study", "compare", folder, "exp-exp", "ucb1").stdout
     assert "95 % intervals for all 12 together" in " ".join(printed.split())
-    one = prudent("compare", folder, "exp-exp", "ucb1", "--where", "mu=0.2", "--where", "rho=0", "--horizon", 50).stdout
+    one = prudent(
+        "study", "compare", folder, "exp-exp", "ucb1", "--where", "mu=0.2", "--where", "rho=0", "--horizon", 50
+    ).stdout
     assert "95 % interval\n" in one
 
 
@@ -157,12 +161,12 @@ def test_show_calls_the_mean_so_and_finds_it_by_what_it_shows(tmp_path):
     """What cells are stored under is another text, and stays."""
     toml = TOML.replace('["mean-variance(rho={rho})"]', '["mean", "variance"]').replace("rho = [0, 1]", "")
     (tmp_path / "study.toml").write_text(toml)
-    prudent("run", tmp_path / "study.toml", "--out", tmp_path / "out")
-    rows = json.loads(prudent("show", tmp_path / "out", "--risk", "mean", "--json").stdout)
+    prudent("study", "run", tmp_path / "study.toml", "--out", tmp_path / "out")
+    rows = json.loads(prudent("study", "show", tmp_path / "out", "--risk", "mean", "--json").stdout)
     assert {row["risk"] for row in rows} == {"mean-variance(rho=inf)"}
-    printed = prudent("show", tmp_path / "out", "--risk", "mean").stdout
+    printed = prudent("study", "show", tmp_path / "out", "--risk", "mean").stdout
     assert printed.startswith(f"{len(rows)} of {2 * len(rows)} cells, bandit pair, risk mean (± standard error)\n")
-    assert "mean-variance(rho=0)\n" in prudent("show", tmp_path / "out").stdout
+    assert "mean-variance(rho=0)\n" in prudent("study", "show", tmp_path / "out").stdout
 
 
 @pytest.mark.parametrize("command", ["show", "compact", ("plot", "regret"), ("compare", "a", "b")])
@@ -170,7 +174,7 @@ def test_show_calls_the_mean_so_and_finds_it_by_what_it_shows(tmp_path):
 def test_what_holds_no_study_is_refused(tmp_path, command, place):
     (tmp_path / "file").touch()
     name, *others = [command] if isinstance(command, str) else command
-    result = prudent(name, tmp_path / place, *others)
+    result = prudent("study", name, tmp_path / place, *others)
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
     assert result.stdout == ""
@@ -185,7 +189,7 @@ def test_what_holds_no_study_is_refused(tmp_path, command, place):
 )
 @pytest.mark.parametrize("dry", [[], ["--dry-run"]])
 def test_settings_that_cannot_be_are_refused_before_anything_is_written(folder, tmp_path, settings, message, dry):
-    result = prudent("run", folder.parent / "study.toml", "--out", tmp_path / "out", *settings, *dry)
+    result = prudent("study", "run", folder.parent / "study.toml", "--out", tmp_path / "out", *settings, *dry)
     assert result.exit_code == 2
     assert message in result.stderr
     assert result.stdout == ""
@@ -193,8 +197,8 @@ def test_settings_that_cannot_be_are_refused_before_anything_is_written(folder, 
 
 
 def test_compact_leaves_one_part(folder):
-    assert prudent("compact", folder).stdout == "1 part\n"
-    assert len(json.loads(prudent("show", folder, "--json").stdout)) == 24
+    assert prudent("study", "compact", folder).stdout == "1 part\n"
+    assert len(json.loads(prudent("study", "show", folder, "--json").stdout)) == 24
 
 
 def test_the_example_is_a_study():
@@ -226,7 +230,7 @@ def test_durations_are_said_in_the_largest_unit_that_fits(seconds, said):
 def test_a_study_full_of_mistakes_shows_twenty_and_counts_the_others(tmp_path):
     path = tmp_path / "study.toml"
     path.write_text(TOML.replace('"ucb1"', ", ".join(f'"no{i}"' for i in range(300))))
-    result = prudent("run", path, "--out", tmp_path / "out")
+    result = prudent("study", "run", path, "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert result.stderr.count("unknown policy") == 20
     assert result.stderr.endswith("\nand 280 more\n")
@@ -235,7 +239,7 @@ def test_a_study_full_of_mistakes_shows_twenty_and_counts_the_others(tmp_path):
 def test_the_byte_order_mark_of_some_editors_is_no_mistake(tmp_path, folder):
     path = tmp_path / "study.toml"
     path.write_bytes(b"\xef\xbb\xbf" + TOML.encode())
-    assert "24 finished" in prudent("run", path, "--out", folder, "--dry-run").stdout
+    assert "24 finished" in prudent("study", "run", path, "--out", folder, "--dry-run").stdout
 
 
 @pytest.mark.parametrize(
@@ -250,7 +254,48 @@ def test_the_byte_order_mark_of_some_editors_is_no_mistake(tmp_path, folder):
 def test_what_is_no_toml_is_one_line(tmp_path, content, message):
     path = tmp_path / "study.toml"
     path.write_bytes(content)
-    result = prudent("run", path)
+    result = prudent("study", "run", path)
     assert result.exit_code == 2
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_a_pivot_has_a_column_for_each_value_of_a_label(folder):
+    result = prudent("study", "show", folder, "--pivot", "policy", "--where", "rho=1", "--horizon", 200)
+    lines = result.stdout.splitlines()
+    head = [line.split() for line in lines].index(["mu", "exp-exp", "ucb1"])
+    table = {
+        (row["policy"], row["mu"]): row
+        for row in json.loads(prudent("study", "show", folder, "--json").stdout)
+        if row["horizon"] == 200 and row["rho"] == 1
+    }
+    for line in lines[head + 2 :]:
+        mu, *cells = re.split(r"  +", line.strip())
+        assert cells == [
+            with_error(*(table[name, float(mu)][key] for key in ("regret", "regret_se")))
+            for name in ("exp-exp", "ucb1")
+        ]
+
+
+def test_latex_marks_what_is_not_clearly_worse(folder):
+    result = prudent("study", "show", folder, "--latex", "--pivot", "mu", "--where", "rho=1", "--measure", "best_share")
+    assert "\\toprule" in result.stdout
+    facts = [row for row in json.loads(prudent("study", "show", folder, "--json").stdout) if row["rho"] == 1]
+    bold = 0
+    for row in facts:
+        rivals = [each for each in facts if (each["mu"], each["horizon"]) == (row["mu"], row["horizon"])]
+        best = max(rivals, key=lambda each: each["best_share"])
+        away = math.hypot(row["best_share_se"], best["best_share_se"])
+        bold += best["best_share"] - row["best_share"] <= 1.96 * away
+    assert result.stdout.count("mathbf") == bold
+    assert 6 <= bold < 12, "the test shows both kinds"
+
+
+def test_what_cannot_be_pivoted_is_said(folder):
+    assert (
+        "pivot must be one of the labels that vary, policy, " in prudent("study", "show", folder, "--pivot", "m").stderr
+    )
+    assert (
+        "unknown measure 'regrt'; did you mean regret"
+        in prudent("study", "show", folder, "--latex", "--measure", "regrt").stderr
+    )

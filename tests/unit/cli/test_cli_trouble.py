@@ -108,13 +108,13 @@ NAMES = {"empty": "", "blank": "  ", "zero": "a\0b", "long": "x" * 5000, "deep":
 @pytest.mark.parametrize(
     "command",
     [
-        ["run", "study.toml", "--out"],
+        ["study", "run", "study.toml", "--out"],
         ["paper", "discussion", "--out"],
         ["plan", "--option", "2 * bernoulli(0.5)", "--rho", 1, "--horizon", 10, "--out"],
         ["portfolio", "--horizon", 10],
-        ["plot", ".", "regret", "--out"],
-        ["show"],
-        ["compact"],
+        ["study", "plot", ".", "regret", "--out"],
+        ["study", "show"],
+        ["study", "compact"],
     ],
 )
 def test_names_that_no_file_can_have_are_refused(command, name):
@@ -171,7 +171,7 @@ PLACED = {
     "prudent.paper.making.make": ["paper", "discussion"],
     "prudent.plan.advise": ["plan", "--option", "2 * bernoulli(0.3..0.5)", "--rho", 1, "--horizon", 10],
     "prudent.portfolio.report.learn": ["portfolio", "RETURNS", "--horizon", 10],
-    "prudent.study.load": ["run", "study.toml"],
+    "prudent.study.load": ["study", "run", "study.toml"],
 }
 
 
@@ -341,13 +341,13 @@ def test_warnings_of_libraries_are_one_line_each():
         assert run("remark", command=group).stderr == "Warning: take care\n"
 
 
-def test_the_command_in_a_plan_can_be_pasted_whatever_the_folder_is_called(tmp_path):
+def test_a_plan_goes_into_a_folder_whatever_it_is_called(tmp_path):
     out = tmp_path / "c; echo $HOME & more"
     options = ["--option", "2 * bernoulli(0.3..0.5)", "--rho", 1, "--horizon", 10, "--draws", 10, "--runs", 2]
-    result = run("plan", *options, "--policy", "exp-exp", "--policy", "round-robin", "--out", out)
+    result = run("plan", *options, "--policy", "exp-exp", "--seconds", 1, "--out", out)
     assert result.exit_code == 0, result.output
     page = html.unescape((out / "plan.html").read_text())
-    assert f"prudent run '{out / 'study.toml'}' --out '{out / 'study'}'" in page
+    assert f"prudent trial create '{out / 'experiment.json'}'" in page
 
 
 DROPPED = """

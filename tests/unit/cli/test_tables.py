@@ -98,7 +98,7 @@ def test_the_width_is_what_columns_says_and_80_into_a_pipe(monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.setattr(os, "get_terminal_size", lambda _: (_ for _ in ()).throw(OSError))
     assert terminal_width() == 80
-    for given, width in (("133", 133), ("3", tables.LEAST)):
+    for given, width in (("133", 133), ("3", tables.MIN_COLUMNS)):
         monkeypatch.setenv("COLUMNS", given)
         assert terminal_width() == width
 

@@ -9,8 +9,8 @@ import pytest
 
 from helpers.careless_policies import IdlePolicy
 from prudent import MVLCB, AnytimeMVLCB, Bandit, Bernoulli, Deterministic, ExpExp, Gaussian, PrudentError, simulate
+from prudent.compile.cache import fingerprint
 from prudent.engine.streams import CHUNK
-from prudent.fingerprints import fingerprint
 
 RISK = "mean-variance(rho=0)"
 

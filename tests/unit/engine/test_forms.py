@@ -6,8 +6,8 @@ from numpy.testing import assert_array_equal
 from prudent import Bandit, Bernoulli, Gaussian, identify, simulate
 from prudent.arms import sampling
 from prudent.arms.base import encode
-from prudent.engine import blocks
-from prudent.engine.blocks import sources
+from prudent.engine.leap import blocks
+from prudent.engine.leap.blocks import sources
 
 BANDIT = Bandit([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25), Gaussian(0.5, 0.25)])
 

@@ -8,14 +8,16 @@ import pytest
 
 from prudent import LUCB, UCB1, Bandit, MeanVariance, PrudentError, identify, simulate
 from prudent.arms.base import encode
-from prudent.engine import leaping, scaffold, stepping
-from prudent.engine.blocks import sources
+from prudent.engine import jobs
+from prudent.engine.compiled import stepper
+from prudent.engine.leap.blocks import sources
+from prudent.engine.leap.scores import leap_scores
 from prudent.engine.record import FINE, HALTED, Record
+from prudent.engine.search_rounds import Found, search
 from prudent.engine.streams import CHUNK
 from prudent.engine.threads import halted_by, play_all
-from prudent.identification.kernel import Found, search
-from prudent.policies.base import Setting, policies
 from prudent.policies.binding import bind
+from prudent.policies.contract import Setting, policies
 
 UNIT = Bandit(["bernoulli(0.5)", "bernoulli(0.4)"])
 
@@ -72,12 +74,12 @@ def ended(halt):
     rest = 0, np.array([20]), Record.empty(1, 1, 2), np.array([halt]), np.random.default_rng(0)
     ucb, turns = bind(UCB1(), setting), bind(policies.parse("round-robin"), setting)
     lucb = bind(LUCB(), setting._replace(delta=0.3))
-    yield stepping.step_scores.py_func(ucb, False, 0, laws, *rest)
-    yield stepping.step_phases.py_func(turns, 0, laws, *rest)
-    yield leaping.leap_phases.py_func(turns, laws, *rest)
+    yield stepper(ucb, 20, interpreted=True)(laws, *rest)
+    yield stepper(turns, 20, interpreted=True)(laws, *rest)
+    yield stepper(turns, 20, blocks=True, interpreted=True)(laws, *rest)
     yield search.py_func(lucb, lucb.risk, False, laws, 50, Found.empty(1, 2), *rest[-2:])
     if halt:  # else it would take a minute
-        yield leaping.leap_scores.py_func(ucb, sources(UNIT.arms), 0.0, laws, *rest)
+        yield leap_scores.py_func(ucb, sources(UNIT.arms), 0.0, None, laws, *rest)
 
 
 def test_kernels_end_once_the_flag_is_set():
@@ -118,6 +120,6 @@ def test_what_no_machine_can_hold_is_refused_with_its_size(name):
 
 
 def test_where_the_system_does_not_tell_its_memory_nothing_is_refused(monkeypatch):
-    monkeypatch.delattr(scaffold.os, "sysconf")
-    assert scaffold.memory() == float("inf")
-    scaffold.check_memory("simulate", 1e300, "runs")
+    monkeypatch.delattr(jobs.os, "sysconf")
+    assert jobs.memory() == float("inf")
+    jobs.check_memory("simulate", 1e300, "runs")

@@ -12,12 +12,12 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 
-from prudent import PrudentError, evaluate, simulate
+from prudent import CVaR, Entropic, LossAverse, MeanCVaR, MeanVariance, PrudentError, evaluate, simulate
 from prudent.cli import main
 from prudent.evaluation import bands, betting, estimates, limits, read_log
 from prudent.evaluation.bands import Steps, band_of
 from prudent.evaluation.betting import Sample
-from prudent.evaluation.limits import Samples
+from prudent.evaluation.limits import Samples, risk_limits
 
 VALUES = np.array([0.0, 0.3, 1.0])
 LAWS = np.array([[0.2, 0.36, 0.44], [0.4, 0.43, 0.17]])
@@ -119,7 +119,7 @@ def test_guesses_know_the_rounds_before_and_shifts_hold_all_means():
     np.testing.assert_allclose(first, [0.5, SHARES @ [0.35, 0.75]])
     np.testing.assert_allclose(second, [SHARES @ [0.35, 0.5]])
     centre, whole, own = np.linspace(0.0, 1.0, 11), np.array([0.3, 0.5]), np.array([0.35, 0.8])
-    low, high = limits._shift(centre, whole, own)
+    low, high = limits.shift_of(centre, whole, own)
     theta, mean = np.meshgrid(np.linspace(*whole, 41), np.linspace(*own, 46))
     every = (theta - centre[:, None, None]) * (2.0 * mean - theta - centre[:, None, None])
     np.testing.assert_allclose(low, every.min((1, 2)), atol=1e-12)
@@ -141,6 +141,9 @@ def missed(ends, truth):
 TRUE_LAW = SHARES @ LAWS
 TRUE_MEAN = float(TRUE_LAW @ VALUES)
 TRUE_VARIANCE = float(TRUE_LAW @ (VALUES - TRUE_MEAN) ** 2)
+TAIL = MeanCVaR(0.7, 0.5)
+TRUE_TAIL = TAIL.weigh(VALUES, TRUE_LAW)
+TRUE_ENTROPIC = Entropic(2.0).weigh(VALUES, TRUE_LAW)
 
 
 def samples(log, method):
@@ -160,13 +163,15 @@ def alone(sample):
 
 def misses(method, runs=RUNS, failure=0.5):
     """How often each limit misses the truth, over logs of a policy that learned."""
-    counts = dict.fromkeys(("mean", "variance", "cost", "quantile", "band"), 0)
+    counts = dict.fromkeys(("mean", "variance", "cost", "tail", "utility", "quantile", "band"), 0)
     for log in many_logs()[:runs]:
         found = samples(log, method)
         band = found.band(failure)
         counts["mean"] += missed(found.mean(failure), TRUE_MEAN)
         counts["variance"] += missed(found.cost(0.0, failure), TRUE_VARIANCE)
         counts["cost"] += missed(found.cost(1.0, failure), TRUE_VARIANCE - TRUE_MEAN)
+        counts["tail"] += missed(risk_limits(found, TAIL, band, failure), TRUE_TAIL)
+        counts["utility"] += missed(risk_limits(found, Entropic(2.0), band, failure), TRUE_ENTROPIC)
         counts["quantile"] += missed(found.quantile(0.5, band, failure), 0.3)
         x = np.array([-1e-9, 0.0, 0.15, 0.3, 0.6, 1.0 - 1e-9])
         levels = np.array([0.0, *np.repeat(TRUE_LAW.cumsum()[:2], 2), TRUE_LAW[:2].sum()])
@@ -220,6 +225,10 @@ def test_limits_close_on_the_truth():
         for ends, width in ((found.mean(0.05), 0.02), (found.cost(0.0, 0.05), 0.006), (found.cost(1.0, 0.05), 0.03)):
             assert 0.0 < ends.high - ends.low < width
         band = found.band(0.05)
+        for risk, width in ((CVaR(0.3), 0.035), (TAIL, 0.025), (Entropic(2.0), 0.02), (LossAverse(2.0, 0.6), 0.03)):
+            ends, truth = risk_limits(found, risk, band, 0.05), risk.cost("beta(4, 2)")
+            assert ends.low <= truth <= ends.high <= ends.low + width
+            assert np.ptp(ends) < 0.8 * (limits._cost(risk, band.lower) - limits._cost(risk, band.upper))
         assert band.upper.below(np.array([0.7]))[0] > stats.beta(4, 2).cdf(0.7) - 0.06
         assert band.lower.below(np.array([0.7]))[0] < stats.beta(4, 2).cdf(0.7) + 0.06
 
@@ -401,7 +410,28 @@ def test_notes_warn_of_little_and_of_wrong_propensities(log):
     assert "about 2 rounds" in " ".join(evaluate(GOOD, "a").notes)
     halved = log | {"propensity": [0.5 * propensity for propensity in log["propensity"]]}
     assert "The weights have the mean" in " ".join(evaluate(halved, {"0": 0.5, "1": 0.5}).notes)
-    assert not evaluate(log, {"0": 0.5, "1": 0.5}, support=(0, 1), floor=0.2).notes
+    (assumed,) = evaluate(log, {"0": 0.5, "1": 0.5}, risk="mean", support=(0, 1), floor=0.2).notes
+    assert "Propensities are the true probabilities" in assumed
+
+
+def test_risks_are_estimated_too_low_and_a_note_says_so():
+    """Uniform rewards, 400 rounds, an arm in a twentieth of them: the estimate of a CVaR at 5 % is about minus the
+    smallest of twenty rewards, which has the mean 1/21."""
+    rng, found = np.random.default_rng(3), []
+    for _ in range(60):
+        arms = np.where(rng.random(400) < 0.05, "b", "a")
+        log = {"arm": arms, "reward": rng.random(400), "propensity": np.where(arms == "b", 0.05, 0.95)}
+        found.append(evaluate(log, "b", risk=[CVaR(0.05), MeanVariance(0.0)], quantiles=[], support=(0, 1)))
+    low = np.mean([each["cvar(alpha=0.05)"].estimate for each in found])
+    assert -0.065 < low < -0.035 < CVaR(0.05).cost("uniform(0, 1)")
+    row = found[0]["cvar(alpha=0.05)"]
+    assert (row.at_worst, found[0]["mean"].at_worst) == (row.interval.high, found[0]["mean"].interval.low)
+    assert "Estimated too low on average" in found[0].notes[-1]
+    assert "so few: cvar(alpha=0.05), mean-variance(rho=0)." in found[0].notes[-1]
+    outcomes = {"arm": ["a", "b"] * 400, "reward": [0.2, 0.8] * 400, "propensity": [0.5] * 800}
+    costs = evaluate(outcomes, "a", risk=[CVaR(1.0)], support=(0, 1), larger_is_better=False)
+    assert costs["mean"].at_worst == costs["mean"].interval.high
+    assert not any("too low" in note for note in costs.notes)
 
 
 # Replay
@@ -429,7 +459,7 @@ def test_a_replay_keeps_the_rounds_in_which_the_log_took_the_same_arm():
     found = evaluate(log, Remembers())
     assert np.sort(found.law.values).tolist() == [0.0, 3.0, 11.0, 15.0]
     assert found.effective == 4.0
-    assert "4 of 6 rounds were kept" in found.notes[0]
+    assert "4 of 6 rounds were kept" in found.notes[1]
     assert found.band is None
 
 
@@ -465,13 +495,13 @@ def bandit():
 def test_the_result_is_a_table_a_page_and_a_picture(log):
     found = evaluate(log, {"0": 0.25, "1": 0.75}, support=(0, 1), unit="EUR", floor=0.2)
     table = found.table()
-    assert table.columns == ["quantity", "estimate", "low", "high"]
+    assert table.columns == ["quantity", "at worst", "estimate", "low", "high"]
     assert table["quantity"].to_list()[:4] == ["mean", "variance", "cvar(alpha=0.05)", "quantile 0.05"]
     assert ((table["low"] <= table["estimate"]) & (table["estimate"] <= table["high"])).all()
     page = found._repr_html_()
     assert f"0.25 0 + 0.75 1: 600 rounds, worth {found.effective:.0f} of its own, by weights, 95 % intervals" in page
     assert "EUR²" in page
-    assert found.assumptions in page.replace("&#x27;", "'")
+    assert all(note in page.replace("&#x27;", "'") for note in found.notes)
     assert repr(found) == "<Evaluation: 0.25 0 + 0.75 1, by weights, 600 rounds>"
     with pytest.raises(PrudentError, match="no row 'means'; did you mean mean"):
         found["means"]

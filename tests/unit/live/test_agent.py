@@ -11,10 +11,10 @@ from helpers.agents import ALL, COINS, HORIZON, KEEPERS, LAWS, N_ARMS, NAMES, Wo
 from helpers.careless_policies import IdlePolicy
 from prudent import MVLCB, UCB1, Agent, CVaR, Entropic, MeanVariance, PrudentError, VaR
 from prudent.arms.sampling import draw
+from prudent.engine.compiled import stepper
 from prudent.engine.record import FINE, Record, Statistics, write_down
-from prudent.engine.simulation import stepper
-from prudent.policies.base import Setting, policies
 from prudent.policies.binding import bind, served_risk
+from prudent.policies.contract import Setting, policies
 
 # The agent and the engine
 

@@ -13,9 +13,9 @@ from scipy.stats import binom
 
 from helpers.agents import ALL, KEEPERS, N_ARMS, NAMES, play, rewards, risk_of
 from prudent import Agent, PrudentError
-from prudent.confidence import always
+from prudent.confidence import anytime
 from prudent.live.batches import PARTS, SECTIONS, in_proportion, turns
-from prudent.policies.base import FOREVER
+from prudent.policies.contract import FOREVER
 
 HORIZON = 10**7
 
@@ -234,7 +234,7 @@ def test_intervals_of_merged_rewards_cover_whoever_looks_after_every_batch():
             merge(agent, 0, rng.beta(1, 3, size))
             seen.append(agent.estimates()[0][1:4])
     known = np.array(seen).reshape(runs, -1, 3).transpose(2, 0, 1)
-    found = always.mean_bounds(*known, 0.2, 0, 1), always.variance_bounds(*known, 0.2, 0, 1)
+    found = anytime.mean_bounds(*known, 0.2, 0, 1), anytime.variance_bounds(*known, 0.2, 0, 1)
     for (low, high), truth in zip(found, (0.25, 0.0375), strict=True):
         missed = ((truth < low) | (truth > high)).any(axis=1)
         assert missed.sum() <= binom.isf(1e-9, runs, 0.2)

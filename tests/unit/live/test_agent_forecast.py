@@ -6,18 +6,18 @@ from scipy.stats import binom, kstest
 
 from prudent import MVIMED, MVLCB, Agent, AnytimeMVLCB, MeanVariance
 from prudent.arms.sampling import include
-from prudent.engine.blocks import Sources
-from prudent.engine.record import FINE, Statistics
-from prudent.engine.resuming import Phase, can_leap, no_record, resume, step_on
+from prudent.engine.leap.blocks import Sources
+from prudent.engine.python.arm import ArmState
+from prudent.engine.record import FINE, Past, RecordOfArms, Statistics
+from prudent.engine.resumed import can_leap, laws_of_runs, resume, resumed_kernel
 from prudent.live import forecast as forecasting
-from prudent.live.arm import ArmState
-from prudent.policies.base import Arm, Setting, policies
+from prudent.live.beliefs import Drawn, draw_beliefs, two_values
+from prudent.live.evidence import Evidence
 from prudent.policies.binding import bind
+from prudent.policies.contract import Arm, Setting, policies
 from prudent.policies.units import units_of_support
 
 RISK = MeanVariance(1.0)
-NO_PHASE = Phase(np.zeros(2, np.int64), np.ones(2, bool), np.ones(2, bool))
-CALM = {"leaping": False, "seed": 0, "phase": NO_PHASE}
 POLICIES = {"mv-lcb": MVLCB(rho=1.0, c=1.0, unbiased=True, range=1.0), "anytime": AnytimeMVLCB(rho=1.0, range=1.0)}
 POLICIES["mv-imed"] = MVIMED(rho=1.0)
 
@@ -36,9 +36,11 @@ def laws(runs, means, variances, values=None):
     return Sources(mean, variance, np.full(len(means), 2), value, np.stack([1.0 - mean, mean], 2))
 
 
-def at(runs, pulls, means, variances):
+def at(runs, pulls, means, variances, elapsed):
+    """The same past for every run, in no phase."""
     rows = (np.array(pulls, np.int64), np.array(means, float), np.array(variances, float))
-    return Statistics._make(np.repeat(row[None], runs, 0) for row in rows)
+    every = np.ones(len(pulls), bool)
+    return Past(*(np.repeat(row[None], runs, 0) for row in rows), elapsed, np.zeros(len(pulls), np.int64), every, every)
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -47,7 +49,8 @@ def test_going_on_is_what_the_policy_does_from_these_statistics(name):
     policy, elapsed = ready(name), 57
     pulls, means, variances = [20, 30], [0.4, 0.5], [0.02, 0.09]
     fixed, more = [0.3, 0.6], np.array([1, 7, 200])
-    found = resume(policy, name, laws(1, fixed, [0.0, 0.0]), at(1, pulls, means, variances), elapsed, more, **CALM)
+    past = at(1, pulls, means, variances, elapsed)
+    found = resume(policy, name, laws(1, fixed, [0.0, 0.0]), past, more, leaping=False, seed=0)
     for t in range(elapsed + 1, elapsed + 201):
         best_cost = min(RISK.stats_cost(np.array(means), np.array(variances)))
         given = {"anytime": (t,), "mv-imed": (best_cost,)}.get(name, ())
@@ -65,11 +68,12 @@ def test_going_on_is_what_the_policy_does_from_these_statistics(name):
 def test_a_policy_that_draws_goes_on_compiled_as_interpreted(policy):
     """Its draws stand in line in the kernel, which Numba then simplifies."""
     known = bind(policies.parse(policy), Setting(2, RISK, 200, units_of_support((0.0, 1.0))))
-    given = laws(3, [0.3, 0.6], [0.05, 0.02]), at(3, [4, 0], [0.4, 0.0], [0.02, 0.0]), np.array([1, 7, 150])
+    blocks, past = laws(3, [0.3, 0.6], [0.05, 0.02]), at(3, [4, 0], [0.4, 0.0], [0.02, 0.0], 4)
     found = []
-    for loop in (step_on, step_on.py_func):
-        record, rng = no_record(3, 3, 2), np.random.default_rng(5)
-        assert loop(known, False, 4, *given, record, np.zeros(1, bool), rng) == FINE
+    for interpreted in (False, True):
+        record, rng = RecordOfArms.empty(3, 3, 2), np.random.default_rng(5)
+        loop = resumed_kernel(known, blocks, past, leaping=False, interpreted=interpreted)
+        assert loop(laws_of_runs(blocks), 0, np.array([1, 7, 150]), record, np.zeros(1, bool), rng) == FINE
         found.append(record)
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -85,8 +89,8 @@ def test_a_policy_of_phases_goes_on_as_the_agent_does(policy, rounds):
         agent.tell(arm, fixed[arm] + 0.2 * rng.standard_normal())
     known, more = agent._arms, np.array([1, 20, 100])
     start = Statistics._make(np.array([[getattr(arm, name) for arm in known]]) for name in Statistics._fields)
-    how = {"leaping": False, "seed": 0, "phase": forecasting.phase_of(known)}
-    found = resume(agent._ready.policy, policy, laws(1, fixed, [0.0] * 3), start, rounds, more, **how)
+    past = forecasting.past_of(known, start, rounds)
+    found = resume(agent._ready.policy, policy, laws(1, fixed, [0.0] * 3), past, more, leaping=False, seed=0)
     for t in range(1, 101):
         arm = agent.ask()
         agent.tell(arm, fixed[arm])
@@ -102,12 +106,10 @@ def test_an_arm_without_a_reward_goes_first():
             ready("mv-lcb"),
             "mv-lcb",
             laws(3, [0.2, 0.9], [0.01, 0.01]),
-            at(3, [50, 0], [0.2, 0.0], [0.01, 0.0]),
-            50,
+            at(3, [50, 0], [0.2, 0.0], [0.01, 0.0], 50),
             np.array([2, 500]),
             leaping=leaping,
             seed=0,
-            phase=NO_PHASE,
         )
         assert (found.pulls[:, 0] == [50, 2]).all()
         assert (found.pulls[:, 1].sum(1) == 550).all()
@@ -117,16 +119,14 @@ def test_an_arm_without_a_reward_goes_first():
 def test_leaping_and_stepping_go_on_alike(values):
     runs, means = 400, [0.45, 0.55]
     variances = [0.08, 0.12] if values is None else [mean * (1.0 - mean) for mean in means]
-    start = at(runs, [40, 60], [0.5, 0.5], [0.25, 0.25])
+    past = at(runs, [40, 60], [0.5, 0.5], [0.25, 0.25], 100)
     one, other = (
         resume(
             ready("mv-lcb"),
             "mv-lcb",
             laws(runs, means, variances, values),
-            start,
-            100,
+            past,
             np.array([100, 1900]),
-            phase=NO_PHASE,
             leaping=leaping,
             seed=7,
         )
@@ -149,6 +149,10 @@ def test_only_scores_that_need_no_clock_leap():
 # What the rewards allow
 
 
+def beliefs_of(arms, support, draws, rng):
+    return draw_beliefs(Evidence(arms, RISK, support), draws, rng, forecasting.WEIGHT)
+
+
 def played(rng, arms=3, pulls=40):
     """Laws drawn at random, and what their first rewards leave."""
     means, deviations = rng.normal(0.5, 0.2, arms), np.exp(rng.uniform(-2.5, -0.7, arms))
@@ -161,7 +165,7 @@ def test_drawn_laws_surround_the_truth_as_they_should():
     rng, shares = np.random.default_rng(5), []
     for _ in range(300):
         means, variances, arms = played(rng)
-        found = forecasting.possible(arms, (-np.inf, np.inf), 200, rng)
+        found = beliefs_of(arms, (-np.inf, np.inf), 200, rng)
         shares.append([(found.mean[:, 0] < means[0]).mean(), (found.variance[:, 0] < variances[0]).mean()])
     for column in np.array(shares).T:
         assert kstest(column, "uniform").pvalue > 1e-6
@@ -169,7 +173,7 @@ def test_drawn_laws_surround_the_truth_as_they_should():
 
 def test_draws_respect_the_support():
     arms = [ArmState(None, 5, 0.02, 0.0004), ArmState(None, 3, 0.98, 0.0001)]
-    found = forecasting.possible(arms, (0.0, 1.0), 2000, np.random.default_rng(0))
+    found = beliefs_of(arms, (0.0, 1.0), 2000, np.random.default_rng(0))
     assert (found.mean >= 0.0).all()
     assert (found.mean <= 1.0).all()
     assert (found.variance <= found.mean * (1.0 - found.mean) + 1e-15).all()
@@ -178,7 +182,7 @@ def test_draws_respect_the_support():
 
 def test_an_arm_whose_rewards_are_the_same_may_vary_as_the_others_do():
     arms = [ArmState(None, 4, 0.5, 0.0), ArmState(None, 50, 0.5, 0.04)]
-    found = forecasting.possible(arms, (-np.inf, np.inf), 500, np.random.default_rng(0))
+    found = beliefs_of(arms, (-np.inf, np.inf), 500, np.random.default_rng(0))
     assert (found.variance[:, 0] > 0.0).all()
     assert np.median(found.variance[:, 0]) < 0.01
 
@@ -193,13 +197,13 @@ def test_two_values_are_recognised(support, values):
     for ones, pulls in ((3, 10), (7, 20)):
         rate = ones / pulls
         arms.append(ArmState(None, pulls, low + (high - low) * rate, (high - low) ** 2 * rate * (1.0 - rate)))
-    found = forecasting.possible(arms, support, 4000, np.random.default_rng(0))
+    found = beliefs_of(arms, support, 4000, np.random.default_rng(0))
     assert found.values == values
     # A uniform prior: after 3 of 10, the rate is Beta(4, 8).
     assert ((found.mean[:, 0] - low) / (high - low)).mean() == pytest.approx(4 / 12, abs=0.01)
     one_off = ArmState(None, 10, arms[0].mean, 0.9 * arms[0].variance)
-    assert forecasting.possible([one_off, arms[1]], support, 10, np.random.default_rng(0)).values is None
-    assert forecasting.two_values([ArmState(None, 9, low, 0.0)], support) is None
+    assert beliefs_of([one_off, arms[1]], support, 10, np.random.default_rng(0)).values is None
+    assert two_values(Evidence([ArmState(None, 9, low, 0.0)], RISK, support)) is None
 
 
 # Calibration, on a small scale
@@ -211,10 +215,10 @@ def transforms(change, experiments=80, draws=100, third=30, rest=300):
     agent = Agent(POLICIES["mv-lcb"], 3, third + rest, risk=RISK)
     for number in range(experiments):
         means, variances, arms = played(rng, pulls=third // 3)
-        truth = forecasting.Drawn(means[None], variances[None], None)
-        allowed = change(forecasting.possible(arms, agent.support, draws, rng), arms)
+        truth = Drawn(means[None], variances[None], None)
+        allowed = change(beliefs_of(arms, agent.support, draws, rng), arms)
         futures, true = (
-            forecasting.futures(agent._ready, arms, RISK, rest, some, leaping=False, seed=seed)
+            forecasting.futures(agent._ready, Evidence(arms, RISK, agent.support), rest, some, leaping=False, seed=seed)
             for some, seed in ((allowed, number), (truth, 10_000 + number))
         )
         for part, other in ((futures.regret, true.regret), (futures.cost, true.cost)):
@@ -319,8 +323,8 @@ def test_outcomes_of_which_less_is_better_have_the_same_forecast():
 
 
 def test_many_rounds_are_leapt_or_cut_short(monkeypatch):
-    monkeypatch.setattr(forecasting, "STEPS", 400_000)
-    monkeypatch.setattr(forecasting, "LONGEST", 4_000)
+    monkeypatch.setattr(forecasting, "MAX_STEPS", 400_000)
+    monkeypatch.setattr(forecasting, "MAX_ROUNDS", 4_000)
     some = agent_of(horizon=1_060).forecast()
     assert (some.draws, some.rounds) == (400, 1_060)
     leaping = agent_of(horizon=5_000).forecast()

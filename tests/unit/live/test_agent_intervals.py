@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from helpers.agents import resealed
 from prudent import Agent, MeanVariance, PrudentError, RiskMeasure
-from prudent.confidence import always, betting
+from prudent.confidence import anytime, betting
 
 
 def told(agent, arm, rewards):
@@ -19,10 +19,22 @@ def told(agent, arm, rewards):
     return agent
 
 
-def ledger_of(rewards, low, high):
-    ledger = betting.no_bets()
+def quantile_by_bets(rewards, level, failure, low, high):
+    """The nearest rewards beyond which bets on the share of rewards below have won 2/failure."""
+
+    def won(share, target):
+        gains = share * len(rewards) * betting.THETA - len(rewards) * np.log1p(betting.KAPPA * target)
+        return np.logaddexp.reduce(betting.LOG_WEIGHTS + gains) >= np.log(2.0 / failure)
+
+    above = [x for x in rewards if won(np.mean(rewards <= x), level)]
+    below = [x for x in rewards if won(np.mean(rewards >= x), 1.0 - level)]
+    return max(below, default=low), min(above, default=high)
+
+
+def ledger_of(rewards, low, high, rho):
+    ledger = betting.no_bets(rho)
     for n, reward in enumerate(rewards):
-        betting.include(ledger, n, np.mean(rewards[:n]) if n else 0.0, reward, low, high)
+        betting.include(ledger, n, np.mean(rewards[:n]) if n else 0.0, reward, low, high, rho)
     return ledger
 
 
@@ -35,12 +47,12 @@ def test_they_are_the_sequences_of_the_estimates():
         none, some, _ = agent.intervals(level, quantile=0.3)
         assert none == (0, 0, None, None, None, None)
         _, pulls, mean, *_ = agent.estimates()[1]
-        known, within = (ledger_of(rewards, -1.0, 2.0), pulls, mean), (1.0 - level, -1.0, 2.0)
+        known, within = (ledger_of(rewards, -1.0, 2.0, 0.5), pulls), (1.0 - level, -1.0, 2.0)
         assert some[:2] == (1, 40)
         assert some.mean == pytest.approx(betting.mean_bounds(*known, *within))
         assert some.variance == pytest.approx(betting.variance_bounds(*known, *within))
         assert some.cost == pytest.approx(betting.mean_variance_bounds(*known, 0.5, *within))
-        assert some.quantile == always.quantile_bounds(np.sort(rewards), 0.3, *within)
+        assert some.quantile == quantile_by_bets(np.sort(rewards), 0.3, *within)
         assert some.mean.low <= mean <= some.mean.high
     assert agent.to_json() == before
 
@@ -62,12 +74,12 @@ def test_a_state_without_a_ledger_has_the_wider_intervals_of_its_moments():
         arm.tell(0, 0.5, asked=False)
     (known,), (sharper,) = old.intervals(), agent.intervals()
     moments, within = old.estimates()[0][1:4], (1.0 - 0.95, 0.0, 1.0)
-    assert known.mean == always.mean_bounds(*moments, *within)
-    assert known.variance == always.variance_bounds(*moments, *within)
-    assert known.cost == always.mean_variance_bounds(*moments, 0.5, *within)
+    assert known.mean == anytime.mean_bounds(*moments, *within)
+    assert known.variance == anytime.variance_bounds(*moments, *within)
+    assert known.cost == anytime.mean_variance_bounds(*moments, 0.5, *within)
     for name in ("mean", "variance", "cost"):
         wide, narrow = getattr(known, name), getattr(sharper, name)
-        assert narrow.high - narrow.low < 0.8 * (wide.high - wide.low)
+        assert narrow.high - narrow.low < 0.9 * (wide.high - wide.low)
     assert Agent.from_json(old.to_json()).to_json() == old.to_json()
 
 
@@ -89,6 +101,21 @@ def test_all_arms_at_once_have_the_intervals_of_each(risk):
         assert together[arm].pulls == alone.pulls
         for known, wanted in zip(together[arm][2:], alone[2:], strict=True):
             assert known == pytest.approx(wanted, rel=1e-13)
+
+
+@pytest.mark.parametrize("rho", [0.0, 1.0, 4.0])
+def test_the_cost_of_coins_is_what_the_interval_of_the_mean_makes_of_it(rho):
+    """If the policy is one for two values, and until a reward lies between them."""
+    agent = Agent(f"bernoulli-mvts(rho={rho})", 1, support=(-1, 2))
+    told(agent, 0, 3.0 * (np.random.default_rng(8).random(200) < 0.4) - 1.0)
+    (known,) = agent.intervals()
+    means = np.linspace(*known.mean, 10_001)
+    for found, tolerance in ((known.variance, 0.0), (known.cost, rho)):
+        costs = (2.0 - means) * (means + 1.0) - tolerance * means
+        assert found == pytest.approx((costs.min(), costs.max()), abs=1e-6)
+    assert Agent.from_json(agent.to_json()).intervals() == agent.intervals()
+    told(agent, 0, [0.5])
+    assert agent.intervals()[0].variance.low < known.variance.low - 0.05
 
 
 def test_a_long_look_settles_which_arm_is_better():
@@ -158,7 +185,7 @@ class Sequential(Bounded):
 
 def test_a_measure_may_bring_its_own_bounds_for_all_times():
     agent = told(Agent("ucb1", 1, risk=Sequential(), support=(0, 1)), 0, [0.5])
-    assert agent.intervals(0.75)[0].cost == (-0.25, 1.25)
+    assert agent.intervals(0.75)[0].cost == pytest.approx((-0.25, 1.25))
 
 
 @pytest.mark.parametrize(

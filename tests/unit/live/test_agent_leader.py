@@ -12,13 +12,13 @@ from prudent import Agent, MeanVariance, PrudentError, RiskMeasure
 RATES = {"old": 0.2, "new": 0.8, "other": 0.3}
 
 
-def trial(rounds, rates=RATES, seed=0, **settings):
+def trial(rounds, rates=RATES, seed=0, policy="round-robin", **settings):
     """Every arm in turn, with successes and failures."""
-    agent = Agent("round-robin", list(rates), **{"support": (0, 1), "risk": "mean", **settings})
+    agent = Agent(policy, list(rates), **{"support": (0, 1), "risk": "mean", **settings})
     rng = np.random.default_rng(seed)
-    for _ in range(rounds):
-        arm = agent.ask()
-        agent.tell(arm, rng.random() < rates[arm])
+    for turn in range(rounds):
+        arm = list(rates)[turn % len(rates)]
+        agent.tell(arm, rng.random() < rates[arm], asked=False)
     return agent
 
 
@@ -54,12 +54,24 @@ def test_arms_are_excluded_one_by_one_until_one_is_left():
     assert str(found) == "new is best: every other arm in play is excluded with 99 % confidence. You may stop."
 
 
-def test_exclusion_is_what_the_intervals_say_with_a_share_for_every_arm():
-    for rounds in (90, 144, 150, 240):
-        agent = trial(rounds)
-        known = {i.arm: i.cost for i in agent.intervals(1.0 - 0.05 / 3.0)}
-        smallest = min(cost.high for cost in known.values())
-        assert agent.leader().excluded == tuple(arm for arm, cost in known.items() if cost.low > smallest)
+@pytest.mark.parametrize("risk", ["mean", "mean-variance(rho=1)", "cvar(0.5)"])
+def test_exclusion_is_what_the_differences_say_with_a_share_for_every_rival(risk):
+    """One side of an interval of each of two rivals: together the failure of one interval."""
+    told_apart = set()
+    for rounds in (60, 90, 120, 144, 150, 240, 400):
+        agent = trial(rounds, risk=risk)
+        known = agent.differences("new")
+        found = agent.leader().excluded
+        assert found == tuple(each.arm for each in known if each.cost is not None and each.cost.low > 0.0)
+        told_apart.add(len(found))
+    assert len(told_apart) > 1
+
+
+def test_coins_are_told_apart_as_soon_by_a_cost_as_by_the_mean():
+    """With ρ = 1 the cost −p² falls as p rises, and a policy for two values knows that p is all there is."""
+    for rounds in range(60, 400, 20):
+        by_cost = trial(rounds, policy="bernoulli-mvts(rho=1)", risk="mean-variance(rho=1)").leader(foresee=False)
+        assert by_cost.excluded == trial(rounds).leader(foresee=False).excluded
 
 
 def test_costs_are_compared_not_means():
@@ -79,10 +91,9 @@ def test_a_retired_arm_is_no_rival_but_has_its_share():
     assert found[:4] == ("new", True, ("new",), ("old",))
     agent.retire("old")
     assert str(agent.leader()) == "new is the only arm in play."
-    agent = trial(144)
+    agent = trial(78)
     agent.retire("other")
-    old, new, _ = agent.intervals(1.0 - 0.05 / 2.0)
-    assert old.cost.low > new.cost.high  # were there only two arms, it would be decided
+    assert agent.differences("new", 0.9)[0].cost.low > 0.0  # with one rival, and a side for itself, it would be decided
     assert not agent.leader().decided
 
 
@@ -122,7 +133,7 @@ def test_equal_estimates_have_no_decision_in_sight():
 def test_a_measure_that_reads_every_reward_has_no_forecast():
     rng = np.random.default_rng(2)
     agent = Agent("round-robin", ["a", "b"], support=(0, 1), risk="cvar(0.5)")
-    told(agent, {"a": rng.beta(20, 60, 50), "b": rng.beta(60, 20, 50)})
+    told(agent, {"a": rng.beta(20, 60, 6), "b": rng.beta(60, 20, 6)})
     assert agent.leader().arm == "b"
     assert agent.leader().rounds is None
 
@@ -199,8 +210,25 @@ def test_of_successes_and_failures_it_is_that_of_beta_laws():
     found = agent.posterior()
     assert found.best["a"] == pytest.approx(exact, abs=6.0 * 0.005)
     assert sum(found.best.values()) == pytest.approx(1.0)
-    assert str(found).startswith("Probability of being best, if rewards are 0 or 1 and every success rate was equally")
+    assert str(found).startswith(
+        "Probability of being best, if rewards are one of two values and every rate was equally"
+    )
     assert "a 88 %, b 12 %. This is no guarantee" in str(found)
+
+
+def test_losses_of_0_and_1_are_two_values_too():
+    """The probabilities and the forecast of an agent speak of one model, and of the same arm."""
+    losses = {"a": [1.0] * 5 + [0.0] * 7, "b": [1.0] * 8 + [0.0] * 4}
+    agent = Agent("mv-lcb(rho=0.5)", ["a", "b"], 100, support=(0, 1), larger_is_better=False)
+    found = told(agent, losses).posterior()
+    assert (
+        found.model
+        == agent.forecast().model
+        == "rewards are one of two values and every rate was equally likely at first"
+    )
+    gains = {arm: [1.0 - loss for loss in several] for arm, several in losses.items()}
+    agent = told(Agent("mv-lcb(rho=0.5)", ["a", "b"], 100, support=(0, 1)), gains)
+    assert agent.posterior().best == pytest.approx(found.best, abs=6.0 * 0.005 * math.sqrt(2.0))
 
 
 def test_of_other_rewards_it_is_that_of_gaussian_ones():

@@ -10,8 +10,8 @@ import pytest
 
 from helpers.agents import Worst, play, resealed, rewards, risk_of
 from prudent import Agent, PrudentError, RiskMeasure
-from prudent.policies.base import UNSET
-from prudent.policies.base import policies as registry
+from prudent.policies.contract import UNSET
+from prudent.policies.contract import policies as registry
 from prudent.risk.base import risks as risk_registry
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
@@ -10,8 +11,8 @@ from hypothesis import strategies as st
 
 from prudent import MeanVariance, PrudentError
 from prudent.plan import Pilot, accepted, guesses, tolerance, winners
-from prudent.plan.tradeoff import in_words, rho_in_words
-from prudent.plan.words import Outcome, percent, plus_minus
+from prudent.plan.tradeoff import Stretch, in_words, rho_in_words, usual
+from prudent.plan.words import Outcome, percent, plus_minus, short
 
 
 @pytest.mark.parametrize(("less", "small", "large"), [(5.0, 25.0, 30.0), (0.2, 0.0, 0.4), (0.01, 0.5, 7.0)])
@@ -120,13 +121,25 @@ def test_who_wins_is_said_in_words():
     assert said[0] == "Below ρ = 400 EUR the steadiest option wins: C."
     assert said[1] == "From 400 EUR to 480 EUR A wins."
     assert said[2] == "Above ρ = 480 EUR the option with the best mean wins: B."
-    assert said[3].startswith(
-        "Would you rather have C (38 EUR on average, most between 18 EUR and 58 EUR), or A (40 EUR"
+    assert said[3] == (
+        "Would you rather have C (38 EUR on average, standard deviation 10 EUR), or A (40 EUR on average, standard"
+        " deviation 30 EUR)? If you prefer C, your ρ is below 400 EUR."
     )
-    assert said[3].endswith("Whoever prefers C has a ρ below 400 EUR.")
-    assert len(said) == 5
+    assert "--period" in said[-1]
     clear = winners(guesses(["steady: gaussian(2, 1)", "wild: gaussian(1, 2)"]))
     assert in_words(clear, Outcome()) == ["steady wins whatever ρ is: it has the best mean and the smallest spread."]
+
+
+def test_options_are_pictured_by_the_pilots_own_outcomes():
+    """No outcome below 0 where none was, and the share of those that are the same."""
+    paid = [0.0] * 90 + [float(x) for x in range(10, 30, 2)]
+    options = [Pilot("shop", tuple(paid)), Pilot("coin", (1.0, 0.0, 0.0, 0.0))]
+    one, coin = Stretch(0.0, 1.0, "shop", 1.9, 5.8), Stretch(0.0, 1.0, "coin", 0.25, 0.4)
+    assert usual(options[0], one, Outcome("EUR")) == "nine of ten between 0 EUR and 18 EUR; 90 % are 0 EUR"
+    assert usual(options[1], coin, Outcome()) == "25 % are 1 and the others 0"
+    said = usual(options[0], one, Outcome("EUR"), 1_000)
+    low, high = (float(text.replace(",", "")) for text in re.findall(r"([\d,]+) EUR", said))
+    assert 1_500 < low < 1_900 < high < 2_300, "sums of a period are close to 1,900"
 
 
 def test_a_rho_is_said_as_a_trade_off_that_gives_it():
@@ -165,10 +178,17 @@ def test_errors_have_two_digits(mean, se, text):
 
 def test_amounts_have_their_unit_and_their_own_sign():
     minutes = Outcome("minutes", larger_is_better=False)
-    row = {"outcome": -29.9, "outcome_se": 0.2, "found_best": 0.884, "found_best_se": 0.01}
-    assert minutes.about(row, "outcome", gain=True) == "29.90 ± 0.40 minutes"
+    assert minutes.of_gain(-29.9) == "29.9 minutes"
+    assert minutes.difference(3.0) == "3 minutes less"
+    assert Outcome("EUR").difference(3.0) == "3 EUR more"
     assert minutes.amount(4.0, power=2) == "4 minutes²"
-    assert Outcome().amount(4.0, power=2) == "4"
-    assert minutes.rho(MeanVariance(55.0)) == "ρ = 55 minutes"
-    assert minutes.rho(MeanVariance(math.inf)) == "ρ = ∞, the mean alone"
-    assert percent(row, "found_best") == "88.4 ± 2.0 %"
+    assert minutes.risk(MeanVariance(55.0)) == "ρ = 55 minutes"
+    assert minutes.risk(MeanVariance(math.inf)) == "ρ = ∞, the mean alone"
+    assert short("vts(sd=53.75390625)") == "vts(sd=53.8)"
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.884, "88 %"), (1.0, "100 %"), (0.9999, "over 99.9 %"), (0.0, "0 %"), (0.005, "0.5 %")]
+)
+def test_shares_are_never_rounded_to_certainty(share, text):
+    assert percent(share) == text

@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from prudent import MVLCB, Bandit, Bernoulli, BestOfBoth, Deterministic, Gaussian, MeanVariance, PrudentError, simulate
-from prudent.policies.base import FOREVER, Arm, Arms, Setting, spec
-from prudent.policies.base import policies as registry
 from prudent.policies.binding import bind
+from prudent.policies.contract import FOREVER, Arm, Arms, Setting, spec
+from prudent.policies.contract import policies as registry
 from prudent.testing import check_policy
 
 RISK = MeanVariance(0.0)

@@ -3,8 +3,8 @@
 import pytest
 
 from prudent import RSETCM, ExpExp, MeanVariance, PrudentError
-from prudent.policies.base import Setting
 from prudent.policies.binding import bind
+from prudent.policies.contract import Setting
 
 RISK = MeanVariance(1.0)
 

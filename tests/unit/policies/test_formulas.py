@@ -42,9 +42,9 @@ from prudent import (
     RiskMeasure,
     Thompson,
 )
-from prudent.policies.base import FOREVER, UNSET, Arm, Arms, Setting, spec
-from prudent.policies.base import policies as registry
 from prudent.policies.binding import bind, serves
+from prudent.policies.contract import FOREVER, UNSET, Arm, Arms, Setting, spec
+from prudent.policies.contract import policies as registry
 from prudent.policies.kl_ucb import kl_upper
 from prudent.policies.scoring import counted, score_of
 from prudent.risk.base import risks as risk_registry
@@ -208,7 +208,8 @@ def test_mv_imed(pulls: int, mean: float, variance: float, gap: float, rho: floa
     arm = Arm(pulls, mean, variance)
     for tolerance, own in ((rho, variance - rho * mean), (0.0, variance), (INF, -mean)):
         score = bound(MVIMED(tolerance)).score(arm, own - gap)
-        wanted = (pulls - 2) * price(mean, variance, own - gap, tolerance) + math.log(pulls)
+        counted = pulls if tolerance == 0.0 else pulls - 2
+        wanted = counted * price(mean, variance, own - gap, tolerance) + math.log(pulls)
         assert score == pytest.approx(wanted, rel=1e-6)
         assert bound(MVIMED(tolerance)).score(arm, own) == math.log(pulls)
         assert bound(MVIMED(tolerance)).score(Arm(2, mean, variance), own - gap) == -INF

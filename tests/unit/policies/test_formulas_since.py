@@ -29,8 +29,8 @@ from prudent import (
     Sharpe,
     UCBTuned,
 )
-from prudent.policies.base import Arm, Setting
 from prudent.policies.binding import bind
+from prudent.policies.contract import Arm, Setting
 from prudent.policies.units import NOTHING
 
 INF = math.inf

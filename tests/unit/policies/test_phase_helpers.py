@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from prudent.policies.base import Arms
+from prudent.policies.contract import Arms
 from prudent.policies.helpers import (
     answer,
     cheapest,

@@ -28,10 +28,10 @@ from prudent import (
     SuccessiveRejects,
     simulate,
 )
-from prudent.engine.stepping import next_phase
-from prudent.policies.base import FOREVER, UNSET, Arm, Arms, Setting, spec
-from prudent.policies.base import policies as registry
+from prudent.engine.phase_rounds import next_phase
 from prudent.policies.binding import bind
+from prudent.policies.contract import FOREVER, UNSET, Arm, Arms, Setting, spec
+from prudent.policies.contract import policies as registry
 from prudent.testing import check_policy
 
 INF = math.inf
@@ -82,6 +82,7 @@ BOUNDED = {
     "bernoulli-mvts": ["bernoulli-mvts", "bernoulli-mvts(rho=inf)"],
     "mv-imed": ["mv-imed", "mv-imed(rho=0)", "mv-imed(rho=inf)"],
     "bernoulli-mv-imed": ["bernoulli-mv-imed", "bernoulli-mv-imed(rho=inf)"],
+    "bernoulli-mv-kg": ["bernoulli-mv-kg", "bernoulli-mv-kg(rho=inf)"],
     "finite-mv-imed": ["finite-mv-imed"],
     "prudent": ["prudent", "prudent(rho=inf)"],
     "bernoulli-thompson": ["bernoulli-thompson"],
@@ -100,7 +101,7 @@ BOUNDED = {
 """Policies of rewards in [0, 1]."""
 
 
-SIZES = {"exp-exp(tau=5)": (5,), "fixed-arm(arm=1)": (2, 3, 5)}
+SIZES = {"exp-exp(tau=5)": (5,), "fixed-arm(arm=1)": (2, 3, 5), "optimal": (1, 2)}
 """Where a policy needs bandits of some sizes: K ≤ τ ≤ n down to n = K, and arm 1 exists."""
 
 

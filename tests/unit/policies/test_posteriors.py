@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from prudent import Gaussian, MeanVariance
-from prudent.engine import leading, thinning
-from prudent.engine import regions as regions_of_leaders
-from prudent.engine.blocks import sources
-from prudent.engine.leading import Table, box_of, known_of
-from prudent.engine.passage import Stacks, make_stacks
+from prudent.engine.leap import boxes as regions_of_leaders
+from prudent.engine.leap import drawn, leader
+from prudent.engine.leap.blocks import sources
+from prudent.engine.leap.boxes import Book, inside, leader_bounds, make_book, outlook, rate_of, region_around
+from prudent.engine.leap.drawn import normal_part, settle
+from prudent.engine.leap.drawn_scores import Surface, height, propose, rival_rate, roots, weak_point
+from prudent.engine.leap.first_passage import Stacks, make_stacks
+from prudent.engine.leap.leader import Table, box_of, known_of
 from prudent.engine.record import Statistics
-from prudent.engine.regions import Book, inside, leader_bounds, make_book, outlook, rate_of, region_around
-from prudent.engine.surfaces import Surface, height, propose, rival_rate, roots, weak_point
-from prudent.engine.thinning import normal_part, settle
-from prudent.policies.base import Arm, Setting
-from prudent.policies.base import policies as registry
 from prudent.policies.binding import bind
+from prudent.policies.contract import Arm, Setting
+from prudent.policies.contract import policies as registry
 from prudent.policies.posteriors import Beta, InverseGamma, Normal, beta, inverse_gamma, normal
 from prudent.policies.scoring import score_of
 
@@ -180,9 +180,9 @@ def test_a_round_has_the_law_of_its_scores(spec):
 def test_the_leader_s_normal_part_given_the_difference():
     score, theirs, rng = Surface(0.0, 0.0, 0.3, 0.5), Surface(0.0, 0.0, -0.2, 0.8), np.random.default_rng(2)
     own, other = rng.normal(score.b, score.w, 40_000), rng.normal(theirs.b, theirs.w, 40_000)
-    drawn = np.array([normal_part(score, theirs, more, rng) for more in other - own])
-    assert stats.kstest(drawn, stats.norm(score.b, score.w).cdf).pvalue > FALSE_ALARM
-    assert stats.kstest(drawn + other - own, stats.norm(theirs.b, theirs.w).cdf).pvalue > FALSE_ALARM
+    parts = np.array([normal_part(score, theirs, more, rng) for more in other - own])
+    assert stats.kstest(parts, stats.norm(score.b, score.w).cdf).pvalue > FALSE_ALARM
+    assert stats.kstest(parts + other - own, stats.norm(theirs.b, theirs.w).cdf).pvalue > FALSE_ALARM
 
 
 @pytest.mark.parametrize("spec", ["thompson", "mvts"])
@@ -195,23 +195,23 @@ def test_blocks_begin_and_stay_in_the_region_of_their_rates(monkeypatch, spec):
         regions.append(regions_of_leaders.find_region.py_func(*args))
         return regions[-1]
 
-    def stage(table, leader, *args):
-        seen.append((known_of(table, leader), regions[-1]))
-        return leading.stage(table, leader, *args)
+    def stage(table, arm, *args):
+        seen.append((known_of(table, arm), regions[-1]))
+        return leader.stage(table, arm, *args)
 
-    def take(table, leader):
-        low, high = box_of(table, leader)
+    def take(table, arm):
+        low, high = box_of(table, arm)
         assert high.pulls == low.pulls or inside(low, high, regions[-1])
-        leading.take(table, leader)
+        leader.take(table, arm)
 
-    monkeypatch.setattr(thinning, "find_region", find_region)
-    monkeypatch.setattr(thinning, "stage", stage)
-    monkeypatch.setattr(thinning, "take", take)
+    monkeypatch.setattr(drawn, "find_region", find_region)
+    monkeypatch.setattr(drawn, "stage", stage)
+    monkeypatch.setattr(drawn, "take", take)
     for _ in range(200):
         arms = Statistics(np.array([300, 60]), np.array([1.0, 0.5]), np.array([0.05, 0.25]))
         table = Table(sources([Gaussian(1.0, 0.05), Gaussian(0.5, 0.25)]), arms, None)
-        table = table._replace(stacks=make_stacks(table.src, leading.ROOM))
-        thinning.stride.py_func(ready, 20_000, table, make_book.py_func(2), rng)
+        table = table._replace(stacks=make_stacks(table.src, leader.BLOCKS_KEPT))
+        drawn.stride.py_func(ready, 20_000, table, make_book.py_func(2), rng)
 
     assert len(seen) > 100
     assert all(inside(now, now, region) and now.pulls <= region.high.pulls for now, region in seen)

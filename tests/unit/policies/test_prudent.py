@@ -1,13 +1,14 @@
 """The policy to try first: MV-IMED's index while an arm has pulls left, and the most pulled arm otherwise."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
 
 from prudent import Agent, Bandit, Bernoulli, BestOfBoth, Deterministic, Gaussian, MeanVariance, simulate
-from prudent.policies.base import Arm, Arms, Setting, policies
 from prudent.policies.binding import bind
+from prudent.policies.contract import Arm, Arms, Setting, policies
 from prudent.policies.mv_imed import gaussian_index
 
 RISK = MeanVariance(0.5)
@@ -40,7 +41,7 @@ def test_the_smallest_index_is_pulled_while_there_is_a_budget():
         pulls, mean = rng.integers(3, 60, 3).tolist(), (0.01 * rng.random(3)).tolist()
         variance = (0.5 + rng.random(3)).tolist()
         best = min(v - 0.5 * m for m, v in zip(mean, variance, strict=True))
-        scores = [gaussian_index(Arm(*each), best, 0.5) for each in zip(pulls, mean, variance, strict=True)]
+        scores = [gaussian_index(Arm(*each), best, 0.5, 2.0) for each in zip(pulls, mean, variance, strict=True)]
         assert phase(ready, pulls, mean, variance)[0] == [int(np.argmin(scores))]
 
 
@@ -64,6 +65,9 @@ def test_best_of_both_with_this_search_scales_the_budget():
     assert bound(14_000, policy="best-of-both(search=mv-imed, budget=3)").scale == 3_000.0
     assert bound(14_000, policy="best-of-both(search=mv-imed)") == bound(14_000)
     assert Agent("best-of-both(search=mv-imed)", 2, 100, risk="mean-variance(rho=1)").ask() == 0, "no range is needed"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nor is one assumed
+        simulate(TIED, "best-of-both(search=mv-imed)", risk=RISK, horizon=50, runs=2, scale=None)
     assert BestOfBoth().search == "mv-lcb"
 
 
@@ -77,7 +81,7 @@ def test_equal_rewards_are_not_taken_for_a_constant_at_once():
     coins = Bandit([Bernoulli(0.5), Deterministic(0.05)])
     ready = bound(2_000, risk=MeanVariance(1.0))
     assert phase(ready, [3, 12], [0.0, 0.05], [0.0, 0.0]) == ([0], 1)
-    assert gaussian_index(Arm(3, 0.0, 0.0), -0.05, 1.0) == math.inf
+    assert gaussian_index(Arm(3, 0.0, 0.0), -0.05, 1.0, 2.0) == math.inf
     runs = simulate(coins, "prudent", risk=MeanVariance(1.0), horizon=2_000, runs=200)
     assert (runs.pulls[:, 0] > runs.pulls[:, 1]).mean() > 0.95
 

@@ -11,7 +11,7 @@ from prudent import MVLCB, Agent, Bandit, Deterministic, Gaussian, simulate
 from prudent.arms.base import arms as registry
 from prudent.arms.base import encode
 from prudent.arms.sampling import include, may_tie
-from prudent.policies.base import Arm
+from prudent.policies.contract import Arm
 from prudent.policies.ties import arm_of, below, lowest, rounding
 from prudent.risk.mean_variance import mean_variance
 

@@ -5,7 +5,7 @@ import pytest
 
 from prudent import EmpiricalJoint, MultivariateGaussian, MultivariateT, PortfolioBandit, PrudentError
 from prudent.portfolio import Block
-from prudent.portfolio.laws import MANY, _root
+from prudent.portfolio.laws import MANY_ARMS, _root
 
 MEAN, SPREAD = [0.1, 0.2], [[1.0, 0.4], [0.4, 2.0]]
 
@@ -133,7 +133,7 @@ def test_the_frontier_rises_and_short_selling_and_limits_only_move_it_the_right_
     assert bandit.optimal(1.0).cost == pytest.approx(bandit.cost(bandit.optimal(1.0).weights, 1.0))
 
 
-@pytest.mark.parametrize("arms", [1, 3, MANY + 1])
+@pytest.mark.parametrize("arms", [1, 3, MANY_ARMS + 1])
 def test_the_root_of_a_covariance_times_itself_is_the_covariance(arms):
     half = np.random.default_rng(0).normal(0.0, 0.1, (arms, arms))
     full, singular = half @ half.T + 0.01 * np.eye(arms), half[:, :1] @ half[:, :1].T

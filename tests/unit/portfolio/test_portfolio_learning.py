@@ -21,7 +21,7 @@ from prudent.portfolio import (
 from prudent.portfolio.laws import Block
 from prudent.portfolio.policies.base import Brief, Observation, Pairs
 from prudent.portfolio.policies.mc_ete import covariance_of_pairs, mean_of_pairs, pair_design
-from prudent.rates import bootstrap_slope
+from prudent.results.rates import bootstrap_slope
 
 MEAN, SPREAD = [0.5, 0.3, 0.1], [[1.0, 0.3, 0.0], [0.3, 0.6, -0.1], [0.0, -0.1, 0.4]]
 BANDIT = PortfolioBandit(MultivariateGaussian(MEAN, SPREAD))
@@ -119,7 +119,7 @@ def test_progress_counts_every_run():
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_progress_tells_of_parts_of_a_run_where_it_takes_long(monkeypatch, workers):
-    monkeypatch.setattr("prudent.portfolio.simulation.PATIENCE", 0.0)
+    monkeypatch.setattr("prudent.portfolio.simulation.PROGRESS_SECONDS", 0.0)
     told = []
     simulate_portfolio(BANDIT, "mc-empirical", horizon=200, runs=3, workers=workers, progress=told.append)
     assert sum(told) == pytest.approx(3.0)
@@ -137,7 +137,7 @@ def test_many_arms_are_learned_as_few_are(monkeypatch, policy, upper):
     settings["upper"] = None if policy == "mc-ete" else upper
     expected = simulate_portfolio(MANY_ARMS, policy, **settings)
     for module in ("program", "policies.mc_ucb", "laws"):
-        monkeypatch.setattr(f"prudent.portfolio.{module}.MANY", 8)
+        monkeypatch.setattr(f"prudent.portfolio.{module}.MANY_ARMS", 8)
     found = simulate_portfolio(MANY_ARMS, policy, **settings)
     for one, other in zip(found.history, expected.history, strict=True):
         assert one.weights == pytest.approx(other.weights, abs=1e-6)
@@ -267,7 +267,7 @@ def test_progress_within_a_run_is_told_after_a_while_and_at_its_end(monkeypatch)
     told, clock = [], iter([0.0, 0.1, 5.0, 5.1, 5.2])
     monkeypatch.setattr(simulation.time, "monotonic", lambda: next(clock))
     teller = simulation._Teller(told.append, 100)
-    monkeypatch.setattr(simulation, "PATIENCE", 1.0)
+    monkeypatch.setattr(simulation, "PROGRESS_SECONDS", 1.0)
     assert [teller(0, 10), teller(0, 40), teller(40, 60), teller(40, 100)] == [0, 40, 40, 100]
     assert told == [0.4, 0.6]
 

@@ -37,7 +37,7 @@ def test_of_many_arms_the_mix_is_that_of_the_method_for_few(monkeypatch, rank, s
             covariance += 1e-3 * np.eye(50) * short  # else a position of no variance earns
             expected = solve(covariance, mean, rho, upper=upper, short=short)
             with monkeypatch.context() as patch:
-                patch.setattr(program, "MANY", 8)
+                patch.setattr(program, "MANY_ARMS", 8)
                 found = solve(covariance, mean, rho, upper=upper, short=short)
             assert found.kkt_residual <= (1e-10 if short else 1e-12)  # short positions are hundreds of units
             assert found.weights.sum() == pytest.approx(1.0, abs=1e-10)
@@ -47,7 +47,7 @@ def test_of_many_arms_the_mix_is_that_of_the_method_for_few(monkeypatch, rank, s
 
 
 def test_of_many_arms_what_is_no_covariance_is_rejected_and_rounding_is_not(monkeypatch):
-    monkeypatch.setattr(program, "MANY", 8)
+    monkeypatch.setattr(program, "MANY_ARMS", 8)
     rng = np.random.default_rng(0)
     covariance, mean = problem(rng, 50, 20)
     assert solve(covariance, mean, 1.0).projected == 0.0

@@ -15,9 +15,9 @@ from prudent import (
     PrudentError,
     Uniform,
 )
-from prudent.policies.base import Arms, Setting
 from prudent.policies.binding import bind
-from prudent.regret import mixture_regret
+from prudent.policies.contract import Arms, Setting
+from prudent.results.regret import mixture_regret
 from prudent.risk.base import risks as registry
 from prudent.risk.mixtures import simplex
 

@@ -319,6 +319,17 @@ def test_prospect_theory_by_hand() -> None:
     assert shifted == pytest.approx(loss - gain)
 
 
+def test_prospect_theory_weighs_what_is_nearly_certain_by_what_is_not() -> None:
+    """A share of 1e-17 that is missing from 1 costs 6e-5 of the weight at η = 0.28."""
+    risk, rest = CPT(1.0, 2.25, 0.28, 0.28), 1e-17
+    nearly = (1.0 + rest**0.28) ** (-1.0 / 0.28)
+    rare = rest**0.28 * nearly
+    assert nearly < 1.0 - 5e-5
+    assert risk.sample_cost([1.0, 2.0], [rest, 1.0]) == pytest.approx(-(1.0 + nearly), rel=1e-14)
+    assert risk.sample_cost([-2.0, -1.0], [1.0, rest]) == pytest.approx(2.25 * (1.0 + nearly), rel=1e-14)
+    assert risk.sample_cost([-1.0, 1.0], [rest, 1.0]) == pytest.approx(2.25 * rare - nearly, rel=1e-14)
+
+
 # A measure of one's own
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from prudent import MVLCB, Bandit, ExpExp, Gaussian, MeanVariance, PrudentError
 from prudent.arms import arms
-from prudent.policies.base import policies
+from prudent.policies.contract import policies
 from prudent.risk.base import risks
-from prudent.study import Cell, Labelled, Store, Study, StudyError, forecast, load, run
+from prudent.study import Cell, Labelled, Store, Study, StudyError, estimate_time, load, run
 from prudent.study.compare import compare
 from prudent.study.ranges import Template, filled, values_of
 from prudent.study.toml import line_of
@@ -313,7 +313,7 @@ def test_nonsense_elsewhere_is_refused_in_words(tmp_path, value):
         lambda: compare(value, "a", "b"),
         lambda: compare(run(Study(**fields()), tmp_path / "a").table(), value, "ucb1"),
         lambda: compare(run(Study(**fields()), tmp_path / "a").table(), "ucb1", "ucb1", measure=value),
-        lambda: forecast([value], 1),
+        lambda: estimate_time([value], 1),
         lambda: run([value], tmp_path / "b"),
         lambda: Store(tmp_path / "a").runs([value]),
         lambda: Store(value).table(),

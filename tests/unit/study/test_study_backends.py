@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from prudent import Bandit, MeanVariance, PrudentError, RiskMeasure, RoundRobin, simulate
-from prudent.study import Cell, Store, Study, backends, forecast, run, timing
+from prudent.study import Cell, Store, Study, backends, estimate_time, run, timing
 from prudent.study import play as playing
 from prudent.study.schema import SUMMARY
 
@@ -137,8 +137,8 @@ def test_times_between_known_horizons_are_interpolated_and_beyond_them_grow_line
     assert known.each(cell._replace(horizon=2**4)) == pytest.approx(2.0**8)
 
 
-def test_a_forecast_counts_cells_and_pulls():
-    left = forecast(study().cells, workers=2)
+def test_an_estimate_counts_cells_and_pulls():
+    left = estimate_time(study().cells, workers=2)
     assert (left.cells, left.pulls) == (80, 20 * 2 * 30 * 2200)
     assert left.seconds > 0.0
 
@@ -294,7 +294,7 @@ def test_a_scheduler_that_is_gone_is_one_error_without_a_log(tmp_path, cluster, 
 
 def test_no_scheduler_is_a_clear_error_and_nothing_is_written(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr(backends, "PATIENCE", 0.5)
+    monkeypatch.setattr(backends, "SCHEDULER_SECONDS", 0.5)
     with pytest.raises(PrudentError, match="no Dask scheduler answers at"):
         run(study(), tmp_path / "a", backend="tcp://127.0.0.1:9")
     assert not (tmp_path / "a").exists()
@@ -353,11 +353,11 @@ def test_a_child_knows_its_parent():
     assert sys.platform == "win32" or not backends._is_child_of(os.getpid())
 
 
-def test_a_forecast_tries_the_shortest_and_the_longest_of_each_kind(monkeypatch):
+def test_an_estimate_tries_the_shortest_and_the_longest_of_each_kind(monkeypatch):
     tried = []
     monkeypatch.setattr(timing, "_probe", lambda cell, *_: tried.append(cell))
     cells = study().cells
-    forecast(cells, workers=1)
+    estimate_time(cells, workers=1)
     for kind in {each.cell.kind() for each in cells}:
         alike = sorted((each.cell.horizon, each.key) for each in cells if each.cell.kind() == kind)
         assert {alike[0][1], alike[-1][1]} <= {cell.key() for cell in tried}
@@ -401,4 +401,4 @@ def test_a_kind_of_cells_that_was_not_tried_is_taken_to_be_as_fast_as_the_others
     monkeypatch.setattr(timing, "_seconds", lambda alike, times: 3.0 if alike[0].kind() == tried[0].kind() else 0.0)
     pulls = [sum(cell.runs * cell.horizon for cell in part) for part in (tried, others)]
     wanted = 3.0 + 3.0 * pulls[1] / pulls[0] + timing.OVERHEAD * len(cells)
-    assert forecast(cells, workers=1).seconds == pytest.approx(wanted)
+    assert estimate_time(cells, workers=1).seconds == pytest.approx(wanted)

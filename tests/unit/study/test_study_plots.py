@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from helpers.synthetic_results import results, study_cells
 from prudent import Bandit
-from prudent.figures import ERRORS, LOWER_BOUND
+from prudent.results.figures import ERRORS, LOWER_BOUND
 from prudent.study import plots
 from prudent.theory import asymptotic_bound
 

@@ -59,7 +59,7 @@ def test_twenty_kills_change_nothing(tmp_path):
     """SIGKILL at random moments, four processes at a time on one folder."""
     chance, folder = random.Random(7), tmp_path / "killed"
     made = multiprocessing.get_context("forkserver")
-    made.set_forkserver_preload(["prudent.study", "prudent.engine.simulation", "joblib"])  # once for all
+    made.set_forkserver_preload(["prudent.study", "prudent.engine.compiled", "joblib"])  # once for all
 
     def start():
         heard, told = made.Pipe(duplex=False)
@@ -313,7 +313,7 @@ def test_a_flipped_bit_in_the_labels_is_refused_and_run_writes_them_again(whole)
         data = bytearray(good)
         data[-1 - place // 8] ^= 1 << place % 8
         path.write_bytes(data)
-        with pytest.raises(PrudentError, match="cannot be read; `prudent run` writes it again"):
+        with pytest.raises(PrudentError, match="cannot be read; `prudent study run` writes it again"):
             Store(whole.folder).table()
     run(small(), whole.folder, complain=pytest.fail)
     assert path.read_bytes() == good
@@ -331,7 +331,7 @@ def test_labels_that_are_no_table_of_cells_are_refused_and_written_again(whole, 
         pl.DataFrame({"a": [1]}).write_parquet(path)
     elif harm != "gone":
         path.write_bytes({"cut": data[: len(data) // 2], "empty": b"", "text": b"cells"}[harm])
-    with pytest.raises(PrudentError, match="cannot be read; `prudent run` writes it again"):
+    with pytest.raises(PrudentError, match="cannot be read; `prudent study run` writes it again"):
         Store(whole.folder).table()
     if harm == "folder":
         path.rmdir()
@@ -342,7 +342,7 @@ def test_another_table_in_the_place_of_the_labels_is_refused(whole):
     part = next(whole.parts.iterdir())
     for data in (part.read_bytes(), store.to_bytes(whole.labels(), store.code_version())):
         (whole.folder / "cells.parquet").write_bytes(data)
-        with pytest.raises(PrudentError, match="`prudent run` writes it again"):
+        with pytest.raises(PrudentError, match="`prudent study run` writes it again"):
             Store(whole.folder).table()
 
 

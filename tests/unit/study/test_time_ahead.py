@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from prudent.study import Study, forecast, timing
+from prudent.study import Study, estimate_time, timing
 
 RATE = 2e-3
 """Seconds a run takes at every horizon."""
@@ -29,7 +29,7 @@ def cells(monkeypatch):
 @pytest.mark.parametrize("threads", [True, False], ids=["threads", "processes"])
 @pytest.mark.parametrize("workers", [1, 2, 5, 12, 40])
 def test_workers_share_what_they_can(cells, workers, threads):
-    found = forecast(cells, workers, threads=threads)
+    found = estimate_time(cells, workers, threads=threads)
     simulating, overhead = 12 * 50 * RATE, 12 * timing.OVERHEAD
     assert found.seconds == pytest.approx(simulating / min(workers, 12) + overhead / (1 if threads else workers))
     assert (found.cells, found.uncompiled) == (12, 0)
@@ -44,10 +44,10 @@ def test_a_kind_that_nobody_had_the_patience_to_try_is_as_fast_as_the_others(cel
             tried(alike, times)
 
     monkeypatch.setattr(timing, "_try", only_mv_lcb)
-    assert forecast(cells, 3).seconds == pytest.approx(12 * 50 * RATE / 3 + 12 * timing.OVERHEAD)
+    assert estimate_time(cells, 3).seconds == pytest.approx(12 * 50 * RATE / 3 + 12 * timing.OVERHEAD)
     monkeypatch.setattr(timing, "_try", lambda *given: None)
-    wanted = 2 * 50 * 6300 * timing.PULL / 3 + 12 * timing.OVERHEAD
-    assert forecast(cells, 3).seconds == pytest.approx(wanted)
+    wanted = 2 * 50 * 6300 * timing.PULL_SECONDS / 3 + 12 * timing.OVERHEAD
+    assert estimate_time(cells, 3).seconds == pytest.approx(wanted)
 
 
 def test_between_horizons_times_lie_on_a_line_of_logarithms_and_beyond_they_grow_as_the_horizon(cells):

@@ -8,9 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from prudent import PrudentError
-from prudent.errors import check_positive
-from prudent.policies.base import FOREVER, Arm, Arms, Setting
-from prudent.policies.base import policies as policy_registry
+from prudent.base.errors import check_positive
+from prudent.policies.contract import FOREVER, Arm, Arms, Setting
+from prudent.policies.contract import policies as policy_registry
 from prudent.policies.posteriors import Normal, normal
 from prudent.testing import ConformanceError, check_policy
 from prudent.testing.policies import _grid, _samples

@@ -8,7 +8,7 @@ import pytest
 
 from helpers.careless_policies import IdleStrategy, Spendthrift
 from prudent import CVaR
-from prudent.policies.base import strategies as registry
+from prudent.policies.contract import strategies as registry
 from prudent.testing import ConformanceError, check_strategy
 
 

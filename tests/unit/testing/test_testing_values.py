@@ -112,7 +112,7 @@ BROKEN_ARMS = {
     ),
     "any α": (
         lambda: broken_bernoulli(quantile=lambda self, alpha: float(alpha > 1.0 - self.success)),
-        r"quantile\(0.0\) must raise PrudentError, but was accepted; prudent.errors",
+        r"quantile\(0.0\) must raise PrudentError, but was accepted; see prudent.base.errors",
     ),
     "wrong error": (
         lambda: broken_gaussian(_level=lambda self, alpha: alpha if 0 < alpha <= 1 else 1 / 0),

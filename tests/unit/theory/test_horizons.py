@@ -179,7 +179,7 @@ def test_the_command_prints_them():
     shown = CliRunner().invoke(main, ["bounds", *pair]).stdout
     (record,) = (record for record in shown.split("\n\n") if "Corollary" in record)
     assert f"from n =    {corrected.first:,}\n" in record
-    assert f"as printed, it says something from n = {printed.first:,}" in " ".join(record.split())
+    assert f"as printed, it is informative from n = {printed.first:,}" in " ".join(record.split())
     facts = json.loads(CliRunner().invoke(main, ["bounds", *pair, "--delta", "1e-6", "--json"]).stdout)
     facts = {fact["name"]: fact for fact in facts}
     assert len(facts) == len(bounds(APART, MeanVariance(1.0), 10))

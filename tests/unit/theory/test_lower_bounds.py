@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 
+from helpers.random_divergences import divergences_of, random_problems
 from prudent import (
     MVLCB,
     Bandit,
@@ -28,6 +29,7 @@ from prudent.confidence.finite_divergence import finite
 from prudent.theory import asymptotic_bound, bounds, divergences, least_divergence, lower_bound
 
 MEAN = MeanVariance(math.inf)
+FINE = {"xatol": 1e-10}
 RISKS = (MeanVariance(0.0), MeanVariance(0.3), MeanVariance(4.0), MEAN, CVaR(0.3), CVaR(0.8))
 VALUES = np.array([-0.2, 0.1, 0.5, 1.1])
 
@@ -115,6 +117,20 @@ def test_a_continuous_law_is_the_limit_of_its_quantiles(risk):
     )
 
 
+@pytest.mark.parametrize(("law", "alpha", "cost"), [(Beta(2.0, 2.0), 0.05, -0.3), (Beta(4.0, 2.0), 0.1, -0.5)], ids=str)
+def test_of_a_cvar_six_digits_are_right(law, alpha, cost):
+    """Against 20,000 quantiles: g_b has a kink, at which the rule of integration must be split."""
+    rewards = law.tail((np.arange(20_000) + 0.5) / 20_000)
+
+    def dual(b):
+        h, top = np.maximum(b - rewards, 0.0) / alpha - b - cost, 1.0 / (b + cost)
+        found = minimize_scalar(lambda x: -np.log1p(x * h).mean(), bounds=(0.0, top), method="bounded", options=FINE)
+        return -found.fun
+
+    least = minimize_scalar(dual, bounds=(0.01 - cost, 0.99), method="bounded", options=FINE).fun
+    assert least_divergence(law, cost, CVaR(alpha), support=(0, 1)) == pytest.approx(least, rel=2e-6)
+
+
 def test_a_known_divergence_of_a_continuous_law():
     """Of the uniform law for the mean m: max E log(1 + λ(m − X)), an integral with a closed form."""
     m = 0.6
@@ -138,7 +154,7 @@ def test_the_divergence_that_policies_use_on_finitely_many_values_is_the_same(rh
 def test_long_samples_are_taken_in_pieces(monkeypatch):
     law, given = law_of((3, 2, 1, 1)), {"risk": MeanVariance(0.3), "support": (-1, 2)}
     whole = least_divergence(law, 0.0, **given)
-    monkeypatch.setattr(divergences, "AT_ONCE", 40)
+    monkeypatch.setattr(divergences, "_MAX_NUMBERS", 40)
     assert least_divergence(law, 0.0, **given) == pytest.approx(whole, rel=1e-12)
 
 
@@ -161,6 +177,35 @@ def test_cheap_values_far_apart():
     assert least_divergence(Empirical([0, 8, 8]), 0.01, risk, values=[0, 8]) == pytest.approx(
         divergence.bernoulli(2 / 3, 0.01 / 64, 0.0), rel=1e-6
     )
+
+
+NEARLY_CONSTANT = (
+    ((0.0, 0.34, 1.0), (0, 995, 5), 4.4e-4, 0.0, 0.0040111),
+    ((0.0, 0.34, 1.0), (0, 995, 5), -0.0028, 0.01, 0.0027693),
+    ((0.001, 0.06, 0.096, 0.315, 0.527), (0, 1, 0, 399, 0), -0.03133, 0.1, 9.2583e-5),
+)
+"""Arms whose cheap laws lie within a small distance of one value, with K from a fine grid of centres."""
+
+
+@pytest.mark.parametrize(("values", "counts", "cost", "rho", "k"), NEARLY_CONSTANT)
+def test_the_divergence_of_a_nearly_constant_arm_is_that_of_the_nearest_law(values, counts, cost, rho, k):
+    policy, bound = (found() for found in divergences_of((np.array(values), np.array(counts, dtype=float), cost, rho)))
+    assert policy == pytest.approx(bound, rel=1e-9)
+    assert policy == pytest.approx(k, rel=2e-3)
+
+
+def test_a_search_does_not_step_over_a_valley():
+    """Near 15 it is the lowest; from the value 28 twice the way to the nearest law's mean leads into that near 6."""
+    values, counts = np.array([1.641, 28.141, 88.722, 95.297, 96.55]), np.array([995.0, 0.0, 1.0, 0.0, 4.0])
+    policy, bound = (found() for found in divergences_of((values, counts, -427.5951375069417, 94.909)))
+    assert policy == pytest.approx(bound, rel=1e-9) == pytest.approx(0.1487012, rel=1e-6)
+
+
+def test_policy_and_lower_bound_agree_on_random_problems():
+    """`python benchmarks/imed.py divergence` prints the same for 100,000 problems."""
+    for problem in random_problems(seed=1, count=400):
+        policy, bound = (found() for found in divergences_of(problem))
+        assert policy == pytest.approx(bound, rel=1e-9, abs=1e-12), problem
 
 
 @pytest.mark.parametrize("risk", RISKS, ids=str)

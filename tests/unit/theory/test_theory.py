@@ -26,7 +26,7 @@ from prudent import (
     Uniform,
     simulate,
 )
-from prudent.regret import pseudo_regret_parts, sequence_moments
+from prudent.results.regret import pseudo_regret_parts, sequence_moments
 from prudent.theory import (
     bounds,
     corollary,
@@ -43,7 +43,7 @@ from prudent.theory import (
     theorem2,
     worst_case,
 )
-from prudent.theory.exp_exp import explore_then_commit
+from prudent.theory.upper_bounds import explore_then_commit
 
 HORIZONS = (5_000, 10_000, 25_000, 50_000, 100_000, 250_000)
 THREE = Bandit([Beta(8.0, 1.0), Bernoulli(0.3), Beta(1.0, 4.0)])
@@ -294,7 +294,7 @@ def test_remark_1_corrected_is_the_rate_of_theorem_1():
 def test_theorem_2_holds_as_printed_up_to_the_corrected_value_itself(monkeypatch):
     printed = theorem2(THREE, MeanVariance(1.0), 10**6).printed
     for corrected, safe in ((printed, True), (np.nextafter(printed, 1e9), False)):
-        monkeypatch.setattr("prudent.theory.exp_exp.explore_then_commit", lambda *_, value=corrected: value)
+        monkeypatch.setattr("prudent.theory.upper_bounds.explore_then_commit", lambda *_, value=corrected: value)
         (condition,) = theorem2(THREE, MeanVariance(1.0), 10**6).needs_as_printed
         assert condition.holds == safe
 

@@ -16,8 +16,8 @@ import numpy as np
 from numba import types
 from numba.misc.special import typeof
 
-from prudent.compiled import Kernel, MachineCode, PolicyType, in_line, policy_type
-from prudent.errors import PrudentError
+from prudent.base.errors import PrudentError
+from prudent.compile.types import Kernel, MachineCode, PolicyType, in_line, policy_type
 
 NEEDS = "simulate: engine 'gpu' needs"
 FIX = "take engine='auto', which needs no GPU"
@@ -100,13 +100,13 @@ def _device_function(called: Any) -> DeviceFunction:
 
 
 @cache
-def _compiled(function: Callable[..., Any]) -> Any:
+def _compiled(function: Callable[..., object]) -> Any:
     from numba import cuda
 
     return cuda.jit(device=True)(function)
 
 
-def cached(function: Callable[..., Any], **options: Any) -> Any:
+def cached(function: Callable[..., object], **options: object) -> Any:
     """A kernel of a GPU, whose machine code is kept on disk as that of other kernels is."""
     from numba import cuda
 

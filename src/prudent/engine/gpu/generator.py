@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from prudent.arrays import Array
-from prudent.compiled import compilable, helper
+from prudent.base.arrays import Array
+from prudent.compile.types import compilable, helper
 
 FIRST, SECOND = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 FIRST_STEP, SECOND_STEP = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)

@@ -16,7 +16,7 @@ from prudent.engine.gpu.device import cached
 from prudent.engine.gpu.generator import REWARDS, SCORES
 from prudent.engine.gpu.loops import Room, draw_twins, step_run, stream_of
 from prudent.engine.record import BAD_SCORE, FINE
-from prudent.policies.base import Arm
+from prudent.policies.contract import Arm
 from prudent.policies.scoring import own_cost, score_of
 
 ALL = 0xFFFFFFFF

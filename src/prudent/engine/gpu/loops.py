@@ -7,12 +7,12 @@ import math
 from typing import Any, NamedTuple
 
 from prudent.arms.sampling import Laws, draw, draw_block, include
-from prudent.arrays import Array, Counts
-from prudent.compiled import helper, in_kernels, with_methods
+from prudent.base.arrays import Array, Counts
+from prudent.compile.types import helper, with_methods
 from prudent.engine.gpu.generator import REWARDS, SCORES, TWINS, Philox
 from prudent.engine.record import BAD_SCORE, FINE, Record
-from prudent.policies.base import Arm
-from prudent.policies.scoring import compares, own_cost, score_of
+from prudent.policies.contract import Arm, ReadyPolicy
+from prudent.policies.scoring import best_cost_of, score_of
 from prudent.policies.ties import lowest
 
 
@@ -39,28 +39,9 @@ def stream_of(key: Any, run: Any, owner: int, t: int, taken: Any, spare: Array, 
     return with_methods(Philox(key, t, run, owner, taken, spare, at))
 
 
-def best_cost_of(policy: Any, room: Room) -> float:
-    """The smallest estimated cost of all arms with rewards, for a score that asks for it; 0 for others."""
-    return _smallest_cost(policy, room) if compares(type(policy)) else 0.0
-
-
-@in_kernels(best_cost_of)
-def _best_cost_of(policy: Any, room: Any) -> Any:
-    return _smallest_cost if compares(policy.instance_class) else lambda policy, room: 0.0
-
-
-@helper
-def _smallest_cost(policy: Any, room: Room) -> float:
-    smallest = math.inf
-    for i in range(len(room.pulls)):
-        if room.pulls[i] > 0:
-            smallest = min(smallest, own_cost(policy, Arm(room.pulls[i], room.mean[i], room.variance[i]), None))
-    return smallest
-
-
 @helper
 def step_run(
-    policy: Any,
+    policy: ReadyPolicy,
     rescored: bool,
     ties: bool,
     gaussian: bool,
@@ -68,8 +49,8 @@ def step_run(
     rounds: Counts,
     record: Record,
     at: int,
-    key: Any,
-    run: Any,
+    key: object,
+    run: object,
     room: Room,
 ) -> int:
     """Play a run that `record` has at a place, with the streams of the `run`; returns a status.
@@ -85,7 +66,7 @@ def step_run(
     for snapshot in range(len(rounds)):
         last = rounds[snapshot]
         while t < last:
-            best_cost = best_cost_of(policy, room)
+            best_cost = best_cost_of(policy, room, None)
             pulled, low = 0, math.inf
             for i in range(n_arms):
                 score = -math.inf if rescored else scores[i]
@@ -121,7 +102,16 @@ def step_run(
 
 @helper
 def draw_twins(
-    laws: Laws, best: int, rounds: Counts, record: Record, at: int, i: int, key: Any, run: Any, taken: Any, spare: Array
+    laws: Laws,
+    best: int,
+    rounds: Counts,
+    record: Record,
+    at: int,
+    i: int,
+    key: object,
+    run: object,
+    taken: object,
+    spare: Array,
 ) -> None:
     """Draw the twins of arm i in the run that `record` has at a place: for each snapshot, from its round's stream."""
     for snapshot in range(len(rounds)):

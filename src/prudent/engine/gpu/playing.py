@@ -9,15 +9,16 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from prudent.arms.sampling import GaussianLaws, Laws, may_tie
-from prudent.arrays import Counts
-from prudent.compiled import public_methods
-from prudent.compiling import Compiling, patience
+from prudent.base.arrays import Counts
+from prudent.base.errors import PrudentError
+from prudent.compile.announce import Compiling, patience
+from prudent.compile.types import public_methods
 from prudent.engine.gpu import device
 from prudent.engine.gpu.generator import Philox, key_of
+from prudent.engine.jobs import Job
 from prudent.engine.record import COMPLAINTS, FINE, HALTED, Record
-from prudent.engine.scaffold import Job
 from prudent.engine.threads import is_halted
-from prudent.errors import PrudentError
+from prudent.policies.contract import ReadyPolicy
 from prudent.policies.scoring import compares, needs_no_clock, reads_rewards
 
 MOST_ARMS = 1_000
@@ -42,7 +43,7 @@ BLOCK = 64
 """Threads of a block; 32 and 128 are as fast."""
 
 
-def obstacle(ready: Any, n_arms: int, batch: int) -> str:
+def obstacle(ready: ReadyPolicy, n_arms: int, batch: int) -> str:
     """Why a GPU cannot run a policy; empty if it can."""
     if batch > 1:
         return "rewards are seen a batch at a time, and its kernels are for those seen at once (batch=1)"
@@ -66,7 +67,9 @@ def takes_lanes(n_arms: int, runs: int, rescored: bool) -> bool:
     return runs <= 30_000 if rescored else runs * n_arms <= 80_000
 
 
-def play(job: Job, cell: str, subject: str, ready: Any, laws: Laws, best: int, rounds: Counts, record: Record) -> float:
+def play(
+    job: Job, cell: str, subject: str, ready: ReadyPolicy, laws: Laws, best: int, rounds: Counts, record: Record
+) -> float:
     """Fill the record with the runs of a cell; the seconds it took."""
     if rounds[-1] > MOST_ROUNDS or job.runs > MOST_RUNS:
         most = f"{MOST_ROUNDS:,} rounds and {MOST_RUNS:,} runs"
@@ -87,7 +90,7 @@ def play(job: Job, cell: str, subject: str, ready: Any, laws: Laws, best: int, r
 
 
 def player(
-    ready: Any, laws: Laws, best: int, rounds: Counts, n_arms: int, key: int, *, lanes: bool, block: int = BLOCK
+    ready: ReadyPolicy, laws: Laws, best: int, rounds: Counts, n_arms: int, key: int, *, lanes: bool, block: int = BLOCK
 ) -> Callable[[int, Record], int]:
     """A function that plays runs, from a first one on, into a record, and returns a status.
 
@@ -134,7 +137,7 @@ def explained() -> Iterator[None]:
         raise
 
 
-def is_rescored(ready: Any) -> bool:
+def is_rescored(ready: ReadyPolicy) -> bool:
     """Whether every score may change in every round."""
     return compares(type(ready)) or not needs_no_clock(type(ready))
 

@@ -20,6 +20,7 @@ from prudent import (
     period_cost,
     theory,
 )
+from prudent.base.text import number
 from prudent.paper.claims.definitions import GAUSSIAN, agreement
 from prudent.paper.claims.experiments import near_the_worst
 from prudent.paper.claims.ledger import (
@@ -30,16 +31,17 @@ from prudent.paper.claims.ledger import (
     claim,
     exactly,
     judged,
+    known,
     listed,
     near,
     on,
     regrets,
 )  # fmt: skip
+from prudent.paper.claims.mv_lcb import ENDS, ucb_cells
 from prudent.paper.making import point
 from prudent.paper.problems import FIGURE_2, ZERO_ONE
-from prudent.rates import end_slope
+from prudent.results.rates import end_slope
 from prudent.risk.base import RiskMeasure
-from prudent.text import number
 
 IN_TURN = point(ZERO_ONE, RoundRobin(), 0.0, 1_000)
 PAIRS = 100
@@ -71,6 +73,38 @@ def small_standard_regret(runs: Runs) -> Evidence:
     n = runs.horizon
     loss = n * (float(runs.bandit.means.max()) - float(runs.reward_mean().mean()))
     return judged(f"it is {loss:g} of n = {n:,}", at_most(math.sqrt(n), loss))
+
+
+@claim("section 7", "Controlling the variance over multiple runs does not control the variability over a single run.")
+@on(IN_TURN)
+def runs_and_run(runs: Runs) -> Evidence:
+    """A₁: the variance across runs and the least within one, arms 0 and 1 in turn, n = 1,000; none on [0, 1] is larger
+    than 1/4."""
+    across, within = runs.across_variance(), float(runs.reward_variance().min())
+    return judged(f"across {across}, within {within}", exactly(0.0, across), exactly(0.25, within))
+
+
+_WORST_UCB, _WORST_EXP_EXP = ucb_cells()[: -len(ENDS)], near_the_worst((10**4, 10**8), (0.0, 0.25, 0.5, 1.0, 2.0))
+
+
+@claim("abstract, section 7", "The problem is harder than that of the mean, due in part to an exploration risk.")
+@on(*_WORST_UCB, *_WORST_EXP_EXP)
+def intrinsically_harder(*found: Runs) -> Evidence:
+    """Proved: no policy has a worst case below the order n^(−1/3) (Vakili and Zhao, 2016), and for the mean n^(−1/2) is
+    reached. Seen: the slope of UCB's largest regret, n = 10⁴ to 10⁶, ρ = ∞, that of ExpExp's, n = 10⁴ to 10⁸, ρ = 0,
+    and the share of the exploration risk in the latter at the end."""
+    ucb = np.array([runs.gap_regret().mean() for runs in found[: len(_WORST_UCB)]]).reshape(len(ENDS), -1).max(1)
+    ours, ends = found[len(_WORST_UCB) :], (10**4, 10**8)
+    worst = regrets(ours).reshape(2, -1)
+    last = ours[worst.shape[1] + int(worst[1].argmax())]
+    share = float(last.exploration_risk().mean() / last.regret().mean())
+    slopes = end_slope(ENDS, ucb), end_slope(ends, worst.max(1))
+    proved = [theory.lower_bound_rates(last.bandit, str(last.risk), n)[1].printed for n in ends]
+    least = end_slope(ends, np.array([known(rate) for rate in proved]))
+    mean, risky = slopes
+    text = f"proved n^{least:.3f} at best; seen n^{risky:.3f}, and n^{mean:.3f} for the mean; "
+    text += f"exploration risk is {share:.0%} of the regret"
+    return judged(text, near(-1 / 3, 0.03, [least, slopes[1]]), near(-0.5, 0.06, slopes[0]), above(0.1, share))
 
 
 @claim("section 7", "On easy problems MV-LCB has a regret of order O(√(K/n)).")

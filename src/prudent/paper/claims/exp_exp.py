@@ -8,6 +8,7 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import binom
 
 from prudent import MVLCB, Bandit, Bernoulli, Deterministic, ExpExp, MeanVariance, Runs, theory
+from prudent.base.text import number
 from prudent.paper.claims import printed
 from prudent.paper.claims.ledger import (
     Evidence,
@@ -30,27 +31,26 @@ from prudent.paper.making import point
 from prudent.paper.problems import ALGORITHMS, CONFIGURATION_1, FIGURE_2, ZERO_ONE, grid_bandit
 from prudent.policies.exp_exp import RULES
 from prudent.policies.helpers import exploring_pulls
-from prudent.rates import end_slope
-from prudent.text import number
+from prudent.results.rates import end_slope
 
 RISK = MeanVariance(0.0)
 WAYS = ("uniform", "successive-rejects", "ucb-e")
-HARD = [
+_HARD = [
     *[Bandit([Bernoulli(low), Bernoulli(high)]) for low, high in ((0.02, 0.98), (0.05, 0.9), (0.1, 0.8))],
     Bandit([Bernoulli(0.02), *[Bernoulli(0.97)] * 4]),
 ]
 """Means as far apart as can be, which exploring pays for, and gaps near the worst; elsewhere Theorem 2 is vacuous."""
 
-TAUS = (4, 20, 100, 500, 2_500, 10_000)
-TRADE_OFF = [point(grid_bandit(0.4, 0.2), ExpExp(tau=tau), 0.0, 10_000) for tau in TAUS]
+_TAUS = (4, 20, 100, 500, 2_500, 10_000)
+_TRADE_OFF = [point(grid_bandit(0.4, 0.2), ExpExp(tau=tau), 0.0, 10_000) for tau in _TAUS]
 """ExpExp with explorations of every length, where Δ = 0.05 and Γ = 1.1."""
 
 APART = Bandit([Deterministic(1.0), *[Deterministic(0.0)] * 4])
-EASY_AT = (10_000, 250_000, 10**7, 3 * 10**7, 10**8)
-LONG_RUN = (10**7, 10**8, 10**9)
+_EASY_HORIZONS = (10_000, 250_000, 10**7, 3 * 10**7, 10**8)
+_LONG_HORIZONS = (10**7, 10**8, 10**9)
 
 
-def below_theorem(rule: str, found: tuple[Runs, ...]) -> Evidence:
+def _below_theorem(rule: str, found: tuple[Runs, ...]) -> Evidence:
     """The mean pseudo-regret of each cell beside Theorem 2 with this rule: the one that comes closest is shown."""
     bounds = [theory.theorem2(runs.bandit, RISK, runs.horizon, rule) for runs in found]
     shares = [float(r.pseudo_regret().mean()) / known(b.printed) for r, b in zip(found, bounds, strict=True)]
@@ -62,17 +62,17 @@ def below_theorem(rule: str, found: tuple[Runs, ...]) -> Evidence:
 
 
 @claim("Theorem 2", "For ρ = 0, ExpExp with τ = K(n/14)^(2/3) has expected pseudo-regret at most 2K/n^(1/3).")
-@on(*[point(bandit, ExpExp(), 0.0, 10_000) for bandit in HARD])
+@on(*[point(bandit, ExpExp(), 0.0, 10_000) for bandit in _HARD])
 def theorem_2(*found: Runs) -> Evidence:
     """The mean over runs on pairs of Bernoulli arms with gaps near the worst or means far apart, and on five arms,
     n = 10,000."""
-    return below_theorem("theorem", found)
+    return _below_theorem("theorem", found)
 
 
 @claim("Theorem 2", "The same for any ρ and any distributions on [0, 1].")
-@on(point(Bandit(ZERO_ONE.arms[::-1]), ExpExp(), 20.0, 10_000))
+@on(point(ZERO_ONE, ExpExp(), 20.0, 10_000))
 def theorem_2_any_rho(runs: Runs) -> Evidence:
-    """Deterministic arms 1 and 0, ρ = 20, n = 10,000."""
+    """Deterministic arms 0 and 1, ρ = 20, n = 10,000. The worse one comes first, so whoever sees no means keeps it."""
     measured = float(runs.pseudo_regret().mean())
     bound = theory.theorem2(runs.bandit, str(runs.risk), runs.horizon)
     said, corrected = known(bound.printed), known(bound.corrected)
@@ -83,13 +83,13 @@ def theorem_2_any_rho(runs: Runs) -> Evidence:
 
 
 @claim("section 4", "The gap part of the regret asks for a τ long enough to find the best arm, and else short.")
-@on(*TRADE_OFF)
+@on(*_TRADE_OFF)
 def tau_and_gap(*found: Runs) -> Evidence:
     """The gap part of the pseudo-regret, and how often the best arm was kept, for τ = 4 … 10,000 = n; Δ = 0.05."""
     gap = np.array([runs.pseudo_regret_parts().gap.mean() for runs in found])
     kept = [float((runs.pulls[:, 0] > runs.pulls[:, 1]).mean()) for runs in found[:-1]]
     lowest = int(gap.argmin())
-    text = f"{listed(gap)} for τ = {listed(TAUS)}: least at τ = {TAUS[lowest]:,}"
+    text = f"{listed(gap)} for τ = {listed(_TAUS)}: least at τ = {_TAUS[lowest]:,}"
     return judged(
         f"{text}; the best arm is kept in {listed(100.0 * np.array(kept))} % of runs",
         below(0.5, gap[lowest] / gap[[0, -1]], of="the least over both ends"),
@@ -98,29 +98,29 @@ def tau_and_gap(*found: Runs) -> Evidence:
 
 
 @claim("section 4", "The exploration part is least with τ as small as possible; τ = 0 would leave none.")
-@on(*TRADE_OFF)
+@on(*_TRADE_OFF)
 def tau_and_exploration(*found: Runs) -> Evidence:
     """The exploration part of the pseudo-regret for τ = 4 … 10,000 = n, and its slope in τ between the two least."""
     parts = [float(runs.pseudo_regret_parts().exploration.mean()) for runs in found]
-    slope = end_slope(TAUS[:2], parts[:2])
-    text = f"{listed(parts)} for τ = {listed(TAUS)}; as τ^{slope:.2f} near 0"
+    slope = end_slope(_TAUS[:2], parts[:2])
+    text = f"{listed(parts)} for τ = {listed(_TAUS)}; as τ^{slope:.2f} near 0"
     return judged(text, above(0.0, np.diff(parts), of="every step"), near(1.0, 0.01, slope, of="the power"))
 
 
 @claim("section 4, Remark 1", "ExpExp performs worse than MV-LCB on easy problems.")
-@on(*[point(FIGURE_2, policy, 0.0, n) for policy in ALGORITHMS.values() for n in EASY_AT])
+@on(*[point(FIGURE_2, policy, 0.0, n) for policy in ALGORITHMS.values() for n in _EASY_HORIZONS])
 def worse_on_easy(*found: Runs) -> Evidence:
     """Regret on Figure 2's arms, with c = 5, at n = 10,000, 250,000 (the largest that the paper shows), 10⁷, 3·10⁷,
     10⁸."""
-    ours, other = regrets(found).reshape(2, len(EASY_AT))
-    return judged_over(EASY_AT, list(ours < other), f"MV-LCB {listed(ours, 2)}; ExpExp {listed(other, 2)}")
+    ours, other = regrets(found).reshape(2, len(_EASY_HORIZONS))
+    return judged_over(_EASY_HORIZONS, list(ours < other), f"MV-LCB {listed(ours, 2)}; ExpExp {listed(other, 2)}")
 
 
 @claim("section 4, Remark 1; section 7", "On easy problems the regret of MV-LCB decreases as O(log n / n).")
-@on(*[point(FIGURE_2, MVLCB(), 0.0, n) for n in LONG_RUN])
+@on(*[point(FIGURE_2, MVLCB(), 0.0, n) for n in _LONG_HORIZONS])
 def log_rate(*found: Runs) -> Evidence:
     """Regret times n/log n on Figure 2's arms, n = 10⁷, 10⁸, 10⁹: whether it levels off."""
-    n = np.array(LONG_RUN)
+    n = np.array(_LONG_HORIZONS)
     scaled = regrets(found) * n / np.log(n)
     early, late = scaled[1:] / scaled[:-1] - 1.0
     text = f"n R/log n is {listed(scaled)}: it grows by {early:.1%}, then by {late:.1%}"
@@ -209,7 +209,7 @@ def appendix_tau() -> Evidence:
 
 
 @claim("appendix C", "With that τ the expected pseudo-regret of ExpExp is at most 3K/n^(1/3), for ρ = 0.")
-@on(*[point(bandit, ExpExp(rule="appendix"), 0.0, 100_000) for bandit in HARD])
+@on(*[point(bandit, ExpExp(rule="appendix"), 0.0, 100_000) for bandit in _HARD])
 def appendix_bound(*found: Runs) -> Evidence:
     """The mean over runs on the arms of Theorem 2, n = 100,000."""
-    return below_theorem("appendix", found)
+    return _below_theorem("appendix", found)

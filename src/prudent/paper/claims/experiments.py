@@ -8,7 +8,8 @@ import numpy as np
 from scipy.stats import chi2, norm
 
 from prudent import MVLCB, Bandit, ExpExp, Gaussian, MeanVariance, Runs, theory
-from prudent.arrays import Array
+from prudent.base.arrays import Array
+from prudent.base.text import number
 from prudent.paper.claims import printed
 from prudent.paper.claims.ledger import (
     Evidence,
@@ -29,18 +30,17 @@ from prudent.paper.claims.ledger import (
 )  # fmt: skip
 from prudent.paper.making import point
 from prudent.paper.problems import ALGORITHMS, CONFIGURATION_1, CONFIGURATION_2, CONFIGURATIONS, FIGURE_2, grid_bandit
-from prudent.rates import end_slope
+from prudent.results.rates import end_slope
 from prudent.study import Labelled
-from prudent.text import number
 
 RHOS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 7.0, 10.0)
 SHOWN = (5_000, 25_000, 250_000)
 EASY = {n: point(FIGURE_2, MVLCB(), 0.0, n) for n in (*SHOWN, 10**7, 10**8, 10**9)}
 """MV-LCB on the arms of Figure 2, left: n as the paper shows them, and beyond."""
 
-SIMPLE_AT = (50, 2_500, 25_000, 250_000, 10**7, 10**8)
+_SIMPLE_HORIZONS = (50, 2_500, 25_000, 250_000, 10**7, 10**8)
 LATE = 10**8, 10**10
-EASIER_AT = (2_500, 250_000, *LATE)
+_EASIER_HORIZONS = (2_500, 250_000, *LATE)
 """Horizons at which MV-LCB's advantage on configuration 1 shows late."""
 
 SHARES = {LATE[0]: 50, LATE[1]: 100}
@@ -150,14 +150,14 @@ def decreasing_worst_case(*found: Runs) -> Evidence:
 
 
 @claim("appendix D.1", "On simple problems (large Δ) MV-LCB converges to zero regret faster than ExpExp.")
-@on(*[point(grid_bandit(0.4, 0.0), policy, 0.0, n) for policy in ALGORITHMS.values() for n in SIMPLE_AT])
+@on(*[point(grid_bandit(0.4, 0.0), policy, 0.0, n) for policy in ALGORITHMS.values() for n in _SIMPLE_HORIZONS])
 def faster_on_simple(*found: Runs) -> Evidence:
     """Δ = 0.25, Γ = 1.1, c = 5, n = 50, 2,500, 25,000 and 250,000 as the paper shows, then 10⁷ and 10⁸: regrets, and
     their slopes on log-log axes from 25,000 to 250,000."""
-    ours, other = regrets(found).reshape(2, len(SIMPLE_AT))
-    steep, flat = (end_slope(SIMPLE_AT[2:4], values[2:4]) for values in (ours, other))
+    ours, other = regrets(found).reshape(2, len(_SIMPLE_HORIZONS))
+    steep, flat = (end_slope(_SIMPLE_HORIZONS[2:4], values[2:4]) for values in (ours, other))
     text = f"MV-LCB {listed(ours, 2)}; ExpExp {listed(other, 2)}; slopes {steep:.2f} and {flat:.2f}"
-    return judged_over(SIMPLE_AT, list((ours < other) & (steep < flat)), text)
+    return judged_over(_SIMPLE_HORIZONS, list((ours < other) & (steep < flat)), text)
 
 
 @claim("appendix D.1", "At Δ = 0 MV-LCB has a regret that does not decrease with n, while ExpExp's slowly does.")
@@ -219,7 +219,7 @@ def more_complex() -> Evidence:
     return judged(text, exactly(0.0, share))
 
 
-def over_rho(bandit: Bandit, *horizons: int) -> list[Labelled]:
+def _over_rho(bandit: Bandit, *horizons: int) -> list[Labelled]:
     """MV-LCB, then ExpExp, at every ρ and these horizons, the horizon changing fastest."""
     ours = [point(bandit, MVLCB(), rho, n, share=SHARES.get(n, 5)) for rho in RHOS for n in horizons]
     return [*ours, *[point(bandit, ExpExp(), rho, n) for rho in RHOS for n in horizons]]
@@ -232,7 +232,7 @@ def wins(found: Sequence[Runs]) -> list[int]:
 
 
 @claim("appendix D.2", "On both configurations both algorithms approach the best arm as n grows, for every ρ.")
-@on(*over_rho(CONFIGURATION_1, 1_000, 250_000), *over_rho(CONFIGURATION_2, 1_000, 250_000))
+@on(*_over_rho(CONFIGURATION_1, 1_000, 250_000), *_over_rho(CONFIGURATION_2, 1_000, 250_000))
 def approach(*found: Runs) -> Evidence:
     """The regret at n = 250,000 over that at 1,000 for nine values of ρ: the largest of each algorithm on each."""
     early, late = regrets(found).reshape(-1, 2).T
@@ -241,17 +241,17 @@ def approach(*found: Runs) -> Evidence:
 
 
 @claim("appendix D.2", "On configuration 1 MV-LCB outperforms ExpExp and converges faster.")
-@on(*[cell for n in EASIER_AT for cell in over_rho(CONFIGURATION_1, n)])
+@on(*[cell for n in _EASIER_HORIZONS for cell in _over_rho(CONFIGURATION_1, n)])
 def easy_configuration(*found: Runs) -> Evidence:
     """For how many of nine values of ρ its regret is smaller, c = 5, n = 2,500 and 250,000 as the paper shows, then 10⁸
     and 10¹⁰."""
     counts = wins(found)
-    text = f"for {listed(counts)} of {len(RHOS)} values at n = {', '.join(f'{n:,}' for n in EASIER_AT)}"
-    return judged_over(EASIER_AT, [count == len(RHOS) for count in counts], text)
+    text = f"for {listed(counts)} of {len(RHOS)} values at n = {', '.join(f'{n:,}' for n in _EASIER_HORIZONS)}"
+    return judged_over(_EASIER_HORIZONS, [count == len(RHOS) for count in counts], text)
 
 
 @claim("appendix D.2", "On configuration 2 ExpExp eventually does better for some values of ρ.")
-@on(*[cell for n in (250_000, LATE[0]) for cell in over_rho(CONFIGURATION_2, n)])
+@on(*[cell for n in (250_000, LATE[0]) for cell in _over_rho(CONFIGURATION_2, n)])
 def hard_configuration(*found: Runs) -> Evidence:
     """For how many of nine values of ρ ExpExp's regret is smaller at n = 250,000, the largest that the paper shows, and
     at 10⁸."""

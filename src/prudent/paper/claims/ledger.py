@@ -17,11 +17,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from prudent import Runs
-from prudent.arrays import Array
+from prudent.base.arrays import Array
+from prudent.base.text import count, minus, number, with_error
 from prudent.paper.making import Settings, simulate_cells
-from prudent.runs import averages
+from prudent.results.runs import averages
 from prudent.study import Labelled
-from prudent.text import count, minus, number, with_error
 
 HOLDS = "holds"
 LATER = "holds for larger n"
@@ -52,7 +52,7 @@ SCHEMA = dict.fromkeys(("place", "claim", "how it was checked", "verdict", "evid
 SHARE = "share"
 """The label of cells that take long: one in so many of the runs asked for is enough for them."""
 
-FEWEST_RUNS = 5
+_FEWEST_RUNS = 5
 """They take at least so many, unless fewer are asked for."""
 
 
@@ -101,19 +101,19 @@ Found = Mapping[tuple[str, int], Runs]
 """Runs by the key of their cell and its share of the runs."""
 
 
-def file_in(claims: list[Claim], place: str, statement: str) -> Callable[[Check | Callable[..., Evidence]], None]:
+def _file_in(claims: list[Claim], place: str, statement: str) -> Callable[[Check | Callable[..., Evidence]], None]:
     """Add a check to a list; its docstring says how it is made."""
     return lambda check: claims.append(Claim(place, statement, check if isinstance(check, Check) else Check(check)))
 
 
 def claim(place: str, statement: str) -> Callable[[Check | Callable[..., Evidence]], None]:
     """File the check of a statement that the paper makes."""
-    return file_in(CLAIMS, place, statement)
+    return _file_in(CLAIMS, place, statement)
 
 
 def remark(place: str, statement: str) -> Callable[[Check | Callable[..., Evidence]], None]:
     """File the check of a statement that the paper does not make."""
-    return file_in(REMARKS, place, statement)
+    return _file_in(REMARKS, place, statement)
 
 
 def on(*cells: Labelled) -> Callable[[Callable[..., Evidence]], Check]:
@@ -228,7 +228,7 @@ def simulate_claims(settings: Settings, claims: Sequence[Claim]) -> Found:
         asked.setdefault(share, {})[key] = cell
     found: dict[tuple[str, int], Runs] = {}
     for share, own in asked.items():
-        runs = max(settings.runs // share, min(FEWEST_RUNS, settings.runs))
+        runs = max(settings.runs // share, min(_FEWEST_RUNS, settings.runs))
         cells, store = simulate_cells(list(own.values()), replace(settings, runs=runs), keep="runs")
         found |= {(key, share): each for key, each in zip(own, store.runs(cells), strict=True)}
     return found

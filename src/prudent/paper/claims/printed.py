@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prudent.arrays import Array
+from prudent.base.arrays import Array
 
 
 def lemma_2_width(rho: float, delta: float, s: ArrayLike) -> Array:

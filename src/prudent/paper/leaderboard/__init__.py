@@ -1,6 +1,10 @@
 """The literature side by side: every policy on two suites of problems, its worst case, and other risks.
 
 Not part of the report, since it takes every round of the policies that cannot leap: `prudent paper leaderboard`.
+
+drawing.py   the pictures of the leaderboard: one of each suite
+ranks.py     who is where: ranks and how sure they are, regret over the lower bound and over the best policy's, units
+suites.py    what the leaderboard compares: two suites of problems, a worst case, bounded rewards under other risks
 """
 
 from collections.abc import Sequence
@@ -10,14 +14,14 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from prudent import PrudentError
-from prudent.engine.simulation import ENGINES
-from prudent.errors import check_choice, check_integer
+from prudent.base.errors import check_choice, check_integer
+from prudent.base.text import page
+from prudent.engine.question import ENGINES
 from prudent.paper.leaderboard import ranks, suites
 from prudent.paper.leaderboard.drawing import draw_suite
 from prudent.paper.leaderboard.suites import SUITES
 from prudent.paper.making import PaperFigure, Tables
-from prudent.report import Finding
-from prudent.text import page
+from prudent.results.page import Finding
 
 FLAGSHIP = "prudent"
 TITLES = {"leaderboard": "Gaussian suite", "leaderboard-second": "Second suite"}

@@ -6,7 +6,7 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from prudent.figures import COLOURS, MARKERS
+from prudent.results.figures import COLOURS, MARKERS
 
 
 def draw_suite(rows: pl.DataFrame, order: pl.DataFrame) -> Figure:

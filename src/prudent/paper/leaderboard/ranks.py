@@ -10,17 +10,18 @@ import polars as pl
 
 from prudent import Bandit, MeanVariance
 from prudent.arms.base import encode
-from prudent.arrays import Array, Counts
+from prudent.base.arrays import Array, Counts
+from prudent.base.text import minus, number
+from prudent.engine.compiled import stepper
 from prudent.engine.record import Record
-from prudent.engine.simulation import simulate, stepper
+from prudent.engine.simulate import simulate
 from prudent.paper.leaderboard.suites import TIED, Setup, suits
-from prudent.policies.base import Policy, Setting
-from prudent.policies.base import policies as registry
 from prudent.policies.binding import bind, serves
+from prudent.policies.contract import Policy, Setting
+from prudent.policies.contract import policies as registry
 from prudent.policies.units import PUBLISHED, without_warning
-from prudent.rates import fit_slope
+from prudent.results.rates import fit_slope
 from prudent.study import Cell, Labelled
-from prudent.text import minus, number
 from prudent.theory import asymptotic_bound
 
 TIMED_SECONDS = 0.5

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from prudent import Bandit, Bernoulli, Beta, Empirical, Gaussian, MeanVariance, PrudentError, StudentT
-from prudent.engine.simulation import choose_engine
+from prudent.engine.question import choose_engine
 from prudent.paper.problems import CONFIGURATION_1, CONFIGURATIONS, grid_bandit
-from prudent.policies.base import ANY, MEAN, Policy, Setting
-from prudent.policies.base import policies as registry
 from prudent.policies.binding import assumed_rewards, bind, check_rewards, served_risk, serves
+from prudent.policies.contract import ANY, MEAN, Policy, Setting
+from prudent.policies.contract import policies as registry
 from prudent.policies.scoring import room_for
 from prudent.policies.units import PUBLISHED, fitted
 from prudent.risk.base import risks
@@ -44,7 +44,7 @@ SKEWED = Bandit([Beta(4.0, 1.0), Beta(2.0, 0.5), Beta(0.5, 0.1), Beta(1.0, 0.3),
 HEAVY = Bandit(
     [StudentT(3, 1.0, 0.4), StudentT(5, 0.6, 0.4), StudentT(4, 0.2, 0.2), StudentT(3, 0.9, 0.6), StudentT(10, 0.5, 0.5)]
 )
-MANY = Bandit([Gaussian(i / 99.0, (0.1, 0.3, 0.5, 0.7, 0.9)[i % 5]) for i in range(100)])
+HUNDRED_ARMS = Bandit([Gaussian(i / 99.0, (0.1, 0.3, 0.5, 0.7, 0.9)[i % 5]) for i in range(100)])
 TIED = grid_bandit(0.4, 0.24)
 """Costs differ by 0.01 and means by 1.1, so that looking at both arms is what costs."""
 
@@ -58,7 +58,7 @@ SUITES = {
         Setup("coins, ρ = 2", COINS, 2.0, MIDDLE),
         Setup("skewed", SKEWED, 1.0, MIDDLE, {"support": (0.0, 1.0)}),
         Setup("heavy tails", HEAVY, 1.0, MIDDLE, None),
-        Setup("100 arms", MANY, 1.0, MIDDLE),
+        Setup("100 arms", HUNDRED_ARMS, 1.0, MIDDLE),
         Setup("near tie", TIED, 0.0, MIDDLE),
         Setup("n = 200", CONFIGURATION_1, 1.0, 200),
         Setup("n = 2,000", CONFIGURATION_1, 1.0, 2_000),
@@ -67,8 +67,9 @@ SUITES = {
 """Each suite under the name of its table."""
 
 VARIANTS = ("mv-lcb(c=1, unbiased=True)", "exp-exp(explore=successive-rejects)", "mv-dsee(rule=log, a=100)")
-LEFT_OUT = ("fixed-arm", "rs-etc-m")
-"""The policy that is told the best arm, and the one for mixtures of arms, which is exp-exp for the mean-variance."""
+LEFT_OUT = ("fixed-arm", "optimal", "rs-etc-m")
+"""The policy that is told the best arm, the one for two arms and at most 400 rounds, and the one for mixtures of arms,
+which is exp-exp for the mean-variance."""
 
 WORST_HORIZONS = (1_000, 10_000, 100_000)
 WORST = tuple(product((0.4, 0.95), (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15)))

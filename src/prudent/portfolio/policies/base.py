@@ -19,11 +19,11 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from prudent.arrays import Array
-from prudent.errors import check_number
+from prudent.base.arrays import Array
+from prudent.base.errors import check_number
+from prudent.base.registry import Registry, named
 from prudent.portfolio.laws import Block
 from prudent.portfolio.program import best_mix, limits, nearest_covariance
-from prudent.registry import Registry, named
 
 FOREVER = 2**62
 """As many rounds as there are left."""

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from prudent.errors import PrudentError, check_integer, shown
-from prudent.policies.base import Arm, Setting, policies
+from prudent.base.errors import PrudentError, check_integer, shown
 from prudent.policies.binding import bind
+from prudent.policies.contract import Arm, Setting, policies
 from prudent.portfolio.laws import Block
 from prudent.portfolio.policies.base import FOREVER, Brief, Play, PortfolioPolicy, portfolio_policies
 from prudent.risk.mean_variance import MeanVariance
@@ -60,7 +60,7 @@ class Vertices(PortfolioPolicy):
             raise PrudentError(f"{self.name}: policy must be a name such as 'mv-lcb', got {shown(self.policy)}")
 
     def play(self, brief: Brief) -> Play:
-        ready: Any = bind(policies.parse(self.policy), Setting(brief.arms, MeanVariance(brief.rho), brief.horizon))
+        ready: object = bind(policies.parse(self.policy), Setting(brief.arms, MeanVariance(brief.rho), brief.horizon))
         vertices = np.eye(brief.arms)
         blocks = []
         for vertex in vertices:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prudent.arrays import Array
-from prudent.errors import PrudentError
+from prudent.base.arrays import Array
+from prudent.base.errors import PrudentError
 from prudent.portfolio.laws import Block
 from prudent.portfolio.policies.base import Brief, Explore, Learner, Play, portfolio_policies
 

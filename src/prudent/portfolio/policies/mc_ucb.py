@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from prudent.arrays import Array
-from prudent.errors import PrudentError, check_finite
+from prudent.base.arrays import Array
+from prudent.base.errors import PrudentError, check_finite
 from prudent.portfolio.policies.base import Brief, Learner, Pairs, Play, portfolio_policies
-from prudent.portfolio.program import MANY
+from prudent.portfolio.program import MANY_ARMS
 
 
 @portfolio_policies.add("mc-ucb")
@@ -64,7 +64,7 @@ def _clearly_positive(estimate: Array) -> tuple[Array, Callable[[Array], float]]
     Pairs come from different rounds: not quite a covariance. Rewards that never vary leave none at all. Of many arms
     eigenvalues take long, and a factorisation mostly shows that there is nothing to raise.
     """
-    if len(estimate) > MANY:
+    if len(estimate) > MANY_ARMS:
         lowered = estimate.copy()
         lowered[np.diag_indices(len(estimate))] -= 1e-9 * np.trace(estimate)
         try:

@@ -1,0 +1,88 @@
+"""Floors of probabilities: what a decision costs, what a log is then worth to `evaluate`, and what the floor costs.
+
+python benchmarks/floors.py
+python benchmarks/floors.py coverage    # how often intervals hold, over 1,000 experiments of each policy
+"""
+
+import sys
+import time
+
+import numpy as np
+
+from prudent import Agent, evaluate
+from prudent.evaluation import read_log
+
+RATES = {"control": 0.30, "short": 0.34, "long": 0.26}
+POLICIES = ("ucb1", "bernoulli-thompson")
+FLOORS = (0.0, 0.02, 0.05, 0.1)
+ROUNDS, EXPERIMENTS = 2000, 10
+
+
+def seconds(policy: str, floor: float | None) -> float:
+    """Processor time of a decision, the smallest of five means."""
+    found = []
+    for seed in range(5):
+        agent, rng, total = Agent(policy, list(RATES), 10_000, seed, support=(0, 1), floor=floor), None, 0
+        rng = np.random.default_rng(seed)
+        for t in range(500):
+            since = time.process_time_ns()
+            arm = agent.ask()
+            total += time.process_time_ns() - since if t >= 100 else 0
+            agent.tell(arm, float(rng.random() < 0.5))
+        found.append(total / 400 / 1e9)
+    return min(found)
+
+
+def experiment(policy: str, floor: float, seed: int, rounds: int = ROUNDS) -> dict[str, list]:
+    """The log of an experiment, as a service exports it."""
+    rng, agent = np.random.default_rng([seed, 7]), Agent(policy, list(RATES), rounds, seed, support=(0, 1), floor=floor)
+    rows = []
+    for t in range(rounds):
+        arm, propensity = agent.decide()
+        reward = float(rng.random() < RATES[arm])
+        agent.tell(arm, reward)
+        rows.append((str(t), arm, "done", reward, propensity, floor))
+    names = ("decision", "arm", "state", "reward", "propensity", "floor")
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def coverage() -> None:
+    """How often the interval of the mean holds, with a floor of 5 %, for three policies."""
+    targets = {"short": {"short": 1.0}, "long": {"long": 1.0}, "a mixture": {"control": 0.5, "short": 0.3, "long": 0.2}}
+    for policy in POLICIES:
+        held = dict.fromkeys(targets, 0)
+        for seed in range(1000):
+            log = read_log(experiment(policy, 0.05, seed, 300))
+            for name, shares in targets.items():
+                low, high = evaluate(log, shares, support=(0, 1), quantiles=[], risk="mean")["mean"].interval
+                held[name] += low <= sum(share * RATES[arm] for arm, share in shares.items()) <= high
+        cells = ", ".join(f"{name} {many / 10:.1f} %" for name, many in held.items())
+        print(f"{policy}: 95 % intervals hold for {cells}", flush=True)
+
+
+def main() -> None:
+    print("A decision: with floor=0 and floor=0.05, as multiples of one without a floor")
+    for policy in ("mv-lcb(rho=1)", "ucb1", "thompson", "vts(rho=1)", "mvts(rho=1)", "bernoulli-mvts(rho=1)"):
+        plain = seconds(policy, None)
+        print(f"{policy:24}{seconds(policy, 0.0) / plain:5.2f}{seconds(policy, 0.05) / plain:6.2f}", flush=True)
+    arms = [arm for arm in RATES if arm != "control"]
+    print()
+    print(f"| policy | floor | method | {' | '.join(f'effective, {arm} | width, {arm}' for arm in arms)} | lost |")
+    print("|---|---|---|" + "---|" * (2 * len(arms) + 1))
+    for policy in POLICIES:
+        for floor in FLOORS:
+            logs = [experiment(policy, floor, seed) for seed in range(EXPERIMENTS)]
+            cells = []
+            for arm in arms:
+                found = [evaluate(log, arm, support=(0, 1), quantiles=[], risk="mean") for log in logs]
+                width = np.mean([each["mean"].interval.high - each["mean"].interval.low for each in found])
+                cells += [f"{np.mean([each.effective for each in found]):.0f}", f"{width:.2f}"]
+            lost = [sum(max(RATES.values()) - RATES[arm] for arm in log["arm"]) for log in logs]
+            error = np.std(lost, ddof=1) / EXPERIMENTS**0.5
+            (method,) = {each.method for each in found}
+            row = [policy, f"{100 * floor:g} %", method, *cells, f"{np.mean(lost):.0f} ± {error:.0f}"]
+            print(f"| {' | '.join(row)} |", flush=True)
+
+
+if __name__ == "__main__":
+    coverage() if sys.argv[1:] == ["coverage"] else main()
