@@ -47,7 +47,8 @@ def lines_to_run(advice: Advice) -> str:
 def _pilot(advice: Advice) -> list[str]:
     """The lines that let the agent begin with what the pilot has shown."""
     return [
-        f"plan = json.loads(Path({str(advice.out / FILE)!r}).read_text())",
+        f"file = Path({str(advice.out / FILE)!r})",
+        "plan = json.loads(file.read_text())",
         'for option, outcomes in plan["pilot"].items():',
         "    for outcome in outcomes:",
         "        agent.tell(option, outcome, asked=False)",
