@@ -82,7 +82,7 @@ LEDGER: dict[str, tuple[str, str]] = {
     "appendix_tau": (HOLDS, "worst regret × 1.4; best τ × 2"),
     "appendix_bound": (HOLDS, "exp-exp: in turn; exp-exp: mv-lcb; bounds / 20; bounds / 5; bounds × 100; ρ + 1"),
     "tends_to_zero": (HOLDS, "worst arm; in turn; width × 3; exploration × −1; regret = 0.1"),
-    "same_rate": (HOLDS, "in turn; width / 20; width × 3; gap × n^−0.1"),
+    "same_rate": (LATER, "in turn; width / 20; width × 3; gap × n^−0.1"),
     "figure_2_arms": (HOLDS, "worst arm; in turn; bounds / 20; bounds × 100; ρ + 1; event / 3; failure / 1,000"),
     "sub_gaussian": (CORRECTED, "event / 3; failure / 1,000"),
     "equal_means": (HOLDS, "width / 20; gap ↔ exploration; gap × n^−0.1; regret = 0.1; regret × n^−0.1; σ for σ²"),

@@ -22,7 +22,7 @@ _CLEAR_ERRORS = 2.0
 
 @policies.add("prudent", serves="mean-variance")
 class Prudent(NamedTuple):
-    """MV-IMED in which every arm has a budget: the policy to try first (when not to, see docs: best-of-both).
+    """MV-IMED in which every arm has a budget: the policy to try first (when not to, see docs: mv-imed).
 
     Of the most pulled arm J and those with pulls left in their budgets, the one with the smallest (s − 2)K + log s is
     pulled, K as in `mv-imed`. The budget of arm i is
