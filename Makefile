@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := pip install --quiet --disable-pip-version-check -c constraints.txt
 
+# Tests start hundreds of processes; where images of containers set this, each compiles all that it imports again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # The examples read data from inside these; nothing of them is imported, so their dependencies are not needed.
 DATA := lifelines linearmodels obp skfolio
 
