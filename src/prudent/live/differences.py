@@ -5,7 +5,8 @@ arm against "mine is y or less". Arms are sampled one after the other by whateve
 gambler, and with probability 1 − δ it never reaches 1/δ at the true x and y. So x − y is at most the largest
 difference with log E(x) + log F(y) < L = log(1/δ): with a(s) the upper limit of the one at the gain s, and b(s) the
 lower limit of the other, max over s of a(s) − b(L − s). Two intervals would need L for each arm, and so about twice as
-many rewards.
+many rewards. The limit at s must therefore fail only if a single capital has reached e^s: not one of two, which of them
+the rewards decide (`intervals` says for each quantity why).
 
 A capital below 1 must not be set off against a larger one of the other arm, or s would have no end. So each gambler
 keeps `KEPT` of the stake aside, and log(KEPT + (1 − KEPT) E) ≥ log KEPT. The range of s is cut into `CELLS` parts (or

@@ -52,18 +52,22 @@ def intervals(evidence: Evidence, failure: float, quantile: float | None = None)
 
 
 def bounds(evidence: Evidence, what: Quantity, failure: float) -> list[Interval | None]:
-    """Where a quantity of each arm lies, at all times; None where nothing is known."""
-    spent = failure * MEAN_SHARE if needs_mean(evidence, what) else 0.0
+    """Where a quantity of each arm lies, at all times; None where nothing is known.
+
+    Of two values it is the image of the mean's interval, which fails only with it."""
+    spent = failure * MEAN_SHARE if needs_mean(evidence, what) and not evidence.binary else 0.0
     low, high = (ends[0] for ends in limits(evidence, what, anytime.gains(failure - spent), spent))
     ends = zip(np.minimum(low, high).tolist(), high.tolist(), strict=True)
     return [None if math.isinf(least) or math.isinf(most) else Interval(least, most) for least, most in ends]
 
 
 def needs_mean(evidence: Evidence, what: Quantity) -> bool:
-    """Whether limits of it need an interval of the mean, which takes its share of the failure."""
+    """Whether limits of it need an interval of the mean, which takes its share of the failure. The cost of two values
+    does not if it only falls as the mean rises."""
     risk = evidence.risk
-    squared = what == "variance" or (what == "cost" and isinstance(risk, MeanVariance) and risk.rho < math.inf)
-    return squared and not evidence.binary
+    if what == "mean" or (what == "cost" and not (isinstance(risk, MeanVariance) and risk.rho < math.inf)):
+        return False
+    return not (evidence.binary and _rho(evidence, what) >= evidence.support[1] - evidence.support[0])
 
 
 def limits(evidence: Evidence, what: Quantity, gains: ArrayLike, failure: float, times: float = 1.0) -> Pair:
@@ -78,9 +82,11 @@ def limits(evidence: Evidence, what: Quantity, gains: ArrayLike, failure: float,
     if what == "mean" or (what == "cost" and risk == MeanVariance(math.inf)):
         low, high = _of_moments("mean_limits", arms, support, times, gains)
         return (low, high) if what == "mean" else (-high, -low)
-    rho = risk.rho if what == "cost" and isinstance(risk, MeanVariance) else 0.0
+    rho = _rho(evidence, what)
     if evidence.binary:
-        return _of_two_values(arms, rho, _of_moments("mean_limits", arms, support, times, gains), support)
+        means = _of_moments("mean_limits", arms, support, times, gains)
+        within = _of_moments("mean_limits", arms, support, times, anytime.gains(failure)) if failure > 0.0 else means
+        return _of_two_values(arms, rho, means, within, support)
     return _of_moments("mean_variance_limits", arms, support, times, rho, gains, failure)
 
 
@@ -110,18 +116,32 @@ def quantiles(arm: ArmState, levels: Array, gains: ArrayLike, support: Ends) -> 
     return np.append(rewards[::-1], low)[enough[1] - 1], np.append(rewards, high)[enough[0] - 1]
 
 
-def _of_two_values(arms: Sequence[ArmState], rho: float, means: Pair, support: Ends) -> Pair:
-    """Limits of σ² − ρμ where rewards are one of the two ends of the support: what the limits of μ make of the function
-    (high − μ)(μ − low) − ρμ, which rises up to one place and falls from there. Its least value between two limits is at
-    one of them."""
-    (low, high), seen = support, np.array([arm.pulls > 0 for arm in arms])
-    known = np.array([arm.mean for arm in arms])
-    left, right = np.clip(np.minimum(means[0], known), low, high), np.clip(np.maximum(means[1], known), low, high)
+def _rho(evidence: Evidence, what: Quantity) -> float:
+    """The ρ of a cost, 0 of a variance."""
+    return evidence.risk.rho if what == "cost" and isinstance(evidence.risk, MeanVariance) else 0.0
 
-    def cost(mean: Array) -> Array:
+
+def _of_two_values(arms: Sequence[ArmState], rho: float, means: Pair, within: Pair, support: Ends) -> Pair:
+    """Limits of σ² − ρμ where rewards are one of the two ends of the support: what limits of μ make of the function
+    c(μ) = (high − μ)(μ − low) − ρμ, which rises up to its top and falls from there.
+
+    A limit must be wrong only if the bets of *one* gambler have won, who knows the true μ, since the larger of two
+    capitals is no capital. Let μ lie below the top (above it the sides change their parts). The lower limit is the
+    lesser of c at both limits of μ; it exceeds c(μ) only if the lower limit of μ does. The upper one is c at the top as
+    long as that is `within` the interval that has a failure of its own, and after that c at the limit of μ on the side
+    of the top; it is below c(μ) only if that limit lies below μ.
+    """
+    (low, high), seen = support, np.array([arm.pulls > 0 for arm in arms])
+    known = np.where(seen, np.array([arm.mean for arm in arms]), low)
+    ends = np.clip(np.minimum(within[0], known), low, high), np.clip(np.maximum(within[1], known), low, high)
+    left, right = np.clip(np.minimum(means[0], known), *ends), np.clip(np.maximum(means[1], known), *ends)
+    top = (low + high - rho) / 2.0
+
+    def cost(mean: Array | float) -> Any:
         return (high - mean) * (mean - low) - rho * mean
 
-    least, most = np.minimum(cost(left), cost(right)), cost(np.clip((low + high - rho) / 2.0, left, right))
+    least = np.minimum(cost(left), cost(right))
+    most = np.where(ends[1] <= top, cost(right), np.where(ends[0] >= top, cost(left), cost(top)))
     return np.where(seen, least, -math.inf), np.where(seen, most, math.inf)
 
 

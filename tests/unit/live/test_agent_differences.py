@@ -1,5 +1,6 @@
 """By how much an arm differs from a control: intervals that hold at all times, from the bets on both arms together."""
 
+import itertools
 import math
 
 import numpy as np
@@ -10,6 +11,7 @@ from prudent import Agent, MeanVariance, PrudentError
 from prudent.confidence import betting
 from prudent.live.differences import KEPT, differences
 from prudent.live.evidence import Evidence
+from prudent.live.intervals import limits, needs_mean
 
 
 def told(agent, rewards):
@@ -111,3 +113,29 @@ def test_merged_rewards_have_differences_too():
 def test_what_cannot_be_answered_is_refused(settings, asked, message):
     with pytest.raises(PrudentError, match=message):
         trial(**settings).differences(*asked)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.3, 0.9, 1.0, 2.0])
+def test_a_limit_of_a_coin_fails_only_with_the_capital_of_one_gambler_who_knows_its_rate(rho):
+    """Else the capital of two arms could not be multiplied. With the image of the mean's interval, which fails with
+    either side, a coin seen far beyond the top would deny a rate on this side of it."""
+    spent, gains, top = 0.04, np.array([0.5, 2.0]), (1.0 - rho) / 2.0
+    rates = np.linspace(0.01, 0.99, 41)
+    costs, failures = rates * (1.0 - rates) - rho * rates, 0
+    for share, pulls in itertools.product((0, 3, 10, 25, 40, 47, 50), (50, 400)):
+        evidence = Evidence([coin(share * pulls // 50, pulls)], MeanVariance(rho), (0.0, 1.0), binary=True)
+        assert needs_mean(evidence, "cost") is (rho < 1.0)
+        low, high = limits(evidence, "cost", gains, spent if rho < 1.0 else 0.0)
+        ledger, n = evidence.arms[0].ledger, np.array(pulls)
+        below, above = betting.mean_limits(ledger, n, gains, (0.0, 1.0))
+        start, end = betting.mean_bounds(ledger, n, spent, 0.0, 1.0)
+        inside = (start <= rates) & (rates <= end) if rho < 1.0 else rates > 0.0
+        for i in range(len(gains)):
+            from_below, from_above = rates < below[i] - 1e-9, rates > above[i] + 1e-9
+            own_low, own_high = (
+                np.where(rates < top, *sides) for sides in ((from_below, from_above), (from_above, from_below))
+            )
+            assert not (inside & (costs < low[i, 0] - 1e-9) & ~own_low).any()
+            assert not (inside & (costs > high[i, 0] + 1e-9) & ~own_high).any()
+            failures += (inside & ((costs < low[i, 0]) | (costs > high[i, 0]))).sum()
+    assert failures > 20
