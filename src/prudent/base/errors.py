@@ -8,6 +8,7 @@ import difflib
 import math
 import numbers
 import operator
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -16,6 +17,14 @@ LONGEST_SHOWN = 200
 
 LONGEST_LINE = 1_000
 """Characters of a line of a message; what is longer quotes input that nobody wants to read again."""
+
+
+_FORM = re.compile(
+    r"(?:(?P<owner>[^:;\n]{1,80}): )?"
+    r"(?:(?P<parameter>\S+) must (?P<allowed>[^;]+?)(?:, got (?P<got>[^;]+?))?|(?P<what>[^;]+))"
+    r"(?:; (?P<fix>[^;]+))?"
+)
+"""The form of a message. A text with more semicolons than one might be cut at a wrong one, and is kept whole."""
 
 
 class AssumptionWarning(UserWarning):
@@ -36,7 +45,7 @@ class PrudentError(ValueError):
 
     The parts of the message are fields: the `owner` refuses what was `got` for its `parameter`, because that must be
     `allowed`; `fix` is the likely remedy, in which `{}` stands for `arguments` to pass. Where these parts do not say
-    what is wrong, `what` does.
+    what is wrong, `what` does. A text alone is taken apart where it has the form of a message.
 
     Examples
     --------
@@ -61,6 +70,10 @@ class PrudentError(ValueError):
         fix: str = "",
         arguments: Mapping[str, str] | None = None,
     ) -> None:
+        if len(what) <= LONGEST_LINE and not (owner or parameter or fix) and (form := _FORM.fullmatch(what)):
+            what, owner, parameter, allowed, got, fix = (
+                form[part] or "" for part in ("what", "owner", "parameter", "allowed", "got", "fix")
+            )
         self.what, self.owner, self.parameter, self.allowed = what, owner, parameter, allowed
         self.got, self.fix, self.arguments = got, fix, dict(arguments or {})
         super().__init__(self.message())

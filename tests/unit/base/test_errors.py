@@ -43,6 +43,27 @@ def test_the_parts_of_a_message_are_fields_also_in_another_process() -> None:
         assert error.message(owner=False) == "delta must lie in [0, 1], got 5; for a 5 % failure rate pass 0.05"
 
 
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("simulate: floor must be at most 0.5, got 0.9", ("simulate", "floor", "be at most 0.5", "0.9", "")),
+        ("floor must be a number; pass 0.1", ("", "floor", "be a number", "", "pass 0.1")),
+        ("evaluate: the log is empty; wait", ("evaluate", "", "", "", "wait")),
+        ("the log is empty", ("", "", "", "", "")),
+    ],
+)
+def test_a_message_that_is_written_out_has_the_same_fields(text: str, fields: tuple[str, ...]) -> None:
+    error = PrudentError(text)
+    assert (error.owner, error.parameter, error.allowed, error.got, error.fix) == fields
+    assert str(error) == text
+
+
+def test_a_text_of_another_form_stays_whole() -> None:
+    """Which semicolon ends what was given cannot be known here."""
+    error = PrudentError("simulate: policy must be a spec, got 'a; b'; name it")
+    assert (error.what, error.fix) == ("simulate: policy must be a spec, got 'a; b'; name it", "")
+
+
 def test_arguments_of_a_fix_are_written_as_each_door_takes_them() -> None:
     """What a user wrote is no place for them, although it holds the same mark."""
     error = PrudentError(
