@@ -24,10 +24,13 @@ OFTEN = 3
 """An outcome that comes so often is a value of positive probability, such as 0 where most people buy nothing."""
 
 MOST_CELLS = 240
-"""Cells of an option: more outcomes share cells, but for those at both ends."""
+"""Cells of an option up to which none are joined."""
 
-ENDS = 60
-"""Outcomes at each end that have cells of their own."""
+ENDS, WIDEST = 60, 40
+"""Cells at each end, and cells wider than others, that are never joined: they hold what is far from the rest."""
+
+FREQUENT = 0.005
+"""Nor is a value joined that at least this share of outcomes has, such as 0 where most people buy nothing."""
 
 STEPS = 8
 """Cells of a tail beyond the largest outcome."""
@@ -98,17 +101,21 @@ def outcomes_of(own: Sequence[float], everyone: Array, support: tuple[float, flo
         return Outcomes(known, known, shares, None, None, np.zeros(len(known), bool))
     atom = counts >= OFTEN
     discrete = bool((everyone == np.round(everyone)).all() and np.mean(np.isin(x, values[atom])) >= 0.5)
-    cells = _cells(values, counts.astype(float), np.ones_like(atom) if discrete else atom)
-    low, high, shares = (np.array(part) for part in cells)
-    low, high, shares = _fewer(low, high, shares, len(x))
     below, above = _tail(-x[::-1], not atom[0], -support[0]), _tail(x, not atom[-1], support[1])
     below = None if below is None else below._replace(limit=-below.limit)
-    return Outcomes(low, high, shares, below, above, _far(x, low, high), _size(x))
+    tails = below is not None, above is not None
+    found = _cells(values, counts.astype(float), np.ones_like(atom) if discrete else atom, tails)
+    cells = [np.array(part) for part in found]
+    low, high, shares, far = _fewer(cells, _far(x, cells[0], cells[1]), len(x))
+    return Outcomes(low, high, shares, below, above, far, _size(x))
 
 
-def _cells(values: Array, counts: Array, atom: Any) -> tuple[list[float], list[float], list[float]]:
+def _cells(
+    values: Array, counts: Array, atom: Any, tails: tuple[bool, bool]
+) -> tuple[list[float], list[float], list[float]]:
     """Values that come often are cells of no width; between neighbouring others the gap is one. The outcome at each end
-    of a row of gaps keeps half of its count, so that the mean stays that of the outcomes."""
+    of a row of gaps keeps half of its count, so that the mean stays that of the outcomes; where a tail begins, the tail
+    has that half."""
     low, high, shares = [], [], []
 
     def add(start: float, end: float, share: float) -> None:
@@ -121,7 +128,8 @@ def _cells(values: Array, counts: Array, atom: Any) -> tuple[list[float], list[f
             add(value, value, float(counts[i]))
             continue
         gap_before, gap_after = i > 0 and not atom[i - 1], i + 1 < len(values) and not atom[i + 1]
-        before, after = gap_before or i == 0, gap_after or i + 1 == len(values)
+        before = gap_before or (i == 0 and tails[0])
+        after = gap_after or (i + 1 == len(values) and tails[1])
         own = counts[i] - 0.5 * before - 0.5 * after
         if own > 0.0:
             add(value, value, float(own))
@@ -130,20 +138,33 @@ def _cells(values: Array, counts: Array, atom: Any) -> tuple[list[float], list[f
     return low, high, shares
 
 
-def _fewer(low: Array, high: Array, shares: Array, size: int) -> tuple[Array, Array, Array]:
-    """Cells joined where there are too many, all but those at both ends; values that come often stay as they are."""
+def _fewer(parts: Sequence[Array], far: Any, size: int) -> tuple[Array, Array, Array, Any]:
+    """Cells with neighbours joined where there are too many, so that the mean stays what it was.
+
+    Joined cells become two, which meet at their mean: of a part from a to b with the mean m the share (b − m)/(b − a)
+    lies below m.
+    """
+    low, high, shares = parts
     if len(low) <= MOST_CELLS:
-        return low, high, shares
-    step = max(2.0, shares[ENDS:-ENDS].sum() / (MOST_CELLS - 2 * ENDS))
-    first, joined = ENDS, [(low[i], high[i], shares[i]) for i in range(ENDS)]
-    total = 0.0
-    for i in range(ENDS, len(low) - ENDS):
-        total += shares[i]
-        if total >= step or i == len(low) - ENDS - 1:
-            joined.append((low[first], high[i], total))
-            first, total = i + 1, 0.0
-    joined += [(low[i], high[i], shares[i]) for i in range(len(low) - ENDS, len(low))]
-    return tuple(np.array(part) for part in zip(*joined, strict=True))  # type: ignore[return-value]
+        return low, high, shares, far
+    alone = (high == low) & (shares >= FREQUENT * size)
+    alone[:ENDS] = alone[-ENDS:] = True
+    width = np.where(alone, 0.0, high - low)
+    alone |= width > np.sort(width)[-WIDEST - 1]
+    block = np.cumsum(np.where(alone, 0.0, shares)) // max(2.0, shares[~alone].sum() / (MOST_CELLS - 2 * ENDS))
+    new = alone[1:] | alone[:-1] | (far[1:] != far[:-1]) | (block[1:] != block[:-1])
+    first = np.append(0, 1 + np.flatnonzero(new))
+    last = np.append(first[1:], len(low)) - 1
+    total = np.add.reduceat(shares, first)
+    start, end = low[first], high[last]
+    mean = np.add.reduceat(shares * (0.5 * low + 0.5 * high), first) / total
+    joined = (last > first) & (start < mean) & (mean < end)
+    below = np.where(joined, (end - mean) / np.where(joined, end - start, 1.0), 1.0)
+    order = np.repeat(np.arange(len(first)), 1 + joined)
+    upper = np.append(False, order[1:] == order[:-1])
+    middle = np.where(joined, mean, end)[order]
+    share = np.where(upper, 1.0 - below[order], below[order]) * total[order]
+    return np.where(upper, middle, start[order]), np.where(upper, end[order], middle), share, far[first][order]
 
 
 def _tail(x: Array, open_end: bool, limit: float) -> Tail | None:

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from prudent import CVaR, Deterministic, MeanVariance
@@ -59,6 +59,49 @@ def test_worlds_are_centred_at_the_pilot(name, rng):
     assert abs(means.mean() - x.mean()) < 0.5 * x.std() / math.sqrt(len(x)) + 4.0 * means.std() / 20.0
     assert 0.5 < np.median([law.variance for law in worlds]) / x.var() < 2.0
     assert 0.5 < means.std() / (x.std() / math.sqrt(len(x))) < 2.5
+
+
+@st.composite
+def files_with_frequent_values(draw):
+    """Files of up to 20,000 outcomes on both sides of values that come often, wherever these lie."""
+    size, seed = draw(st.sampled_from([300, 1_000, 5_000, 20_000])), draw(st.integers(0, 2**31))
+    rng = np.random.default_rng(seed)
+    x = rng.choice([-1.0, 1.0], size) * rng.lognormal(3.0, draw(st.sampled_from([0.3, 1.0])), size)
+    often = draw(st.lists(st.sampled_from([-200.0, -40.0, -1.5, 0.0, 3.0, 20.0, 90.0]), max_size=3, unique=True))
+    for value in often:
+        x[rng.random(size) < draw(st.sampled_from([0.02, 0.3, 0.95]))] = value
+    return x.round(draw(st.sampled_from([1, 9]))), often
+
+
+@given(files_with_frequent_values())
+def test_mean_variance_and_frequent_values_of_worlds_are_centred_at_the_pilot(made):
+    """The expected weights of a world: they have the pilot's mean and its shares of frequent values.
+
+    Smoothing gives a gap of width d the variance d²/12 in place of d²/4, so that the mean square falls by Σ d²/6n.
+    """
+    x, often = made
+    assume(len(np.unique(x)) > 20)  # few values have a prior
+    made = outcomes_of(x, x, (x.min(), x.max()))  # the limits leave no tails
+    middle, width, share = 0.5 * (made.low + made.high), made.high - made.low, made.shares / made.shares.sum()
+    assert made.shares.sum() == pytest.approx(len(x))
+    assert share @ middle == pytest.approx(x.mean(), rel=1e-9, abs=1e-9 * np.abs(x).max())
+    variance = share @ (middle**2 + width**2 / 12.0) - (share @ middle) ** 2
+    values = np.unique(x)
+    lost = (np.diff(values) ** 2).sum() / (6.0 * len(x))
+    assert x.var() - 1.01 * lost - 0.01 * x.var() <= variance <= 1.01 * x.var()
+    for value in (*often, *values[:3]):
+        own = share[(made.low == value) & (made.high == value)].sum()
+        if (x == value).mean() >= 0.01:
+            assert own == pytest.approx((x == value).mean(), rel=1e-9)
+    assert (made.low[1:] >= made.high[:-1]).all(), "cells ascend"
+    assert len(share) <= 600
+
+
+def test_a_wide_gap_between_two_groups_of_many_outcomes_stays_nearly_empty(rng):
+    x = np.append(rng.normal(0.0, 1.0, 4_321), rng.normal(1_000.0, 1.0, 5_679))
+    made = outcomes_of(x, x, NO_LIMITS)
+    inside = np.minimum(made.high, 900.0) - np.maximum(made.low, 100.0)
+    assert (made.shares * np.maximum(inside, 0.0) / np.maximum(made.high - made.low, 1e-9)).sum() < 1.0
 
 
 def test_three_outcomes_leave_much_possible(rng):
