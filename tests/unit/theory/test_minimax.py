@@ -2,6 +2,7 @@
 
 import json
 import math
+import runpy
 import subprocess
 import sys
 from fractions import Fraction
@@ -160,6 +161,74 @@ def test_lies_are_found(found, tmp_path):
         )
         fine.append(done.returncode == 0)
     assert fine == [True, False, False, False, False]
+
+
+FOUR = {  # the certificate of four rounds, whose value is 11/128
+    "horizon": 4, "rho": "0.0", "grain": 4096, "lower": 0.0859, "upper": 0.086,
+    "prior": [[0, 2048, 1], [2048, 4096, 1]], "mixture": [{"weight": 1, "prior": [[0, 2048, 1], [2048, 4096, 1]]}],
+}  # fmt: skip
+FORGED = [[40, 2048, 1000], [2048, 4056, 1000], [2048, 2048, -100]]
+
+
+def test_a_weight_below_zero_would_prove_too_much():
+    """So the refusal is needed: what it stands for is no average."""
+    assert checker.check(FOUR) == pytest.approx((11 / 128, 11 / 128), abs=1e-9)
+    assert checker.best_response(4, Fraction(0), 4096, FORGED, False)[0] > FOUR["upper"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"prior": FORGED, "lower": 0.0859}, "-100 stands where"),
+        ({"prior": [[0, 2048, 0]]}, "0 stands where a whole number from 1"),
+        ({"prior": [[0, 8192, 1]]}, "8192 stands where"),
+        ({"prior": [[-400, 2048, 1]]}, "-400 stands where"),
+        ({"prior": [[0.5, 2048, 1]]}, "0.5 stands where"),
+        ({"prior": [[True, 2048, 1]]}, "True stands where"),
+        ({"prior": []}, "must not be empty"),
+        ({"mixture": []}, "must not be empty"),
+        ({"mixture": [{"weight": 1, "prior": []}]}, "must not be empty"),
+        ({"mixture": [FOUR["mixture"][0], {"weight": -5, "prior": FOUR["prior"]}]}, "-5 stands where"),
+        ({"mixture": [{"weight": 1, "prior": FORGED}]}, "-100 stands where"),
+        ({"lower": 0.0872, "upper": 0.08599}, "the lower one first"),
+        ({"upper": math.inf}, "must be finite"),
+        ({"lower": math.nan}, "must be finite"),
+        ({"rho": "nan"}, "decimal from 0 to 2"),
+        ({"rho": "-1"}, "decimal from 0 to 2"),
+        ({"rho": "2.5"}, "decimal from 0 to 2"),
+        ({"rho": "1e-999999999"}, "decimal from 0 to 2"),
+        ({"grain": 0}, "0 stands where"),
+        ({"horizon": 10**6}, "1000000 stands where"),
+    ],
+)
+def test_forgeries_are_refused(changed, words):
+    with pytest.raises(ValueError, match=words):
+        checker.check(FOUR | changed)
+
+
+NO_CERTIFICATES = [
+    "",
+    "[1, 2]",
+    "{}",
+    "[" * 100_000,
+    json.dumps(FOUR | {"prior": 3}),
+    json.dumps(FOUR | {"prior": FORGED}),
+    json.dumps(FOUR | {"upper": 10**400}),
+    json.dumps(FOUR | {"mixture": [[1, 2]]}),
+    json.dumps(FOUR | {"rho": 0}),
+]
+
+
+@pytest.mark.parametrize("text", NO_CERTIFICATES)
+def test_a_file_that_is_no_certificate_ends_in_one_plain_line(text, tmp_path, monkeypatch, capsys):
+    (path := tmp_path / "file.json").write_text(text)
+    monkeypatch.setattr(sys, "argv", ["checker.py", str(path)])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(checker.__file__, run_name="__main__")
+    said = str(ended.value.code)
+    assert said.startswith(f"{path}: ")
+    assert "\n" not in said
+    assert capsys.readouterr().out == ""
 
 
 def test_the_checker_is_short_and_needs_nothing():
