@@ -17,7 +17,7 @@ from prudent.engine.jobs import MAX_ROUNDS, Job, check_memory, rounds_of
 from prudent.engine.leap.blocks import MAX_ATOMS, sources
 from prudent.engine.record import Record
 from prudent.engine.recorded_rewards import kept_runs
-from prudent.policies.binding import bind, check_rewards
+from prudent.policies.binding import bind, check_arms
 from prudent.policies.contract import Arm, Policy, ReadyPolicy, Setting, policies, spec
 from prudent.policies.learners import Learner, is_learner
 from prudent.policies.posteriors import InverseGamma, Normal
@@ -191,7 +191,7 @@ def _as_played(given: Any, scale: Scale, laws: Bandit | None) -> Any:
         return given
     made = fitted(given, units_of(scale, laws))  # type: ignore[arg-type]
     if laws is not None:
-        check_rewards(made, laws.support)
+        check_arms(made, laws)
         if scale is None:
             warn_of_size(spec(given), made, laws)
     return given if scale is None else made

@@ -16,7 +16,7 @@ from prudent.base.errors import PrudentError, shown
 from prudent.plan.playing import Places, begin_with, places_of, play, takes_long
 from prudent.plan.ranking import Measured, behind, ranked
 from prudent.plan.trial import Trial, Worlds
-from prudent.policies.binding import assumed_rewards, bind, check_rewards, serves
+from prudent.policies.binding import assumed_rewards, bind, check_rewards, serves, values_paid
 from prudent.policies.contract import ANY, Policy, Setting, spec
 from prudent.policies.contract import policies as registered
 from prudent.policies.fixed_arm import FixedArm
@@ -72,8 +72,7 @@ def suitable(trial: Trial, horizon: int) -> tuple[list[Policy], dict[str, str]]:
 
 def _check_values(policy: Policy, bandit: Bandit) -> None:
     """Some policies mean nothing on other rewards; confidence widths, by contrast, are used beyond their proofs."""
-    atoms = [law.atoms() for law in bandit.arms]
-    taken = None if None in atoms else {float(x) for each in atoms if each is not None for x in each[0]}
+    taken = values_paid(bandit)
     if registered.facts_of(policy).get("binary") and (taken is None or len(taken) > 2):
         raise PrudentError(f"{spec(policy)}: is made for outcomes of two values, such as 0 and 1")
     values = assumed_rewards(policy).values

@@ -4,6 +4,7 @@ import inspect
 import math
 from typing import Any, NamedTuple
 
+from prudent.bandit import Bandit
 from prudent.base.errors import PrudentError, shown
 from prudent.base.parameters import UNSET, check_fields, type_hints
 from prudent.base.text import page
@@ -96,6 +97,26 @@ def check_rewards(policy: Policy, support: tuple[float, float]) -> None:
             f"{spec(policy)}: is made for rewards in [{assumed.low:g}, {assumed.high:g}], and these lie in"
             f" [{low:g}, {high:g}]; give {' and '.join(fields)}"
         )
+
+
+def check_arms(policy: Policy, bandit: Bandit) -> None:
+    """The same for the rewards of these arms, of which a policy for two values takes no others, even between them."""
+    check_rewards(policy, bandit.support)
+    if not policies.facts_of(policy).get("binary"):
+        return
+    assumed, paid = assumed_rewards(policy).values, values_paid(bandit)
+    if paid is None or not paid <= set(assumed):
+        others = "other rewards" if paid is None else f"also {min(paid - set(assumed)):g}"
+        raise PrudentError(
+            f"{spec(policy)}: is made for rewards that are {' or '.join(f'{x:g}' for x in assumed)}, and these arms pay"
+            f" {others}; give low and high if there are two, else take a policy for any rewards, such as prudent"
+        )
+
+
+def values_paid(bandit: Bandit) -> frozenset[float] | None:
+    """All rewards that arms with finitely many values may pay; None if one has more."""
+    atoms = [law.atoms() for law in bandit.arms]
+    return None if None in atoms else frozenset(float(x) for each in atoms if each is not None for x in each[0])
 
 
 def bind(given: Policy, setting: Setting) -> Any:

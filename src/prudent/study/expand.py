@@ -22,7 +22,7 @@ from prudent.base.registry import Registry
 from prudent.engine.jobs import MAX_ROUNDS
 from prudent.engine.python.environments import is_environment
 from prudent.engine.question import ENGINES, choose_engine
-from prudent.policies.binding import bind, check_rewards
+from prudent.policies.binding import bind, check_arms, values_paid
 from prudent.policies.contract import Setting, policies
 from prudent.policies.learners import is_learner
 from prudent.policies.units import AUTO, Scale, check_scale, fitted, units_of
@@ -324,7 +324,9 @@ class Expansion:
 
     def likeness(self, bandit: Bandit) -> tuple[Any, ...]:
         """What of a bandit decides whether a policy fits."""
-        return (id(bandit),) if self.engine == "leaping" or self.scale == AUTO else (len(bandit), *bandit.support)
+        if self.engine == "leaping" or self.scale == AUTO:
+            return (id(bandit),)
+        return (len(bandit), *bandit.support, values_paid(bandit))
 
 
 def check_fit(policy: Any, risk: RiskMeasure, horizon: int, bandit: Bandit, engine: str, scale: Scale) -> bool:
@@ -336,7 +338,7 @@ def check_fit(policy: Any, risk: RiskMeasure, horizon: int, bandit: Bandit, engi
         return True
     units = units_of(scale, bandit)
     bound = bind(policy, Setting.of(bandit, risk, horizon, units))
-    check_rewards(fitted(policy, units), bandit.support)
+    check_arms(fitted(policy, units), bandit)
     if engine != "auto":
         choose_engine(engine, bandit, policy, bound, horizon)
     return True

@@ -448,3 +448,15 @@ def test_a_strategy_explores_by_any_risk_and_its_answer_is_pulled_to_the_end() -
         runs = simulate(bandit, SuccessiveRejects(budget=800), risk=risk, horizon=2_000, runs=20)
         assert runs.engine == ("stepping" if best else "leaping")
         assert (runs.pulls[:, best] == 1_601).all()
+
+
+@pytest.mark.parametrize("engine", ["auto", "stepping", "exact"])
+@pytest.mark.parametrize(
+    "text", ["optimal", "bernoulli-mv-imed", "bernoulli-mv-kg", "bernoulli-mvts", "bernoulli-thompson"]
+)
+def test_policies_for_two_values_refuse_arms_that_pay_others(text: str, engine: str) -> None:
+    asked: dict[str, Any] = {"risk": "mean-variance(rho=0)", "horizon": 9, "engine": engine}
+    asked |= {} if engine == "exact" else {"runs": 1}
+    for third in ("empirical([0, 0.5, 1])", "deterministic(0.25)" if engine == "exact" else "uniform(0, 1)"):
+        with pytest.raises(PrudentError, match="is made for rewards that are 0 or 1, and these arms pay"):
+            simulate(Bandit(["bernoulli(0.5)", third]), text, **asked)

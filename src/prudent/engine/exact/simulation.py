@@ -14,7 +14,7 @@ from prudent.compile.announce import Compiling
 from prudent.engine.exact.forward import MOST_VALUES, check_size, last_layer
 from prudent.engine.exact.lattice import Lattice
 from prudent.engine.exact.results import ExactResults
-from prudent.policies.binding import bind, check_rewards
+from prudent.policies.binding import bind, check_arms
 from prudent.policies.contract import Setting, policies, spec
 from prudent.policies.units import Scale, check_scale, fitted, units_of, warn_of_size
 from prudent.results.comparison import are_several
@@ -47,7 +47,7 @@ def simulate_exactly(
     units = units_of(scale, bandit)
     values = [_values(bandit, arm) for arm in range(len(bandit))]
     ready = bind(policy, Setting.of(bandit, risk, horizon, units))
-    check_rewards(made := fitted(policy, units), bandit.support)
+    check_arms(made := fitted(policy, units), bandit)
     if scale is None:
         warn_of_size(spec(policy), made, bandit)
     check_size(spec(policy), ready, [len(each) for each in values], horizon)

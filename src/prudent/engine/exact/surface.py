@@ -21,7 +21,11 @@ COINS = (0.0, 1.0)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RiskSurface:
-    """The expected true regret of a policy on two coins: `regret[i, j]` where they show 1 with `p[i]` and `p[j]`.
+    """The expected regret of a policy on two coins: `regret[i, j]` where they show 1 with `p[i]` and `p[j]`.
+
+    What n tosses of one coin cost on average is subtracted, for the coin for which that is less (docs: minimax). The
+    true regret takes the coin of least cost. That is another one only for ρ > 0 and where costs differ by less than
+    1/(4n): there this regret is larger, by less than that.
 
     Examples
     --------
