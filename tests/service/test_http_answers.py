@@ -284,7 +284,7 @@ def test_decisions_as_files(site, monkeypatch):
     table = polars.read_parquet(site("GET", f"{path}/export?format=parquet").body)
     assert len(rows) == len(lines) == len(table) == 10
     assert [line["arm"] for line in lines] == table["arm"].to_list()
-    names = ["decision", "arm", "state", "at", "due", "reward", "propensity", "floor", "delay"]
+    names = ["decision", "arm", "state", "at", "due", "reward", "propensity", "floor", "without_chance", "delay"]
     assert table.columns == list(rows[0]) == names
     times = [datetime.fromisoformat(row["at"]) for row in rows]
     assert times == table["at"].to_list()
@@ -292,11 +292,36 @@ def test_decisions_as_files(site, monkeypatch):
     assert [float(row["propensity"]) for row in rows] == [line["propensity"] for line in lines] == [1.0] * 10
     assert table["propensity"].to_list() == [1.0] * 10
     assert table["floor"].to_list() == [float(row["floor"]) for row in rows] == [0.0] * 10
+    assert {row["without_chance"] for row in rows} == {*table["without_chance"]} == {"[]"}
+    assert [(line["floor"], line["without_chance"]) for line in lines] == [(0.0, [])] * 10
     assert [float(row["reward"]) for row in rows] == [line["reward"] for line in lines] == table["reward"].to_list()
     assert [float(row["delay"]) for row in rows] == list(range(10)) == table["delay"].to_list()
     # No cell begins as a formula does, and what was changed for that can be told.
     assert {row["arm"] for row in rows} == {"'" + arm if arm[0] in "=+-@" else arm for arm in table["arm"]}
     assert any(row["arm"].startswith("'=") for row in rows)
+
+
+def test_a_file_says_which_arms_could_be_taken_in_each_round(site, monkeypatch):
+    monkeypatch.setattr("prudent.service.views.export.PAGE", 2)  # several pages
+    path = made(site, "chances", arms=["a", "b", "c"], floor={"a": 0.2, "c": 0.05}, cap=0.9)
+
+    def ask(**among):
+        assert site("POST", f"{path}/decisions", among).status == 201
+
+    ask()
+    ask(among=["a", "c"])
+    ask(among=["b", "c"], activate="later")
+    assert site("POST", f"{path}/arms", {"arm": "d", "reason": "new"}).status == 201
+    ask()
+    assert site("POST", f"{path}/retire", {"arm": "c", "reason": "old"}).status == 200
+    ask()
+    assert site("POST", f"{path}/freeze", {"arm": "d", "reason": "for now"}).status == 200
+    ask()
+    lines = [json.loads(line) for line in site("GET", f"{path}/export?format=ndjson").body.splitlines()]
+    # Among two arms the cap leaves 0.1 for the other one; a third one takes what b might have had.
+    others = [["b", "d"], ["b", "d"], ["a", "d"], ["b", "d"], ["b", "c", "d"], ["a", "b", "c"]]
+    assert [line["without_chance"] for line in lines] == others
+    assert [line["floor"] for line in lines] == pytest.approx([0.05, 0.1, 0.1, 0.05, 0.2, 1.0])
 
 
 def test_a_negative_number_stays_a_number_in_a_file(site):
@@ -308,7 +333,7 @@ def test_a_negative_number_stays_a_number_in_a_file(site):
 
 def test_an_empty_experiment_is_an_empty_file(site):
     path = made(site, "empty")
-    assert site("GET", f"{path}/export").body == b"decision,arm,state,at,due,reward,propensity,floor,delay\n"
+    assert site("GET", f"{path}/export").body == b"decision,arm,state,at,due,reward,propensity,floor,without_chance,delay\n"
     assert site("GET", f"{path}/export?format=ndjson").body == b""
     assert len(polars.read_parquet(site("GET", f"{path}/export?format=parquet").body)) == 0
 

@@ -15,7 +15,17 @@ from prudent.evaluation.bands import Band, Steps
 from prudent.evaluation.betting import Sample
 from prudent.evaluation.limits import Samples, risk_limits
 from prudent.evaluation.log import OWNER, Log, read_log
-from prudent.evaluation.notes import chances, doubts, few_rounds, lacks_chances, left_out, too_low
+from prudent.evaluation.notes import (
+    all_of,
+    chances,
+    doubts,
+    few_rounds,
+    lacks_chances,
+    left_out,
+    passed_rounds,
+    too_low,
+    without_rounds,
+)
 from prudent.evaluation.replay import least_propensity, replayed
 from prudent.evaluation.result import Evaluation, Row, power_of
 from prudent.evaluation.streaming import LargeLog, large_log, no_replay, of_large
@@ -138,24 +148,42 @@ def evaluate(
         1.0 - level,
         _ends(known, support),
         check_flag(OWNER, "larger_is_better", larger_is_better),
-        _checked_floor(known, known.floor or None if floor is None else floor),
+        None,
     )
-    facts: dict[str, Any] = {"rounds": known.rounds, "level": level, "unit": unit}
     shares = shares_of(policy, known.labels)
-    if shares is not None and isinstance(known, LargeLog):
-        found = of_large(asked, shares, _checked_method(known, method, shares))
-    elif shares is not None:
-        found = of_shares(asked, shares, _checked_method(known, method, shares))
+    method, some, notes = rounds_for(known, shares, method)
+    asked = asked._replace(log=some, floor=_checked_floor(some, some.floor or None if floor is None else floor))
+    facts: dict[str, Any] = {"rounds": some.rounds, "level": level, "unit": unit}
+    if shares is not None and method is not None:
+        found = of_large(asked, shares, method) if isinstance(some, LargeLog) else of_shares(asked, shares, method)
     elif isinstance(known, LargeLog):
         raise no_replay()
-    elif method is None:
+    else:
         seed = check_integer(OWNER, "seed", seed, low=0)
         served = asked.measures[0] if given or is_learner(policy) else None
         found = of_replay(asked, policy, served, seed)
-    else:
-        raise PrudentError(f"{OWNER}: method must be left out for a policy that learns, got {shown(method)}")
-    found["notes"] = (ASSUMED[found["method"]], *left_out(known), *found["notes"])
+    found["notes"] = (ASSUMED[found["method"]], *left_out(known), *notes, *found["notes"])
     return Evaluation(**facts, **found)
+
+
+def rounds_for(known: Any, shares: Array | None, method: str | None) -> tuple[str | None, Any, tuple[str, ...]]:
+    """The method, the rounds in which every arm of the policy had a chance, and a note if there are others; of a policy
+    that learns no method, and the rounds in which every arm had one.
+
+    Whether an arm has a chance is decided before one is taken, so that leaving the other rounds out favours no outcome.
+    """
+    labels = known.labels if shares is None else [known.labels[i] for i in np.flatnonzero(shares)]
+    some = known.with_chances(labels)
+    if shares is not None:
+        method = _checked_method(known, some, method, shares)
+        if method == ARMS:
+            return method, known, without_rounds(labels, known) if some.rounds == 0 else ()
+    elif method is not None:
+        raise PrudentError(f"{OWNER}: method must be left out for a policy that learns, got {shown(method)}")
+    if some.rounds == 0:
+        fix = "a replay needs such rounds; evaluate fixed arms" if shares is None else f'pass method="{ARMS}"'
+        raise PrudentError(f"{OWNER}: the log has no round in which {all_of(labels)} could be taken; {fix}")
+    return method, some, passed_rounds(labels, known, some)
 
 
 def of_shares(asked: Question, shares: Array, method: str) -> dict[str, Any]:
@@ -288,9 +316,11 @@ def _checked_floor(log: Log | LargeLog, floor: Any) -> float | None:
     return least
 
 
-def _checked_method(log: Log | LargeLog, method: str | None, shares: Array) -> str:
+def _checked_method(log: Log | LargeLog, some: Log | LargeLog, method: str | None, shares: Array) -> str:
+    """By default weights, if the arms had chances for sure in `some` rounds of the log."""
     if method is None:
-        return ARMS if log.least_propensity is None or lacks_chances(log, shares) else WEIGHTS
+        weighs = log.least_propensity is not None and some.rounds > 0 and not lacks_chances(some, shares)
+        return WEIGHTS if weighs else ARMS
     check_choice(OWNER, "method", method, METHODS)
     if method != ARMS and log.least_propensity is None:
         fix = f'name their column with propensity=…, or pass method="{ARMS}"'

@@ -1,8 +1,10 @@
 """A log: in each round an arm, its outcome, and the probability with which the arm was taken, if it is known."""
 
+import json
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +17,7 @@ from prudent.base.errors import PrudentError, near, shown
 NAMES = {"group": ("arm", "action"), "outcome": ("reward",), "propensity": ("propensity", "pscore"), "time": ()}
 """How columns are called unless they are named; the second ones are those of the package obp."""
 
-STATE, FLOOR = "state", "floor"
+STATE, FLOOR, WITHOUT = "state", "floor", "without_chance"
 EXPORTED = ("decision", "arm", STATE, "reward")
 """Columns by which one knows the decisions that a service exported."""
 
@@ -32,16 +34,37 @@ ROUNDING = 1e-9
 class Log(NamedTuple):
     """Rounds in the order in which they were. `arms` are numbers of the labels; `propensities` may be None.
 
-    `floor` is the smallest probability that any arm could have, if the log says it. `passed_over` says what became of
-    decisions that are left out, and how many there are of each kind.
+    `floors` are the smallest probabilities that arms could have in each round, if the log says them, but for those of
+    the arms `without` a chance: there is a set for each text, and `kinds` are their numbers. `passed_over` says what
+    became of decisions that are left out, and how many there are of each kind.
     """
 
     labels: tuple[str, ...]
     arms: Counts
     outcomes: Array
     propensities: Array | None
-    floor: float | None = None
+    floors: Array | None = None
+    without: tuple[frozenset[str], ...] = (frozenset(),)
+    kinds: Counts | None = None
     passed_over: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def floor(self) -> float | None:
+        """The smallest probability that an arm could have in any round, if the log says it."""
+        return None if self.floors is None else float(self.floors.min())
+
+    def with_chances(self, wanted: Iterable[str]) -> "Log":
+        """The rounds in which each of these arms had a chance for sure; without such rounds, those in which each of
+        them may have had one. There may be none."""
+        if self.floors is None or self.kinds is None:
+            return self
+        able = np.array([not some.intersection(wanted) for some in self.without])[self.kinds]
+        sure = able & (self.floors > 0.0)
+        rows = np.flatnonzero(sure if sure.any() else able)
+        if len(rows) == self.rounds:
+            return self
+        parts = {name: getattr(self, name)[rows] for name in ("arms", "outcomes", "floors", "kinds")}
+        return self._replace(**parts, propensities=None if self.propensities is None else self.propensities[rows])
 
     @property
     def rounds(self) -> int:
@@ -58,7 +81,8 @@ class Log(NamedTuple):
         least, most = np.full(len(self.labels), np.inf), np.zeros(len(self.labels))
         np.minimum.at(least, self.arms, self.propensities)
         np.maximum.at(most, self.arms, self.propensities)
-        return most if (most - least <= ROUNDING * most).all() and most.sum() <= 1.0 + ROUNDING else None
+        same = (most - least <= ROUNDING * most).all() and most.sum() <= 1.0 + ROUNDING
+        return most if same and most.all() else None
 
     @property
     def outcome_ends(self) -> tuple[float, float]:
@@ -107,6 +131,7 @@ def read_log(
     texts = [names["group"], *([STATE] if exported else []), *filter(None, [names["time"]])]
     counted = [names["outcome"], *filter(None, [names["propensity"]])]
     counted += [FLOOR] if exported and FLOOR in source.names else []
+    texts += [WITHOUT] if exported and {FLOOR, WITHOUT} <= set(source.names) else []
     words, numbers = source.read(texts, counted, exported)
     if not exported:
         return _checked(names, words, numbers)
@@ -118,10 +143,30 @@ def read_log(
         names = {**names, "propensity": ""}  # of an experiment older than probabilities
     words = {name: np.asarray(cells)[final] for name, cells in words.items()}
     numbers = {name: as_array(OWNER, name, cells)[final] for name, cells in numbers.items()}
-    floor = float(numbers[FLOOR].min()) if FLOOR in numbers and names["propensity"] else None
     kinds, counts = np.unique(np.where(np.isin(states, FINAL), NO_VALUE, states)[~final], return_counts=True)
     passed = tuple(zip(kinds.tolist(), counts.tolist(), strict=True))
-    return _checked(names, words, numbers)._replace(floor=floor, passed_over=passed)
+    beside = _chances(words, numbers) if names["propensity"] else {}
+    return _checked(names, words, numbers, beside)._replace(passed_over=passed)
+
+
+def _chances(words: Mapping[str, Any], numbers: Mapping[str, Any]) -> dict[str, Any]:
+    """What the log says of the chances of arms in each round."""
+    if FLOOR not in numbers or np.isnan(numbers[FLOOR]).any():
+        return {}
+    texts = words.get(WITHOUT, np.full(len(numbers[FLOOR]), ""))
+    found, kinds = np.unique(["" if text is None else str(text) for text in texts], return_inverse=True)
+    return {"floors": numbers[FLOOR], "kinds": kinds, "without": tuple(map(arms_in, found.tolist()))}
+
+
+def arms_in(text: str) -> frozenset[str]:
+    """The arms of a list in JSON; of no text none."""
+    try:
+        return frozenset(map(str, json.loads(text))) if text else frozenset()
+    except (TypeError, ValueError):
+        wanted = 'must hold arms as JSON, such as ["A"], or nothing'
+        raise PrudentError(
+            f"{OWNER}: {WITHOUT} {wanted}, got {shown(text)}; pass the file as it was exported"
+        ) from None
 
 
 def is_exported(known: Sequence[str], names: Mapping[str, str]) -> bool:
@@ -221,7 +266,12 @@ def named(known: Sequence[str], given: Mapping[str, str | None]) -> dict[str, st
     return found
 
 
-def _checked(names: Mapping[str, str], texts: Mapping[str, Sequence[Any]], numbers: Mapping[str, Any]) -> Log:
+def _checked(
+    names: Mapping[str, str],
+    texts: Mapping[str, Sequence[Any]],
+    numbers: Mapping[str, Any],
+    chances: Mapping[str, Any] = MappingProxyType({}),
+) -> Log:
     """The log, or an error that says which row is wrong."""
     cells = [str(cell) for cell in texts[names["group"]]]
     outcomes = as_array(OWNER, names["outcome"], numbers[names["outcome"]]).ravel()
@@ -240,14 +290,11 @@ def _checked(names: Mapping[str, str], texts: Mapping[str, Sequence[Any]], numbe
         raise PrudentError(f"{OWNER}: {names['propensity']} must lie in (0, 1], {got}; it is {what}")
     labels = sorted_labels(set(cells))
     number = {label: i for i, label in enumerate(labels)}
-    log = Log(tuple(labels), np.array([number[cell] for cell in cells]), outcomes, propensities)
+    log = Log(tuple(labels), np.array([number[cell] for cell in cells]), outcomes, propensities, **chances)
     if names["time"]:
         order = np.argsort(_times(texts[names["time"]]), kind="stable")
-        log = log._replace(
-            arms=log.arms[order],
-            outcomes=outcomes[order],
-            propensities=None if propensities is None else propensities[order],
-        )
+        by_round = {name: getattr(log, name) for name in ("arms", "outcomes", "propensities", "floors", "kinds")}
+        log = log._replace(**{name: part[order] for name, part in by_round.items() if part is not None})
     return log
 
 

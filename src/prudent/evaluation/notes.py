@@ -34,6 +34,28 @@ def left_out(log: Any) -> Iterator[str]:
         yield f"Decisions without an outcome were passed over: {parts}. {ANSWERED}"
 
 
+def all_of(labels: Sequence[str]) -> str:
+    """`A`, or `all of A, B and C`, of which those after the fifth are not named."""
+    if len(labels) == 1:
+        return labels[0]
+    named = ", ".join(labels[:-1]) + f" and {labels[-1]}" if len(labels) < 6 else f"{len(labels)} arms"
+    return f"all of {named}"
+
+
+def passed_rounds(labels: Sequence[str], log: Any, some: Any) -> tuple[str, ...]:
+    """That rounds were left out, if any were, because an arm in question had no chance in them."""
+    if some.rounds == log.rounds:
+        return ()
+    left = f"{count(log.rounds - some.rounds)} of {counted(log.rounds, 'round')}"
+    why = "as when an arm is added later, retired, or not among those asked for"
+    return (f"Left out were {left} in which it was not certain that {all_of(labels)} had a chance, {why}.",)
+
+
+def without_rounds(labels: Sequence[str], log: Any) -> tuple[str, ...]:
+    """That propensities were not used, because no round had chances for all arms in question."""
+    return (f"In no round {all_of(labels)} could be taken, so propensities were not used.",)
+
+
 def chances(log: Any, shares: Array, method: str) -> Iterator[str]:
     """Where an arm of the policy could not be taken, so that weights know nothing of it."""
     if log.least_propensity is None:

@@ -3,8 +3,9 @@
 A first look counts rows by arm and by state. The second one enters every round into the sums of sums.py.
 """
 
+import copy
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,9 @@ from prudent.evaluation.log import (
     OWNER,
     ROUNDING,
     STATE,
+    WITHOUT,
     Log,
+    arms_in,
     collected,
     is_exported,
     lazy_frame,
@@ -55,11 +58,13 @@ class LargeLog:
         state = pl.when(final).then(pl.lit(NO_VALUE)).otherwise(pl.col(STATE)) if exported else pl.lit(NO_VALUE)
         counts = final & outcome.is_not_null() & outcome.is_not_nan() if exported else pl.lit(True)
         least = pl.col(FLOOR).cast(pl.Float64) if says_floor else pl.lit(None, pl.Float64)
+        says_without = says_floor and WITHOUT in collected(frame, names_only=True)
+        without = pl.col(WITHOUT).cast(pl.String).fill_null("") if says_without else pl.lit("")
         self._rows = frame.select(
-            arm=group, outcome=outcome, propensity=chance, floor=least, counts=counts, state=state
+            arm=group, outcome=outcome, propensity=chance, floor=least, counts=counts, state=state, without=without
         )
         known = collected(
-            self._rows.group_by("arm", "counts", "state").agg(
+            self._rows.group_by("arm", "counts", "state", "without", sure=pl.col("floor") > 0.0).agg(
                 rows=pl.len(),
                 bad=(pl.col("outcome").is_null() | ~pl.col("outcome").is_finite()).sum(),
                 low=pl.col("outcome").min(),
@@ -77,17 +82,45 @@ class LargeLog:
         )
         self._check(inside, names)
         self.labels = tuple(sorted_labels(set(inside["arm"])))
-        by_arm = inside.group_by("arm").agg(
-            pl.col("rows", "certain").sum(), pl.col("rare", "floor").min(), pl.col("often").max()
-        )
-        self._rounds, self._certain = ({row[0]: row[i] for row in by_arm.iter_rows()} for i in (1, 2))
-        self.rounds = sum(self._rounds.values())
-        rare, often = ({row["arm"]: row[name] for row in by_arm.iter_rows(named=True)} for name in ("rare", "often"))
-        self._constant = constant([rare[label] for label in self.labels], [often[label] for label in self.labels])
         self.outcome_ends = float(inside["low"].min()), float(inside["high"].max())
-        self.least_propensity = None if inside["unknown"].sum() else float(inside["rare"].min())
-        floor = inside["floor"].min()
-        self.floor = None if floor is None or self.least_propensity is None else float(floor)
+        self._settle(inside)
+
+    def _settle(self, inside: Any) -> None:
+        """Take what is known of some of the rounds for the whole."""
+        import polars as pl
+
+        self._inside = inside
+        by_arm = inside.group_by("arm").agg(
+            pl.col("rows", "certain").sum(), pl.col("rare").min(), pl.col("often").max()
+        )
+        found = {row["arm"]: row for row in by_arm.iter_rows(named=True)}
+        self._certain = {label: row["certain"] for label, row in found.items()}
+        self.rounds = sum(row["rows"] for row in found.values())
+        missing = {"rare": math.inf, "often": 0.0}
+        ends = [[found.get(label, missing)[name] for label in self.labels] for name in ("rare", "often")]
+        self._constant = constant(*ends)
+        unknown = inside["unknown"].sum() > 0
+        self.least_propensity = None if unknown or not self.rounds else float(inside["rare"].min())
+        floor = None if unknown or inside["floor"].null_count() else inside["floor"].min()
+        self.floor = None if floor is None else float(floor)
+
+    def with_chances(self, wanted: Iterable[str]) -> "LargeLog":
+        """The rounds in which each of these arms had a chance, as `Log` has them."""
+        import polars as pl
+
+        if self.floor is None:
+            return self
+        texts = [text for text in self._inside["without"].unique() if not arms_in(text).intersection(wanted)]
+        able = pl.col("without").is_in(texts)
+        sure = able & (pl.col("floor") > 0.0)
+        kept = sure if not self._inside.filter(sure).is_empty() else able
+        some = self._inside.filter(kept)
+        if len(some) == len(self._inside):
+            return self
+        other = copy.copy(self)
+        other._rows = self._rows.filter(kept)
+        other._settle(some)
+        return other
 
     def _check(self, known: Any, names: Mapping[str, str]) -> None:
         """Refuse values that no log can have."""
@@ -104,7 +137,7 @@ class LargeLog:
 
     def without_chance(self, arm: int) -> int:
         """In how many rounds another arm was certain, so that this one could not be taken."""
-        return int(sum(self._certain.values()) - self._certain[self.labels[arm]])
+        return int(sum(self._certain.values()) - self._certain.get(self.labels[arm], 0))
 
     def largest_weight(self, shares: Array, floor: float | None) -> float:
         """The largest that a weight can be; 0 if that is not known."""
@@ -126,7 +159,8 @@ class LargeLog:
 def constant(least: list[float | None], most: list[float | None]) -> Array | None:
     """The propensity of each arm, if it is the same in all of its rounds, and they may be so at once."""
     low, high = np.array(least, float), np.array(most, float)  # NaN where it is not known
-    return high if (high - low <= ROUNDING * high).all() and high.sum() <= 1.0 + ROUNDING else None
+    same = (high - low <= ROUNDING * high).all() and high.sum() <= 1.0 + ROUNDING
+    return high if same and high.all() else None
 
 
 def large_log(given: Any, columns: Mapping[str, str | None]) -> LargeLog | None:

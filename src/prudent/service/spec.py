@@ -11,6 +11,7 @@ from msgspec import Meta, Struct
 from prudent.base.errors import PrudentError, check_number, check_positive, near, shown
 from prudent.base.own_classes import marked
 from prudent.base.parameters import check_support
+from prudent.engine.python.propensities import least_chances, limits_of, wants_one_arm
 from prudent.live.agent import Agent
 from prudent.live.guardrails import Rail, check_fits
 from prudent.policies.contract import spec as spec_of
@@ -142,11 +143,11 @@ class Spec(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
             cap=self.cap,
         )
 
-    def least_probability(self, arms: list[str]) -> float | None:
-        """The smallest probability that one of these arms can have; none in an experiment older than probabilities."""
-        if isinstance(self.floor, dict):
-            return min(self.floor.get(arm, 0.0) for arm in arms)
-        return self.floor
+    def least_chances(self, arms: list[str]) -> list[float] | None:
+        """The smallest probability that each of these arms can have, if the policy is to choose among them; none in an
+        experiment older than probabilities."""
+        limits = limits_of("experiment", self.floor, self.cap, self.arms)
+        return None if limits is None else least_chances(limits, arms, certain=wants_one_arm(self.policy))
 
     @property
     def window(self) -> int | None:

@@ -1,5 +1,6 @@
 """Logs that a service exported, in files and frames of many kinds: what counts, and what is passed over."""
 
+import json
 import math
 
 import numpy as np
@@ -7,7 +8,7 @@ import polars as pl
 import pytest
 
 from prudent import PrudentError, evaluate
-from prudent.evaluation import read_log
+from prudent.evaluation import read_log, streaming
 
 STATES = ["done", "defaulted", "expired", "withdrawn", "open", "told", "waiting", "done"]
 LOG = {
@@ -98,3 +99,69 @@ def test_a_log_without_outcomes_yet_and_files_of_other_kinds_are_refused(tmp_pat
         read_log(["a.csv", "b.csv"])
     with pytest.raises(PrudentError, match=r"log cannot be read: No such file .* is the path right"):
         read_log(tmp_path / "none.parquet")
+
+
+def coins_of(rounds, without):
+    """A log in which C pays 0.9 of the time, A and B half of it, and in the first rounds some had no chance."""
+    rng, rows = np.random.default_rng(1), []
+    for t in range(rounds):
+        lacking = without if t < rounds // 2 else []
+        arms = [arm for arm in "ABC" if arm not in lacking]
+        rates = [0.8 if arm == arms[0] else 0.2 / (len(arms) - 1) for arm in arms]
+        i = rng.choice(len(arms), p=rates)
+        paid = float(rng.random() < (0.9 if arms[i] == "C" else 0.5))
+        rows.append((str(t), arms[i], "done", paid, rates[i], 0.2 / (len(arms) - 1), json.dumps(lacking)))
+    names = ["decision", "arm", "state", "reward", "propensity", "floor", "without_chance"]
+    return pl.DataFrame(rows, schema=names, orient="row")
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_rounds_in_which_an_arm_had_no_chance_are_left_out(monkeypatch, in_parts):
+    monkeypatch.setattr(streaming, "LARGE", 10 if in_parts else 10_000)
+    log, asked = coins_of(2_000, ["C"]), {"support": (0, 1), "risk": "mean", "quantiles": [0.5]}
+    found = evaluate(log.lazy(), "C", **asked)
+    alone = evaluate(log[1_000:].lazy(), "C", **asked)
+    assert (found.method, found.rounds, found.rows) == ("weights", 1_000, alone.rows)
+    assert found["mean"].interval.low < 0.9 < found["mean"].interval.high
+    said = "Left out were 1,000 of 2,000 rounds in which it was not certain that C had a chance"
+    assert found.notes[1].startswith(said)
+    # The mutant: without that column the first half counts, and the interval misses the truth by far.
+    wrong = evaluate(log.drop("without_chance").lazy(), "C", **asked)
+    assert wrong["mean"].interval.high < 0.85
+    assert evaluate(log.lazy(), "A", **asked).rounds == 2_000
+    mixture = evaluate(log.lazy(), {"A": 0.5, "C": 0.5}, **asked)
+    assert mixture.rounds == 1_000
+    assert "all of A and C had a chance" in mixture.notes[1]
+
+
+def test_a_policy_that_learns_is_replayed_where_every_arm_had_a_chance():
+    log = coins_of(2_000, ["C"])
+    found = evaluate(log, "thompson", support=(0, 1), risk="mean")
+    assert found.rounds == 1_000
+    assert found["mean"].estimate == evaluate(log[1_000:], "thompson", support=(0, 1), risk="mean")["mean"].estimate
+
+
+def test_arms_that_never_had_a_chance_together(monkeypatch):
+    log = coins_of(2_000, ["C"]).with_columns(
+        pl.when(pl.col("without_chance") == "[]")
+        .then(pl.lit('["A"]'))
+        .otherwise("without_chance")
+        .alias("without_chance")
+    )
+    for large in (10, 10_000):
+        monkeypatch.setattr(streaming, "LARGE", large)
+        found = evaluate(log.lazy(), {"A": 0.5, "C": 0.5}, support=(0, 1))
+        assert (found.method, found.rounds) == ("arms", 2_000)
+        assert found.notes[1] == "In no round all of A and C could be taken, so propensities were not used."
+        with pytest.raises(PrudentError, match="no round in which all of A and C could be taken"):
+            evaluate(log.lazy(), {"A": 0.5, "C": 0.5}, support=(0, 1), method="weights")
+    with pytest.raises(PrudentError, match="a replay needs such rounds"):
+        evaluate(log, "ucb1", support=(0, 1), risk="mean")
+    with pytest.raises(PrudentError, match="without_chance must hold arms as JSON"):
+        evaluate(log.with_columns(pl.lit("A").alias("without_chance")), "A", support=(0, 1))
+
+
+def test_a_floor_of_one_arm_alone_is_enough_for_it():
+    log = coins_of(1_000, []).with_columns(pl.lit('["A", "B"]').alias("without_chance"))
+    assert evaluate(log, "C", support=(0, 1)).method == "weights"
+    assert evaluate(log, "A", support=(0, 1)).method == "arms"

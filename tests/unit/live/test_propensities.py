@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from prudent import Agent, Bandit, PrudentError, simulate
-from prudent.engine.python.propensities import DRAWS, mixed
+from prudent.engine.python.propensities import DRAWS, Limits, least_chances, mixed
 from prudent.live.batches import rounded
 
 FALSE_ALARM = 1e-9
@@ -55,6 +55,19 @@ def test_inverse_probabilities_average_1(policy, limits):
     assert least >= (0.1 if limits["floor"] == 0.1 else 0.0)
     assert most <= limits.get("cap", 0.8) + 1e-12
     assert sum(each.propensity < 0.5 for each in chosen) > 100  # floors take effect
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_no_probability_is_below_the_least_chance(seed):
+    rng, arms = np.random.default_rng(seed), 1 + seed % 5
+    floors = (rng.dirichlet(np.ones(arms)) * rng.random() * rng.integers(0, 2, arms)).tolist()
+    caps = [max(floor, float(rng.choice([1.0, rng.random()]))) for floor in floors]
+    limits, names = Limits(dict(enumerate(floors)), dict(enumerate(caps))), list(range(arms))
+    least = np.min([mixed(own, floors, caps) for own in np.eye(arms).tolist()], 0)
+    assert least_chances(limits, names, certain=True) == pytest.approx(least.tolist(), abs=1e-9)
+    own = [*np.eye(arms).tolist(), *rng.dirichlet(np.full(arms, 0.3), 200).tolist()]
+    lowest = np.min([mixed(each, floors, caps) for each in own], 0)
+    assert (lowest >= np.array(least_chances(limits, names, certain=False)) - 1e-9).all()
 
 
 def test_draws_of_many_numbers_have_the_distribution_of_single_ones():

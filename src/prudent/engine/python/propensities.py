@@ -16,6 +16,7 @@ import numpy as np
 from prudent.base.errors import PrudentError, check_number, near, shown
 from prudent.engine.python.arm import ArmState
 from prudent.engine.python.choosing import Ready, count_down, no_number, seen_of, wanted
+from prudent.policies.contract import policies
 from prudent.policies.scoring import declares_draws
 
 DRAWS = 64
@@ -127,6 +128,33 @@ def mixed(own: Sequence[float], floors: Sequence[float], caps: Sequence[float]) 
     ]
 
 
+def least_chances(limits: Limits, names: Sequence[Any], *, certain: bool) -> list[float]:
+    """The smallest probability that each of these arms can have, whatever the policy wants of them.
+
+    Others have at most their caps, so that the rest is left. `certain` says that the policy always wants one arm alone.
+    What that arm has above its cap goes to the others in proportion to their room.
+    """
+    floors, caps = zip(*(limits.of(name) for name in names), strict=True)
+    total = math.fsum(caps)
+    if total <= 1.0:
+        return [cap / total if total > 0.0 else 0.0 for cap in caps]
+    least = [max(floor, 1.0 - (total - cap)) for floor, cap in zip(floors, caps, strict=True)]
+    if not certain or len(names) == 1:
+        return [part if part > ROUNDING else 0.0 for part in least]
+    left, room = 1.0 - math.fsum(floors), total - math.fsum(floors)
+    given = [
+        max(left + floor - cap, 0.0) / (room - (cap - floor)) if room > cap - floor else 0.0
+        for floor, cap in zip(floors, caps, strict=True)
+    ]
+    first, second = sorted(given)[:2]
+    passed_on = [second if one == first else first for one in given]  # the arm that is wanted gives nothing to itself
+    least = [
+        max(part, floor + more * (cap - floor))
+        for part, floor, cap, more in zip(least, floors, caps, passed_on, strict=True)
+    ]
+    return [part if part > ROUNDING else 0.0 for part in least]
+
+
 def decide(
     ready: Ready, arms: list[ArmState], available: list[int], rng: np.random.Generator, limits: Limits
 ) -> Choice:
@@ -148,6 +176,12 @@ def with_limits(
         return [left * share + floor for share in own]
     ends = [limits.of(i if arms[i].name is None else arms[i].name) for i in available]
     return mixed(own, [floor for floor, _ in ends], [cap for _, cap in ends])
+
+
+def wants_one_arm(policy: Any) -> bool:
+    """Whether a policy, or the spec of one, always is certain of one arm before floors and caps."""
+    kind = policies.get(policy.partition("(")[0]).factory if isinstance(policy, str) else type(policy)
+    return not declares_draws(kind)
 
 
 def own_shares(ready: Ready, arms: list[ArmState], available: list[int], rng: np.random.Generator) -> list[float]:

@@ -305,6 +305,11 @@ class Store:
         )
         return [(Event(*row[:-1]), row[-1]) for row in rows]
 
+    def bodies(self, number: int, kind: str, after: int, until: int) -> list[tuple[int, str]]:
+        """What events of a kind hold besides, of those after one number and up to another that hold anything."""
+        sql = "SELECT seq, body FROM event WHERE experiment = ? AND seq > ? AND seq <= ? AND kind = ?"
+        return list(self.read(f"{sql} AND body IS NOT NULL ORDER BY seq", number, after, until, kind))
+
     # Decisions and keys
 
     def decisions(self, number: int, seqs: Sequence[int], *, writing: bool = True) -> dict[int, Row]:

@@ -309,6 +309,11 @@ class Service:
         found = self.store.decisions_after(row.id, after, limit)
         return [decision_reply(row, one, labels, one.at) for one in found]
 
+    def among(self, experiment: str, after: int, until: int) -> dict[int, tuple[int, ...]]:
+        """The arms to which decisions of these numbers were restricted, of those that were."""
+        bodies = self.store.bodies(self._row(experiment).id, "asked", after, until)
+        return {seq: tuple(found) for seq, body in bodies if (found := msgspec.json.decode(body).get("among"))}
+
     def recent(self, number: int, limit: int) -> dict[int, int]:
         """How many of the last decisions each arm has."""
         last = "SELECT arm FROM decision WHERE experiment = ? AND arm IS NOT NULL ORDER BY seq DESC LIMIT ?"
