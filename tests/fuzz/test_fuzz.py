@@ -88,6 +88,15 @@ def dawdles():
     time.sleep(600)
 
 @command
+def naps():
+    time.sleep(1.0)
+
+@command
+def computes():
+    while True:
+        pass
+
+@command
 def eats():
     time.sleep(0.01)
     kept = [bytearray(2**20) for _ in range(10**6)]
@@ -157,6 +166,7 @@ CAUGHT = {
     "fails": "traceback",
     "hangs": "deaf to Ctrl-C",
     "dawdles": "takes more than",
+    "computes": "takes more than",
     "eats": "takes",
     "nibbles": "MB",
     "writes": "changes here/half.txt",
@@ -171,13 +181,14 @@ CAUGHT = {
     "litters": "leaves here/.a.json.part",
     "raves": "strict JSON",
     "behaves": "",
+    "naps": "",
 }
 
 
 @pytest.fixture(scope="module")
 def broken():
     """A server whose command line has commands that break one promise each."""
-    with Sandbox(BROKEN, Limits(seconds=1.0, grace=0.4, megabytes=250)) as server:
+    with Sandbox(BROKEN, Limits(seconds=0.5, grace=0.1, megabytes=250)) as server:
         yield server
 
 
