@@ -19,6 +19,9 @@ _DIGITS = 40
 _STEPS = 8
 """Newton's method doubles the digits of a guess each time: from two to _DIGITS in five steps."""
 
+_SMALL = Decimal("1e-25")
+"""After a step as small as this all digits are right."""
+
 _INWARDS = Decimal("1e-5")
 """How far the outer nodes of `lobatto` lie from the ends, where functions may be infinite."""
 
@@ -33,6 +36,8 @@ def gauss(count: int) -> tuple[Array, Array]:
             for _ in range(_STEPS):
                 value, slope = _legendre(count, x)
                 x -= value / slope
+                if abs(value) < _SMALL * abs(slope):
+                    break
             half.append(x)
             weights.append(2 / ((1 - x * x) * _legendre(count, x)[1] ** 2))
         middle = [2 / _legendre(count, Decimal(0))[1] ** 2] if count % 2 else []

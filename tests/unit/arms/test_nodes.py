@@ -1,11 +1,14 @@
 """Nodes and weights of quadrature are real, symmetric, exact to the last digit, and owe nothing to a linear solver."""
 
+import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+import prudent
 from prudent.arms import quantile_tables
 from prudent.arms.quadrature import gauss, lobatto
 
@@ -48,6 +51,13 @@ def test_importing_calls_no_linear_algebra(monkeypatch):
     gauss.__wrapped__(32)
     lobatto.__wrapped__(15)
     quantile_tables._lagrange()
+
+
+def test_no_nodes_are_eigenvalues():
+    """SciPy and NumPy find theirs with LAPACK, and those of RULES would be other numbers on another processor."""
+    source = Path(prudent.__file__).parent.rglob("*.py")
+    solvers = re.compile(r"\b(?:[a-z]_)?roots_[a-z]+|\b(?:leg|herm|cheb|lag)e?gauss\b|\bfixed_quad\b")
+    assert not [path.name for path in source if solvers.search(path.read_text(encoding="utf-8"))]
 
 
 def test_tables_fit_polynomials_exactly_at_their_nodes():

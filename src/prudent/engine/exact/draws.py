@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from prudent.arms.quadrature import gauss
 from prudent.base.arrays import Array
 from prudent.base.errors import PrudentError
 from prudent.engine.exact.lattice import Allocation, ArmStates, Lattice
@@ -124,7 +125,7 @@ class BetaScores:
         # A density has degree a + b − 2 and a distribution function a + b − 1; the pulls in all a + b are t at most.
         pulls = np.concatenate([kind.pulls[1:] for kind in lattice.kinds])
         degree = lattice.horizon + len(lattice) * int(np.round((parameters.sum(1) - pulls).max()))
-        nodes, weights = special.roots_legendre(degree // 2 + 1)
+        nodes, weights = gauss(degree // 2 + 1)
         halves, middles = 0.5 * np.diff(edges), 0.5 * (edges[1:] + edges[:-1])
         self.nodes = (middles[:, None] + halves[:, None] * nodes).ravel()
         node_weights = (halves[:, None] * weights).ravel()
