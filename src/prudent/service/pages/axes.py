@@ -3,7 +3,6 @@
 import math
 from bisect import bisect_left
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from prudent.base.text import minus, number
 
@@ -21,13 +20,19 @@ Ticks = list[tuple[float, str]]
 
 
 def linear_ticks(low: float, high: float, most: int = 4) -> Ticks:
-    """Round numbers between the ends."""
-    if not high > low:
+    """Round numbers between the ends, in steps of 1, 2, 2.5 or 5 times a power of ten; at most `most` steps."""
+    rough = (high - low) / most
+    if not 1e-300 < rough < math.inf:
         return [(low, minus(number(low, 3)))]
-    from matplotlib.ticker import MaxNLocator
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(times * power for times in (1.0, 2.0, 2.5, 5.0, 10.0) if times * power >= rough * (1.0 - 1e-9))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [(i * step, minus(number(i * step, _digits(i * step, step)))) for i in range(first, last + 1)]
 
-    found: Any = MaxNLocator(nbins=most, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
-    return [(float(tick), minus(number(float(tick), 3))) for tick in found if low <= tick <= high]
+
+def _digits(tick: float, step: float) -> int:
+    """How many digits tell a tick from its neighbours."""
+    return 3 if tick == 0.0 else max(3, 2 + math.floor(math.log10(abs(tick))) - math.floor(math.log10(step)))
 
 
 def log_ticks(low: float, high: float, most: int = 5) -> Ticks:
