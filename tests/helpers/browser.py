@@ -168,6 +168,15 @@ class Browser:
             f" it.getBoundingClientRect().right > {self.width + 1}).map(it => it.outerHTML.slice(0, 200))"
         )
 
+    def cut_words(self) -> list[str]:
+        """Words of pictures that are cut by the edge of their picture."""
+        return self.run(
+            "[...document.querySelectorAll('svg.chart')].flatMap(svg => { const box = svg.getBoundingClientRect();"
+            " return [...svg.querySelectorAll('text')].filter(it => { const its = it.getBoundingClientRect();"
+            " return its.width && (its.left < box.left - 1 || its.right > box.right + 1 || its.top < box.top - 1"
+            " || its.bottom > box.bottom + 1) }).map(it => it.textContent) })"
+        )
+
     def close(self) -> None:
         self._process.kill()
         self._process.wait()

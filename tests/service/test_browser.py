@@ -66,6 +66,7 @@ class Looker:
         for kind, size in (("desktop", DESKTOP), ("phone", PHONE)):
             self.browser.size(*size)
             self.wrong += [f"{name}, {kind}, too wide: {each}" for each in self.browser.too_wide()]
+            self.wrong += [f"{name}, {kind}, cut: {each}" for each in self.browser.cut_words()]
             if picture == kind and os.environ.get("KEEP_IMAGES"):
                 (IMAGES / f"service-{name}.png").write_bytes(self.browser.picture(height=height))
             if axe and has_axe():
@@ -184,6 +185,38 @@ def test_from_a_plan_to_a_report(browser, served, tmp_path):
     assert {each for each in browser.requests if not each.startswith((f"{url}/", "data:", "about:"))} == set()
 
 
+def test_a_page_that_changes_keeps_focus_selection_and_what_is_typed(browser, served):
+    url, token = served
+    browser.errors.clear()
+    with Client(url, token) as client:
+        client.create({"name": "live", "arms": ["a", "b"], "policy": "round-robin", "support": [0, 1], "risk": "mean"})
+    with Client(url, token, "live") as trial:
+        for i in range(30):
+            trial.tell(trial.ask(), i % 2)
+        browser.size(*DESKTOP)
+        browser.go(f"{url}/login")
+        browser.fill(token=token)
+        browser.press("main form button")
+        browser.go(f"{url}/e/live")
+        browser.run("document.querySelectorAll('details').forEach(it => { it.open = true })")
+        browser.fill(reason="because")
+        browser.run("document.querySelector('a[href*=events]').focus(); window.scrollTo(0, 700);"
+                    " getSelection().selectAllChildren(document.getElementById('arms'))")  # fmt: skip
+        for decisions in (31, 32):
+            trial.tell(trial.ask(), 1)
+            browser.until(f"document.body.innerText.includes('{decisions} decisions')")
+            assert browser.run("document.activeElement.matches('a[href*=events]')")
+            assert browser.run("getSelection().toString()") == "The arms"
+            assert browser.run("document.querySelector('[name=reason]').value") == "because"
+            assert browser.run("[...document.querySelectorAll('details')].every(it => it.open)")
+            assert browser.run("scrollY") == 700
+        trial.pause(reason="lunch")
+        browser.until("document.querySelector('.events').innerText.includes('lunch')")
+        assert browser.run("document.activeElement.matches('a[href*=events]')")
+        assert browser.run("document.querySelectorAll('.told').length === document.querySelectorAll('.plot').length")
+    assert browser.errors == []
+
+
 def test_what_is_looked_for_is_found(browser):
     """A check must be able to fail."""
     browser.size(*PHONE)
@@ -191,6 +224,10 @@ def test_what_is_looked_for_is_found(browser):
     browser.run("document.getElementById('x').style.width = '900px'; console.error('oh'); fetch('http://other.invalid')"
                 ".catch(() => true)")  # fmt: skip
     assert "900px" in browser.too_wide()[0]
+    browser.run(
+        "document.body.innerHTML += '<svg class=chart viewBox=\"0 0 90 20\"><text x=60 y=15>1,000,000</text></svg>'"
+    )
+    assert browser.cut_words() == ["1,000,000"]
     assert any("oh" in each for each in browser.errors)
     assert "http://other.invalid/" in browser.requests
     if has_axe():
