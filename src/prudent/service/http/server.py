@@ -86,7 +86,8 @@ def serve(settings: Settings, say: Callable[[str], None] = click.echo) -> None:
     _check_address(settings)
     listener = _listener(settings.host, settings.port)
     try:
-        service = _service(settings)
+        calendar = _calendar(settings)
+        service = _service(settings, calendar)
     except BaseException:
         listener.close()
         raise
@@ -108,7 +109,7 @@ def serve(settings: Settings, say: Callable[[str], None] = click.echo) -> None:
         if settings.demo:
             from prudent.service.pages import demo
 
-            demo.start(service)
+            demo.start(service, calendar)
             say("Three simulated experiments have visitors. Open the address and sign in with this token:")
             say(str(text))
         elif text is not None:
@@ -127,7 +128,16 @@ def serve(settings: Settings, say: Callable[[str], None] = click.echo) -> None:
         Workers(_config(settings, "prudent.service.http.server:worker"), [listener]).run()
 
 
-def _service(settings: Settings) -> Service:
+def _calendar(settings: Settings) -> Any:
+    """The clock of the demonstration, or None for the usual one."""
+    if not settings.demo:
+        return None
+    from prudent.service.pages.demo import Calendar
+
+    return Calendar()
+
+
+def _service(settings: Settings, clock: Callable[[], int] | None = None) -> Service:
     store = open_store(settings.database, relaxed=settings.relaxed)
     if settings.workers > 1 and not store.database.several_workers:
         store.close()
@@ -135,7 +145,7 @@ def _service(settings: Settings) -> Service:
             f"serve: workers must be 1 with SQLite, got {settings.workers}; one process writes its file. More workers"
             " would not make one experiment faster; for several experiments take PostgreSQL"
         )
-    return Service(store, queue_limit=settings.queue_limit).start()
+    return Service(store, clock, queue_limit=settings.queue_limit).start()
 
 
 def worker() -> App:

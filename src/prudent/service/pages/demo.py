@@ -3,6 +3,7 @@
 One is easy, one has a guardrail that is about to act, and in one the answers of an arm get lost.
 """
 
+import math
 import random
 import threading
 import time
@@ -14,19 +15,34 @@ from prudent.service.problems import RequestError
 from prudent.service.spec import decoded
 from prudent.service.work.service import Service
 
-PACE = 0.05
-"""Seconds between two visitors of an experiment."""
-
-HEAD_START = 1500
-"""Visitors who have come before the pages are opened."""
+DAY = 86_400.0
+NIGHT = 0.15
+"""How many visitors come in the quietest hour of a day, as a share of those in the busiest."""
 
 
 class Demo(NamedTuple):
-    """An experiment, how an arm answers a visitor (None: not at all), and how many visitors had come before."""
+    """An experiment, how an arm answers a visitor (None: not at all), how many visitors had come before over so many
+    days, and the seconds between two who come now."""
 
     spec: dict[str, Any]
     visitor: Callable[[random.Random, str], tuple[float, dict[str, float]] | None]
-    before: int = HEAD_START
+    before: int
+    days: float
+    pace: float
+
+
+class Calendar:
+    """The clock of the demonstration: the past days go by in seconds, and then it is that of everybody."""
+
+    def __init__(self) -> None:
+        self.behind = max(demo.days for demo in DEMOS) * DAY
+
+    def __call__(self) -> int:
+        return int(1000.0 * (time.time() - self.behind))
+
+    def reach(self, at: float) -> None:
+        """It is now at least so many seconds since 1970."""
+        self.behind = max(0.0, min(self.behind, time.time() - at))
 
 
 def _clicks(rng: random.Random, arm: str) -> tuple[float, dict[str, float]]:
@@ -60,7 +76,9 @@ DEMOS = (
             "note": "Clicks: 1 if a visitor clicked, 0 if not.",
         },
         _clicks,
-        6000,
+        9000,
+        4.0,
+        15.0,
     ),
     Demo(
         {
@@ -77,6 +95,8 @@ DEMOS = (
         },
         _revenue,
         60,
+        0.04,
+        0.5,
     ),
     Demo(
         {
@@ -89,6 +109,9 @@ DEMOS = (
             "horizon": 5_000,
         },
         _survey,
+        1500,
+        3.0,
+        60.0,
     ),
 )
 
@@ -105,21 +128,40 @@ def visit(service: Service, demo: Demo, rng: random.Random) -> None:
         service.run(demo.spec["name"], m.Tell(answer[0], answer[1] or None), decision=decision.decision)
 
 
-def start(service: Service) -> threading.Thread:
-    """Create the experiments, let the first visitors come, and others from then on."""
+def times(demo: Demo, rng: random.Random, now: float) -> list[float]:
+    """When the visitors of the past came: more by day than by night."""
+    found: list[float] = []
+    while len(found) < demo.before:
+        at = now - demo.days * DAY * rng.random()
+        busy = 0.5 - 0.5 * math.cos(2.0 * math.pi * (at / DAY - 3.0 / 24.0))  # the quietest hour is at 3 o'clock
+        if demo.days < 1.0 or rng.random() < NIGHT + (1.0 - NIGHT) * busy:
+            found.append(at)
+    return sorted(found)
+
+
+def start(service: Service, calendar: Calendar) -> threading.Thread:
+    """Create the experiments, let the visitors of the past days come, and others from then on."""
     streams = [random.Random(seed) for seed in range(len(DEMOS))]
-    for demo in DEMOS:
-        service.create(decoded(demo.spec))
+    now = time.time()
+    past = [(at, i) for i, demo in enumerate(DEMOS) for at in times(demo, streams[i], now)]
+    past += [(now - demo.days * DAY, -1 - i) for i, demo in enumerate(DEMOS)]  # each begins
+    past.sort()
 
     def traffic() -> None:
         try:
-            for demo, rng in zip(DEMOS, streams, strict=True):
-                for _ in range(demo.before):
-                    visit(service, demo, rng)
+            for at, i in past:
+                calendar.reach(at)
+                if i < 0:
+                    service.create(decoded(DEMOS[-1 - i].spec))
+                else:
+                    visit(service, DEMOS[i], streams[i])
+            calendar.reach(math.inf)
+            coming = [(time.time() + demo.pace, i) for i, demo in enumerate(DEMOS)]
             while True:
-                time.sleep(PACE)
-                for demo, rng in zip(DEMOS, streams, strict=True):
-                    visit(service, demo, rng)
+                at, i = min(coming)
+                time.sleep(max(0.0, at - time.time()))
+                visit(service, DEMOS[i], streams[i])
+                coming[i] = at + DEMOS[i].pace * streams[i].uniform(0.5, 1.5), i
         except RequestError:
             return  # the service stops, or somebody stopped an experiment that has no fallback
 
