@@ -86,7 +86,7 @@ def test_shares_of_a_step_add_up_to_one_and_steps_hold_everything(added):
     rows = [row for row in zip(*data_of(chart)["values"], strict=True) if row[0] is not None]
     assert rows
     for row in rows:
-        assert sum(row) == pytest.approx(1.0, abs=2e-4)
+        assert sum(row) == pytest.approx(100.0, abs=2e-2)
     steps = [step for step in line.steps() if step]
     assert steps[0][0] is line.points[0]
     assert steps[-1][1] is line.points[-1]
@@ -118,7 +118,7 @@ def test_a_curve_is_where_its_values_are():
         assert bottom - (value - low) / (high - low) * (bottom - top) == pytest.approx(down, abs=0.2)
     assert known["at"][0] == "20 decisions, 13 Oct 2025 00:00"
     assert known["times"][1] == "2025-10-13T01:00:00.000"
-    assert chart.rows[-1][1:] == ["0.025", "1.02"]
+    assert chart.rows[-1][1:] == ["0.0 (−0.5 to 0.5)", "1.0 (0.5 to 1.5)"]
 
 
 @pytest.mark.parametrize(("axis", "where"), [("decisions", 1 / 3), ("log", 0.5), ("time", 0.5)])
@@ -140,6 +140,35 @@ def test_names_at_curves_do_not_cover_each_other():
     assert len(heights) == 5
     assert min(after - before for before, after in itertools.pairwise(heights)) >= 14.9
     assert all(0 < y < charts.HIGH for y in heights)
+
+
+def test_a_long_name_stands_whole_beside_its_curve():
+    assert charts.lines_of("short") == ["short"]
+    assert charts.lines_of("checkout in one page") == ["checkout in", "one page"]
+    assert charts.lines_of("thirty letters and more of them") == ["thirty letters", "and more of t…"]
+    assert charts.lines_of("abcdefghijklmnopqrst") == ["abcdefghijklmn", "opqrst"]
+
+
+def test_a_retired_arm_has_no_curve_after_that():
+    line = line_of([(10, 10), (20, 20), (30, 20), (40, 20)])._replace(over={1: 40})
+    for chart in charts_of(line, 0)[:3]:
+        known = data_of(chart)
+        retired = known["values"][known["names"].index("arm 1")]
+        assert retired[1] is not None or "step" in chart.title
+        assert retired[2:] == [None, None]
+        assert 'class="gone"' in chart.svg
+        assert all(pair is None for pair in known.get("ends", [[]])[-1][2:])
+
+
+def test_rates_are_percent_and_differences_points():
+    line = line_of([(10, 10), (20, 20), (40, 40)])._replace(units=Units(rate=True))
+    rate, more, *_ = charts_of(line, 0)
+    assert rate.title == "Rate of each arm"
+    assert data_of(rate)["unit"] == " %"
+    assert data_of(rate)["values"][1][-1] == 102.5
+    assert data_of(rate)["ends"][1][-1] == [50, 150]
+    assert more.title.endswith("percentage points")
+    assert data_of(more)["values"] == [[100, 100, 100]]
 
 
 def test_of_many_arms_those_that_matter_have_colours():
@@ -234,7 +263,7 @@ def test_what_people_and_guards_did_is_told_with_who_did_it(site):
     until = time.monotonic() + 60.0
     while len(site.service.store.series(site.service.view("who").experiment.id)) < 5 and time.monotonic() < until:
         time.sleep(0.05)  # the follower is behind
-    events = re.findall(r"<li>.*?</li>", get(site, "/e/who").body.decode(), re.S)
+    events = re.findall(r"<li id=.*?</li>", get(site, "/e/who").body.decode(), re.S)
     told = [re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html.unescape(event))).strip() for event in events]
     assert re.fullmatch(r"4 .* b was retired: the mean of b is below 0.5 — a guardrail", told[0])
     assert re.fullmatch(r"2 .* Resumed: back — the machine of the service", told[2])
@@ -280,12 +309,16 @@ def test_what_was_gained_is_the_mean_received_against_the_arms_intervals(site, l
     page = Tags(get(site, f"/e/{name}").body.decode()).words
     word = "worse" if larger else "better"
     first, second = sorted((abs(low), abs(high)))
-    each = rf"{first:.3g} to {second:.3g} EUR {word}"
+    each = rf"{first:.3f} to {second:.3f} EUR {word}"
     total = f"{20_000 * first:,.0f} to {20_000 * second:,.0f} EUR {word}"
     page = Tags(get(site, f"/e/{name}").body.decode()).words
     assert re.search(rf"b, the control\s*{each}\s*{total}", page)
     assert f"Yes. Use {'b' if larger else 'a'}: every other arm is excluded." in page
     if larger:
-        assert "b, with 5 EUR on average: 2 EUR more than a. The difference lies between +1.9" in page
+        assert re.search(
+            r"b, with 5\.\d+ EUR on average: 2\.0+ EUR more than a\. The difference lies between \+1\.9", page
+        )
     else:
-        assert "a, with 3 EUR on average: 2 EUR less than b. The difference lies between −2." in page
+        assert re.search(
+            r"a, with 3\.\d+ EUR on average: 2\.0+ EUR less than b\. The difference lies between −2\.", page
+        )

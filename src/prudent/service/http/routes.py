@@ -61,6 +61,14 @@ class Call:
         self.headers: Mapping[bytes, bytes] = dict(request.scope["headers"])
         self.path: str = request.scope["path"]
 
+    @property
+    def address(self) -> str:
+        """Where somebody who has to sign in first wants to be: the page with its query, or that of the form."""
+        if self.request.scope["method"] == "POST":
+            return f"/e/{self.experiment}" if self.experiment else self.path
+        query = self.request.scope["query_string"].decode("latin-1")
+        return f"{self.path}?{query}" if query else self.path
+
     def take(self, route: "Route") -> None:
         """This is the route of the request, and what its path names."""
         self.route, self.names = route, self.request.path_params

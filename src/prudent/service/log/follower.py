@@ -3,6 +3,7 @@ what pictures over time show, at ever longer distances."""
 
 import contextlib
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +12,9 @@ from typing import Any
 import msgspec
 
 from prudent.base.errors import PrudentError
+from prudent.live.evidence import Evidence
+from prudent.live.intervals import bounds
+from prudent.risk.base import Interval
 from prudent.service.log.replay import newest, take_in
 from prudent.service.log.state import ExperimentState
 from prudent.service.log.store import Experiment, Store, StoreError
@@ -125,11 +129,27 @@ def point(state: ExperimentState) -> str:
 
 
 def rows_of(state: ExperimentState, estimates: list[Any], joint: list[Any] | None) -> list[list[Any]]:
-    """Of every arm decisions, rewards, mean, variance and cost, and if they are known the ends of where its mean lies;
-    those of all arms hold together."""
+    """Of every arm decisions, rewards, mean, variance and cost, the ends of where its mean lies and of where its cost
+    lies, or nothing twice, and of each other metric its mean and the ends; intervals of all arms hold together."""
+    metrics = [metric_means(state, name) for name in state.spec.metrics] if len(state.labels) <= MAX_ARMS else []
     found = []
     for i, (tally, known) in enumerate(zip(state.tally, estimates, strict=True)):
-        mean = None if joint is None else joint[i].mean
-        ends = [] if mean is None else [float(f"{end:.6g}") for end in mean]
-        found.append([tally.asked, known.pulls, known.mean, known.variance, known.cost, *ends])
+        mean, cost = (None, None) if joint is None else (joint[i].mean, joint[i].cost)
+        others = [[each[i][0], *_ends(each[i][1])] for each in metrics]
+        found.append(
+            [tally.asked, known.pulls, known.mean, known.variance, known.cost, *_ends(mean), *_ends(cost), others]
+        )
     return found
+
+
+def metric_means(state: ExperimentState, name: str) -> list[tuple[float | None, Interval | None]]:
+    """Of each arm the mean of another metric, and where it lies; the intervals of all arms hold together."""
+    arms, metric = [arm[name] for arm in state.metrics], state.spec.metrics[name]
+    ends = bounds(Evidence(arms, state.agent.risk, metric.support), "mean", (1.0 - LEVEL) / len(arms))
+    return [(arm.mean if arm.pulls else None, pair) for arm, pair in zip(arms, ends, strict=True)]
+
+
+def _ends(pair: Interval | None) -> list[float | None]:
+    if pair is None or not all(map(math.isfinite, pair)):
+        return [None, None]
+    return [float(f"{end:.6g}") for end in pair]

@@ -92,7 +92,7 @@ class Site:
         if error.kind == "no-token":
             if call.path.endswith("/live"):
                 return HTMLResponse(status_code=401)
-            return RedirectResponse(f"/login?then={quote(call.path)}", 303)
+            return RedirectResponse(f"/login?then={quote(inner(call.address))}", 303)
         found = rendered("trouble.html.j2", error.status, call, title=error.as_dict()["title"], detail=error.detail)
         found.headers.update(headers_of(error))
         return found
@@ -170,7 +170,7 @@ class Site:
         def render() -> bytes:
             known = shown(self.service, view, settings)
             if made and made.seq > known["forecast"]["position"]:
-                known["forecast"] = forecast_section(made, known["facts"].units.cost)
+                known["forecast"] = forecast_section(made, known["facts"])
             known |= {"may": may, "alarms": [*known["alarms"], *broken]}
             return templates().get_template("live.html.j2").render(known).encode()
 
@@ -214,7 +214,7 @@ class Site:
             raise RequestError("invalid", str(error)) from None
         await self.service.do(call.experiment, request, by=call.by)
         self.service.views.forget(call.experiment)
-        return RedirectResponse(f"/e/{call.experiment}", 303)
+        return RedirectResponse(f"/e/{call.experiment}{settings_of(call.query).query}", 303)
 
     async def static(self, call: Call) -> Response:
         """The style sheet and the script."""
@@ -259,5 +259,5 @@ def whole_style() -> str:
 
 
 def inner(path: str) -> str:
-    """A path of this service, and of no other."""
-    return path if re.fullmatch(r"/[A-Za-z0-9/_-]*", path) and not path.startswith("//") else "/"
+    """An address of this service, and of no other."""
+    return path if re.fullmatch(r"/[A-Za-z0-9/_-]*(\?[\w&=%+.~:-]*)?", path, re.ASCII) and path[:2] != "//" else "/"

@@ -20,20 +20,35 @@ WIDTH = 600.0
 CELL = 240.0
 """Units across an interval in a table."""
 
-ACROSS, HIGH = 400.0, 240.0
-"""Units across and down a picture of curves. A telephone shows it somewhat smaller, a desk somewhat larger."""
+ACROSS, HIGH = 400.0, 250.0
+"""Units across and down a picture of curves. A telephone shows it somewhat smaller, a desk larger."""
 
-LEFT, TOP, BOTTOM = 62.0, 22.0, 40.0
-"""Room for what is written at the axes, and for marks."""
+TOP, BOTTOM = 26.0, 44.0
+"""Room for marks, and for what is written below."""
 
-LETTER = 9.0
-"""Units across a letter, about."""
+LETTER = 16.0
+"""Units of the largest letters, which a telephone needs."""
+
+WIDTHS = {
+    **dict.fromkeys("mwMWOQDGCNH@%—…", 1.0),
+    **dict.fromkeys("frtI()[]-", 0.5),
+    **dict.fromkeys("ijl.,:;'|! ", 0.36),
+}
+"""Widths of letters that need more room than others, or less, in heights of a letter; others need 0.66."""
+
+LINE = 16.0
+"""Units between two lines of words."""
 
 LONGEST_NAME = 14
-"""Letters of a name at a curve."""
+"""Letters of a name at a curve in one of its lines, of which there are two."""
 
 COLOURS = 6
 """Colours that people tell apart, also those who see fewer of them."""
+
+
+def across(text: str) -> float:
+    """Units across a text, or a little more than it needs."""
+    return LETTER * sum(WIDTHS.get(c, 0.66 if ord(c) < 0x2E80 else 1.0) for c in text)
 
 
 def picture(width: float, height: float, label: str, parts: Sequence[str], kind: str = "", more: str = "") -> Markup:
@@ -108,27 +123,31 @@ def interval(
     return picture(CELL, 22.0, label, parts, "interval")
 
 
-def axis(scale: Scale | None, label: str) -> Markup:
-    """The axis of a column of intervals."""
+def axis(scale: Scale | None, label: str, unit: str = "") -> Markup:
+    """The axis of a column of intervals; the `unit` stands directly behind numbers."""
     if scale is None:
         return Markup("")
-    parts = []
-    for at, text in linear_ticks(scale.low, scale.high, 3):
-        x = scale.x(at)
-        anchor = "start" if x < 30.0 else "end" if x > CELL - 30.0 else "middle"
+    parts, edge = [], -1e9
+    for at, text in linear_ticks(scale.low, scale.high, 5):
+        x, wide = scale.x(at), across(f"{text}{unit}")
+        middle = min(max(x, wide / 2.0), CELL - wide / 2.0)
         parts.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="5"/>')
-        parts.append(f'<text x="{x:.1f}" y="17" text-anchor="{anchor}">{text}</text>')
+        if middle - wide / 2.0 >= edge:
+            edge = middle + wide / 2.0
+            parts.append(f'<text x="{middle:.1f}" y="18" text-anchor="middle">{text}{unit}</text>')
     return picture(CELL, 22.0, label, parts, "interval")
 
 
 class Curve(NamedTuple):
     """A curve: its name, the number of its colour (None: it is grey and not named), a value at each place or none, and
-    ends of intervals."""
+    ends of intervals, for which a band is drawn if `band` says so. One that is `over` ended before the last place."""
 
     name: str
     colour: int | None
     values: Sequence[float | None]
     ends: Sequence[tuple[float, float] | None] = ()
+    band: bool = True
+    over: bool = False
 
 
 class Places(NamedTuple):
@@ -144,50 +163,87 @@ class Places(NamedTuple):
 
 
 class _Frame(NamedTuple):
-    """The place of the curves in their picture."""
+    """The place of the curves in their picture. `margin` is the room of what is written at the left, `ticks` that."""
 
     left: float
     right: float
     low: float
     high: float
+    margin: float
     wide: float
+    ticks: Ticks
 
     def x(self, at: float) -> float:
         span = (self.right - self.left) or 1.0
-        return LEFT + self.wide * (at - self.left) / span
+        return self.margin + self.wide * (at - self.left) / span
+
+    @property
+    def edge(self) -> float:
+        return self.margin + self.wide
 
     def y(self, value: float) -> float:
         span = (self.high - self.low) or 1.0
         return TOP + (HIGH - TOP - BOTTOM) * (1.0 - (min(max(value, self.low), self.high) - self.low) / span)
 
 
-def curves(places: Places, some: Sequence[Curve], label: str, *, zero: bool = False, settled: int = 0) -> Markup:
-    """Curves over places; with `zero` a line there. All of them have room from the place of number `settled` on."""
+def _framed(at: Sequence[float], low: float, high: float, room: float, unit: str) -> _Frame:
+    """A frame whose left margin holds the widest of its ticks; `room` is needed at the right."""
+    ticks = [(value, f"{text}{unit}") for value, text in linear_ticks(low, high)]
+    margin = 10.0 + max(across(text) for _, text in ticks) if ticks else 10.0
+    return _Frame(min(at), max(at), low, high, margin, ACROSS - margin - room, ticks)
+
+
+def curves(
+    places: Places, some: Sequence[Curve], label: str, *, zero: bool = False, settled: int = 0, unit: str = ""
+) -> Markup:
+    """Curves over places; with `zero` a line there. All of them have room from the place of number `settled` on. The
+    `unit` stands directly behind numbers."""
     values = [value for curve in some for value in curve.values[settled:] if value is not None]
     if len(places.at) < 2 or not values:
         return Markup("")
-    low, high = _range([curve._replace(ends=curve.ends[settled:]) for curve in some], values, zero)
+    drawn = [curve._replace(ends=curve.ends[settled:] if curve.band else ()) for curve in some]
+    low, high = _range(drawn, values, zero)
     names = [curve for curve in some if curve.colour is not None]
-    room = 8.0 + LETTER * max((min(len(curve.name), LONGEST_NAME) for curve in names), default=0)
-    frame = _Frame(min(places.at), max(places.at), low, high, ACROSS - LEFT - room)
+    room = 10.0 + max((across(line) for curve in names for line in lines_of(curve.name)), default=0.0)
+    frame = _framed(places.at, low, high, room, unit)
     parts = [*_grid(frame, places), *_marks(frame, places)]
     if zero:
-        y, right = frame.y(0.0), LEFT + frame.wide
-        parts.append(f'<line class="zero" x1="{LEFT:g}" x2="{right:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        y = frame.y(0.0)
+        parts.append(f'<line class="zero" x1="{frame.margin:.1f}" x2="{frame.edge:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>')
     for curve in sorted(some, key=lambda curve: curve.colour is not None):  # those in grey lie below
         parts += _curve(frame, places, curve)
     parts += _names(frame, names)
+    return picture(ACROSS, HIGH, label, parts, "curves", _told(frame, places, some, unit))
+
+
+def _told(frame: _Frame, places: Places, some: Sequence[Curve], unit: str = "") -> str:
+    """What the script tells under the pointer, as an attribute."""
     told: dict[str, Any] = {
         "x": [round(frame.x(at), 1) for at in places.at],
         "at": list(places.told),
         "y": [frame.low, frame.high, TOP, HIGH - BOTTOM],
         "names": [curve.name for curve in some],
         "colours": [curve.colour for curve in some],
-        "values": [[None if value is None else float(f"{value:.4g}") for value in curve.values] for curve in some],
+        "values": [[_short(value) for value in curve.values] for curve in some],
     }
+    if any(curve.ends for curve in some):
+        told["ends"] = [[pair and [_short(end, 3) for end in pair] for pair in curve.ends] for curve in some]
     told |= {"times": list(places.times)} if places.times else {}
-    data = f' data-curves="{escape(msgspec.json.encode(told).decode())}"'
-    return picture(ACROSS, HIGH, label, parts, "curves", data)
+    told |= {"unit": unit} if unit else {}
+    return f' data-curves="{escape(msgspec.json.encode(told).decode())}"'
+
+
+def _short(value: float | None, digits: int = 4) -> float | None:
+    return None if value is None else float(f"{value:.{digits}g}")
+
+
+def lines_of(name: str) -> list[str]:
+    """A name in two lines at most, parted where a word ends if that is possible; what is longer is cut."""
+    if len(name) <= LONGEST_NAME:
+        return [name]
+    at = name.rfind(" ", 1, LONGEST_NAME + 1)
+    first, rest = (name[:at], name[at + 1 :]) if at > 0 else (name[:LONGEST_NAME], name[LONGEST_NAME:])
+    return [first, rest if len(rest) <= LONGEST_NAME else f"{rest[: LONGEST_NAME - 1]}…"]
 
 
 def _range(some: Sequence[Curve], values: list[float], zero: bool) -> tuple[float, float]:
@@ -202,36 +258,46 @@ def _range(some: Sequence[Curve], values: list[float], zero: bool) -> tuple[floa
 
 
 def _grid(frame: _Frame, places: Places) -> list[str]:
-    right = LEFT + frame.wide
     found = []
-    for at, text in linear_ticks(frame.low, frame.high):
+    for at, text in frame.ticks:
         y = frame.y(at)
-        found.append(f'<line class="grid" x1="{LEFT:g}" x2="{right:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        found.append(f'<text x="{LEFT - 5:g}" y="{y + 4:.1f}" text-anchor="end">{text}</text>')
+        line = f'x1="{frame.margin:.1f}" x2="{frame.edge:.1f}" y1="{y:.1f}" y2="{y:.1f}"'
+        found.append(f'<line class="grid" {line}/>')
+        found.append(f'<text x="{frame.margin - 5.0:.1f}" y="{y + 4:.1f}" text-anchor="end">{escape(text)}</text>')
     edge = -1e9
     for at, text in places.ticks:
-        x, wide = frame.x(at), LETTER * len(text)
-        x = min(max(x, LEFT - 40.0 + wide / 2.0), ACROSS - wide / 2.0)  # no text is cut
+        x, wide = frame.x(at), across(text)
+        x = min(max(x, wide / 2.0), ACROSS - wide / 2.0)  # no text is cut
         if x - wide / 2.0 < edge + 6.0:
             continue
         edge = x + wide / 2.0
-        found.append(f'<text x="{x:.1f}" y="{HIGH - 20:g}" text-anchor="middle">{escape(text)}</text>')
+        found.append(f'<text x="{x:.1f}" y="{HIGH - BOTTOM + 19:g}" text-anchor="middle">{escape(text)}</text>')
     if places.axis:
-        found.append(f'<text x="{LEFT:g}" y="{HIGH - 2:g}">{escape(places.axis)}</text>')
+        x = max(0.0, min(frame.margin, ACROSS - across(places.axis)))
+        found.append(f'<text x="{x:.1f}" y="{HIGH - 5:g}">{escape(places.axis)}</text>')
     return found
 
 
 def _marks(frame: _Frame, places: Places) -> list[str]:
-    """Numbered lines where something happened; of those that lie together the first has its number."""
-    found, edge = [], -1e9
-    for at, mark in places.marks:
+    """Numbered lines where something happened; those that lie together have their first and last number."""
+    groups: list[list[tuple[float, int]]] = []
+    for at, mark in sorted(places.marks):
         if not frame.left <= at <= frame.right:
             continue
         x = frame.x(at)
-        found.append(f'<line class="mark" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 4:g}" y2="{HIGH - BOTTOM:g}"/>')
-        if x >= edge + 14.0:
-            found.append(f'<text class="mark" x="{x:.1f}" y="{TOP - 8:g}" text-anchor="middle">{mark}</text>')
-            edge = x
+        if groups and x < groups[-1][0][0] + 34.0:
+            groups[-1].append((x, mark))
+        else:
+            groups.append([(x, mark)])
+    found = []
+    for group in groups:
+        ends = f'y1="{TOP - 4:g}" y2="{HIGH - BOTTOM:g}"'
+        found += [f'<line class="mark" x1="{x:.1f}" x2="{x:.1f}" {ends}/>' for x, _ in group]
+        first, last = group[0][1], group[-1][1]
+        text = f"{first}" if first == last else f"{first}, {last}" if last == first + 1 else f"{first}–{last}"
+        wide = across(text)
+        x = min(max(group[0][0], wide / 2.0), ACROSS - wide / 2.0)
+        found.append(f'<text class="mark" x="{x:.1f}" y="{TOP - 9:g}" text-anchor="middle">{text}</text>')
     return found
 
 
@@ -240,7 +306,9 @@ def _curve(frame: _Frame, places: Places, curve: Curve) -> list[str]:
     known = [(at, value) for at, value in zip(places.at, curve.values, strict=True) if value is not None]
     found = []
     band = (
-        [(at, pair) for at, pair in zip(places.at, curve.ends, strict=True) if pair is not None] if curve.ends else []
+        [(at, pair) for at, pair in zip(places.at, curve.ends, strict=True) if pair is not None]
+        if curve.ends and curve.band
+        else []
     )
     if len(band) > 1:
         upper = [f"{frame.x(at):.1f},{frame.y(high):.1f}" for at, (_, high) in band]
@@ -249,6 +317,10 @@ def _curve(frame: _Frame, places: Places, curve: Curve) -> list[str]:
     path = " ".join(f"{frame.x(at):.1f},{frame.y(value):.1f}" for at, value in known)
     if known:
         found.append(f'<polyline class="curve {kind}" points="{path}"/>')
+    if known and curve.over and curve.colour is not None:  # from where it ended to its name
+        x, y = frame.x(known[-1][0]), frame.y(known[-1][1])
+        found.append(f'<line class="gone" x1="{x:.1f}" x2="{frame.edge:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        found.append(f'<circle class="end {kind}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>')
     return found
 
 
@@ -260,18 +332,20 @@ def _names(frame: _Frame, named: Sequence[Curve]) -> list[str]:
         if last is not None:
             ends.append((frame.y(last), curve))
     ends.sort(key=lambda end: end[0])
-    line, bottom = 15.0, HIGH - BOTTOM
-    places = [y for y, _ in ends]
+    bottom = HIGH - BOTTOM
+    heights = [LINE * len(lines_of(curve.name)) for _, curve in ends]
+    places = [y - (height - LINE) / 2.0 for (y, _), height in zip(ends, heights, strict=True)]
     for i in range(1, len(places)):
-        places[i] = max(places[i], places[i - 1] + line)
+        places[i] = max(places[i], places[i - 1] + heights[i - 1])
     for i in reversed(range(len(places))):
-        places[i] = min(places[i], bottom - line * (len(places) - 1 - i))
+        below = places[i + 1] if i + 1 < len(places) else bottom + LINE
+        places[i] = min(places[i], below - heights[i])
     found = []
     for y, (_, curve) in zip(places, ends, strict=True):
-        short = curve.name if len(curve.name) <= LONGEST_NAME else f"{curve.name[: LONGEST_NAME - 1]}…"
-        found.append(
-            f'<text class="name s{curve.colour}" x="{LEFT + frame.wide + 6:.1f}" y="{y + 4:.1f}">{escape(short)}</text>'
-        )
+        kind = "name over" if curve.over else f"name s{curve.colour}"
+        for i, line in enumerate(lines_of(curve.name)):
+            at = f'x="{frame.edge + 6:.1f}" y="{y + 4 + LINE * i:.1f}"'
+            found.append(f'<text class="{kind}" {at}>{escape(line)}</text>')
     return found
 
 
@@ -281,9 +355,10 @@ def fan(points: Sequence[tuple[int, Sequence[float]]], label: str) -> Markup:
     if len(points) < 2:
         return Markup("")
     values = [value for _, quantiles in points for value in quantiles]
-    frame = _Frame(points[0][0], points[-1][0], min(values), max(values), ACROSS - LEFT - 10.0)
+    frame = _framed([float(at) for at, _ in points], min(values), max(values), 10.0, "")
     ticks = [(float(points[0][0]), "now"), (float(points[-1][0]), f"round {count(points[-1][0])}")]
-    parts = _grid(frame, Places([at for at, _ in points], [], ticks))
+    places = Places([at for at, _ in points], [f"round {count(at)}" for at, _ in points], ticks)
+    parts = _grid(frame, places)
     middle = len(points[0][1]) // 2
     for i in range(middle):
         upper = [f"{frame.x(at):.1f},{frame.y(quantiles[-1 - i]):.1f}" for at, quantiles in points]
@@ -291,15 +366,8 @@ def fan(points: Sequence[tuple[int, Sequence[float]]], label: str) -> Markup:
         parts.append(f'<polygon class="fan" points="{" ".join([*upper, *reversed(lower)])}"/>')
     line = " ".join(f"{frame.x(at):.1f},{frame.y(quantiles[middle]):.1f}" for at, quantiles in points)
     parts.append(f'<polyline class="curve s0" points="{line}"/>')
-    told: dict[str, Any] = {
-        "x": [round(frame.x(at), 1) for at, _ in points],
-        "at": [f"round {count(at)}" for at, _ in points],
-        "y": [frame.low, frame.high, TOP, HIGH - BOTTOM],
-        "names": ["median"],
-        "colours": [0],
-        "values": [[float(f"{quantiles[middle]:.3g}") for _, quantiles in points]],
-    }
-    return picture(ACROSS, HIGH, label, parts, "curves", f' data-curves="{escape(msgspec.json.encode(told).decode())}"')
+    median = Curve("median", 0, [quantiles[middle] for _, quantiles in points])
+    return picture(ACROSS, HIGH, label, parts, "curves", _told(frame, places, [median]))
 
 
 def text_of(value: float | None) -> str:

@@ -9,16 +9,14 @@ from markupsafe import Markup
 
 from prudent.base.text import count, counted, minus, number
 from prudent.live.drift import FAILURE
-from prudent.live.evidence import Evidence
 from prudent.live.guardrails import Rail
-from prudent.live.intervals import bounds
 from prudent.service.log.events import Event
+from prudent.service.log.follower import metric_means
 from prudent.service.log.state import ExperimentState
 from prudent.service.pages import charts
-from prudent.service.spec import LEVEL
 from prudent.service.verbs import VERBS, Verb
 from prudent.service.views import words
-from prudent.service.views.amounts import between, text
+from prudent.service.views.amounts import between, estimate
 from prudent.service.views.replies import changed_arms
 from prudent.service.views.view import View
 from prudent.service.views.words import past_horizon
@@ -112,6 +110,7 @@ class Happened(NamedTuple):
     when: str
     what: str
     who: str
+    seq: int
     number: int | None = None
 
 
@@ -120,7 +119,7 @@ def happened(
 ) -> list[Happened]:
     """Events in words, the newest first."""
     return [
-        Happened(words.moment(event.at), words.account(event, labels), who(event), numbers.get(event.seq))
+        Happened(words.moment(event.at), words.account(event, labels), who(event), event.seq, numbers.get(event.seq))
         for event in reversed(events)
     ]
 
@@ -136,19 +135,17 @@ class MetricFacts(NamedTuple):
 def metrics_of(view: View) -> list[MetricFacts]:
     """The other metrics of an experiment; all intervals of all arms of a metric hold together."""
     state, found = view.state, []
-    for name, metric in state.spec.metrics.items():
-        arms = [arm[name] for arm in state.metrics]
-        ends = bounds(Evidence(arms, state.agent.risk, metric.support), "mean", (1.0 - LEVEL) / len(arms))
-        means = [arm.mean if arm.pulls else None for arm in arms]
-        scale = charts.scale_of(list(zip(means, ends, strict=True)))
+    for name in state.spec.metrics:
+        known = metric_means(state, name)
+        scale = charts.scale_of(known)
         rows = [
             (
                 label,
-                text(mean),
+                estimate(mean, pair),
                 between(pair),
                 charts.interval(scale, mean, pair, f"{name} of {label}", i in state.retired),
             )
-            for i, (label, mean, pair) in enumerate(zip(state.labels, means, ends, strict=True))
+            for i, (label, (mean, pair)) in enumerate(zip(state.labels, known, strict=True))
         ]
         found.append(MetricFacts(name, rows, charts.axis(scale, f"Axis of {name}")))
     return found

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import math
 import platform
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,10 @@ from prudent.service.log.events import Event
 from prudent.service.log.state import ExperimentState
 from prudent.service.pages import charts
 from prudent.service.pages.app import templates, whole_style
-from prudent.service.pages.experiment import arm_pictures
+from prudent.service.pages.experiment import arm_pictures, who_of
 from prudent.service.pages.forecasting import forecast_section
-from prudent.service.pages.parts import alarms, beyond, watched
+from prudent.service.pages.parts import Happened, alarms, beyond, metrics_of, watched
+from prudent.service.pages.parts import happened as happened_events
 from prudent.service.pages.timeline import in_colour
 from prudent.service.views import words
 from prudent.service.views.amounts import units
@@ -72,14 +74,21 @@ def report(service: Service, view: View) -> str:
             meter=charts.split_bar(known.within, known.moving, "Variance within arms, and from moving between them"),
             pictures=arm_pictures(known),
             colours={state.labels[i]: colour for i, colour in in_colour(state.labels, shares, [known.control]).items()},
-            forecast=ahead(forecast_section(service.forecasts.of(row.id, state, PATIENCE), known.units.cost)),
-            deviations=[(words.moment(event.at), words.account(event, state.labels)) for event in notable[-MOST:]],
+            forecast=ahead(forecast_section(service.forecasts.of(row.id, state, PATIENCE), known)),
+            metrics=metrics_of(view),
+            owner=service.tokens.called(notable[0].by) if notable else "",
+            deviations=deviations(notable[-MOST:], state.labels, who_of(service)),
             more=max(0, len(notable) - MOST),
             made=words.moment(service.now()),
             versions=f"prudent {__version__}, NumPy {np.__version__}, Python {platform.python_version()}",
             style=whole_style(),
         )
     )
+
+
+def deviations(events: list[Event], labels: list[str], who: Callable[[Event], str]) -> list[Happened]:
+    """What people and guards did, the oldest first."""
+    return happened_events(events, labels, who, {})[::-1]
 
 
 def ahead(forecast: dict[str, Any]) -> dict[str, Any]:

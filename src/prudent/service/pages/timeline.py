@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from prudent.service.pages import charts
 from prudent.service.pages.axes import calendar_ticks, linear_ticks, log_ticks
 from prudent.service.pages.charts import COLOURS, Curve, Places
 from prudent.service.pages.settings import AXES, Settings
-from prudent.service.views.amounts import Units
+from prudent.service.views.amounts import Ends, Units, between, estimate
 
 POINTS = 400
 """Points of all curves of a picture: a page with many arms must not be large."""
@@ -31,6 +31,9 @@ STEPS = 30
 MAX_CURVES = 30
 """Of more arms only those in colour have curves."""
 
+FEW_BANDS = 3
+"""Arms whose intervals are drawn as bands."""
+
 ROWS = 7
 """Rows of the table under a picture."""
 
@@ -38,14 +41,17 @@ HOUR = 3_600_000.0
 
 
 class Arm(NamedTuple):
-    """An arm at a point: decisions, rewards, mean, variance, cost, and where its mean lies; see `follower.point`."""
+    """An arm at a point: decisions, rewards, mean, variance, cost, where its mean and its cost lie, and of each other
+    metric the mean and where it lies; see `follower.rows_of`."""
 
     asked: int
     pulls: int
     mean: float | None
     variance: float | None
     cost: float | None
-    ends: tuple[float, float] | None
+    ends: Ends | None
+    cost_ends: Ends | None = None
+    metrics: Sequence[tuple[float | None, Ends | None]] = ()
 
 
 class Point(NamedTuple):
@@ -59,7 +65,7 @@ class Point(NamedTuple):
 
 class Timeline(NamedTuple):
     """The points of a period, and how they are shown: over which axis, with which arms in colour, and whether costs
-    are squared."""
+    are squared. `over` says of arms that were retired after which event."""
 
     points: list[Point]
     labels: list[str]
@@ -68,6 +74,7 @@ class Timeline(NamedTuple):
     units: Units
     axis: str
     squared: bool
+    over: Mapping[int, int] = {}
 
     @property
     def drawn(self) -> list[tuple[int, str]]:
@@ -95,16 +102,24 @@ class Timeline(NamedTuple):
             found[-1] = self.points[0], self.points[-1]
         return found
 
+    def curve(self, arm: int, label: str, values: list[Any], ends: Sequence[Ends | None] = ()) -> Curve:
+        """The curve of an arm, which ends when it is retired. There are no bands if they would cover each other."""
+        last = self.over.get(arm, math.inf)
+        known = [value if point.seq <= last else None for value, point in zip(values, self.points, strict=True)]
+        ends = (
+            [pair if point.seq <= last else None for pair, point in zip(ends, self.points, strict=True)] if ends else ()
+        )
+        few = arm in self.colours and len(self.colours) <= FEW_BANDS
+        return Curve(label, self.colours.get(arm), known, ends, few, last < self.points[-1].seq)
+
     def curves(self, what: Any, ends: Any = None) -> list[Curve]:
         """A curve for each arm; `what` gives a value of a point and an arm's number, or None."""
         return [
-            Curve(
+            self.curve(
+                i,
                 label,
-                self.colours.get(i),
                 [what(point, i) if i < len(point.arms) else None for point in self.points],
-                [ends(point, i) if i < len(point.arms) else None for point in self.points]
-                if ends is not None and i in self.colours and len(self.colours) <= 3
-                else (),
+                [ends(point, i) if i < len(point.arms) else None for point in self.points] if ends is not None else (),
             )
             for i, label in self.drawn
         ]
@@ -121,8 +136,10 @@ def points_of(series: Sequence[tuple[int, int, str]], arms: int, period: tuple[f
 
 
 def _arm(row: list[Any]) -> Arm:
-    ends = (row[5], row[6]) if len(row) > 6 and row[5] is not None else None  # older versions kept no intervals
-    return Arm(row[0], row[1], row[2], row[3], row[4], ends)
+    row = [*row, *[None] * (9 - len(row)), []]  # older versions kept less
+    ends, cost = (None if pair[0] is None else (pair[0], pair[1]) for pair in (row[5:7], row[7:9]))
+    metrics = [(mean, None if low is None else (low, high)) for mean, low, high in row[9]]
+    return Arm(row[0], row[1], row[2], row[3], row[4], ends, cost, metrics)
 
 
 def in_colour(labels: Sequence[str], shares: Sequence[float], first: Sequence[str]) -> dict[int, int]:
@@ -189,54 +206,80 @@ class Chart(NamedTuple):
 
 def charts_of(line: Timeline, control: int) -> list[Chart]:
     """What people ask over time, in the unit of outcomes."""
-    unit = line.units.outcome and f", {line.units.outcome.strip()}"
-    found = [_chart(f"Mean of each arm{unit}", line, line.curves(_mean, lambda point, i: point.arms[i].ends))]
+    units = line.units
+    unit, rate = units.outcome and f", {units.outcome.strip()}", " %" if units.rate else ""
+    word = "Rate" if units.rate else f"Mean{unit}"
+    means = line.curves(
+        lambda point, i: units.scaled(point.arms[i].mean), lambda point, i: units.scaled_ends(point.arms[i].ends)
+    )
+    found = [_chart(f"{word} of each arm" if units.rate else f"Mean of each arm{unit}", line, means, unit=rate)]
     if len(line.labels) > 1:
-        found_all = line.curves(_more(control), _more_ends(control))
+        found_all = line.curves(_more(control, units), _more_ends(control, units))
         more = [curve for (i, _), curve in zip(line.drawn, found_all, strict=True) if i != control]
-        title = f"How much more than {line.labels[control]}{unit}"
-        found.append(_chart(title, line, more, zero=True))
-        found.append(_chart("Share of decisions, step by step", line, _steps(line, _share)))
-    found.append(_chart(f"Mean of all outcomes, step by step{unit}", line, [_whole(line, "outcomes", _received)]))
+        points = ", percentage points" if units.rate else unit
+        found.append(_chart(f"How much more than {line.labels[control]}{points}", line, more, zero=True))
+        found.append(_chart("Share of decisions, step by step", line, _steps(line, _share), unit=" %"))
+    whole = _whole(line, "outcomes", lambda pair: units.scaled(_received(pair)))
+    of_all = f"{'Rate' if units.rate else 'Mean'} of all outcomes, step by step{'' if units.rate else unit}"
+    found.append(_chart(of_all, line, [whole], unit=rate))
     found.append(_chart("Decisions an hour, step by step", line, [_whole(line, "decisions", _pace)]))
     return [chart for chart in found if chart.svg]
+
+
+def charts_of_metric(line: Timeline, name: str, number: int) -> list[Chart]:
+    """The mean of another metric, by its number among them."""
+
+    def known(point: Point, arm: int) -> tuple[float | None, Ends | None]:
+        metrics = point.arms[arm].metrics
+        return metrics[number] if number < len(metrics) else (None, None)
+
+    means = line.curves(lambda point, i: known(point, i)[0], lambda point, i: known(point, i)[1])
+    return [chart for chart in [_chart(f"Mean {name} of each arm", line, means)] if chart.svg]
 
 
 def charts_of_risk(line: Timeline) -> list[Chart]:
     """The same in the measure that the policy optimises."""
     cost, variance = (text and f", {text.strip()}" for text in (line.units.cost, line.units.variance))
     moving = Curve("all arms", 0, [exploration(point.arms) for point in line.points])
-    found = [_chart(f"Cost of each arm{cost}", line, line.curves(lambda point, i: point.arms[i].cost))]
+    costs = line.curves(lambda point, i: point.arms[i].cost, lambda point, i: point.arms[i].cost_ends)
+    found = [_chart(f"Cost of each arm{cost}", line, costs)]
     if line.squared:
         found.append(_chart(f"Variance from moving between arms{variance}", line, [moving]))
     return [chart for chart in found if chart.svg]
 
 
-def _chart(title: str, line: Timeline, some: list[Curve], *, zero: bool = False) -> Chart:
-    svg = charts.curves(line.places, some, f"{title}, over the {line.axis}", zero=zero, settled=line.settled)
+def _chart(title: str, line: Timeline, some: list[Curve], *, zero: bool = False, unit: str = "") -> Chart:
+    label = f"{title}, over the {line.axis}"
+    svg = charts.curves(line.places, some, label, zero=zero, settled=line.settled, unit=unit)
     rows = [
-        [line.places.told[i], *(charts.text_of(curve.values[i]) for curve in some)]
+        [line.places.told[i], *(_cell(curve, i, unit) for curve in some)]
         for i in thinned(range(len(line.points)), ROWS)
     ]
     return Chart(title, svg, [curve.name for curve in some], rows)
 
 
-def _mean(point: Point, arm: int) -> float | None:
-    return point.arms[arm].mean
+def _cell(curve: Curve, i: int, unit: str) -> str:
+    """A value of a table under a picture, with its interval."""
+    value, ends = curve.values[i], curve.ends[i] if curve.ends else None
+    if value is None or ends is None:
+        return f"{charts.text_of(value)}{unit if value is not None else ''}"
+    return f"{estimate(value, ends)}{unit} ({between(ends)})"
 
 
-def _more(control: int) -> Any:
+def _more(control: int, units: Units) -> Any:
     def more(point: Point, arm: int) -> float | None:
         means = point.arms[arm].mean, point.arms[control].mean
-        return None if means[0] is None or means[1] is None else means[0] - means[1]
+        return None if means[0] is None or means[1] is None else units.scaled(means[0] - means[1])
 
     return more
 
 
-def _more_ends(control: int) -> Any:
-    def ends(point: Point, arm: int) -> tuple[float, float] | None:
+def _more_ends(control: int, units: Units) -> Any:
+    def ends(point: Point, arm: int) -> Ends | None:
         first, second = point.arms[arm].ends, point.arms[control].ends
-        return None if first is None or second is None else (first[0] - second[1], first[1] - second[0])
+        if first is None or second is None:
+            return None
+        return units.scaled_ends((first[0] - second[1], first[1] - second[0]))
 
     return ends
 
@@ -244,7 +287,7 @@ def _more_ends(control: int) -> Any:
 def _steps(line: Timeline, what: Any) -> list[Curve]:
     """Curves of what happened in each step."""
     pairs = line.steps()
-    return [Curve(label, line.colours.get(i), [pair and what(pair, i) for pair in pairs]) for i, label in line.drawn]
+    return [line.curve(i, label, [pair and what(pair, i) for pair in pairs]) for i, label in line.drawn]
 
 
 def _whole(line: Timeline, name: str, what: Any) -> Curve:
@@ -252,11 +295,12 @@ def _whole(line: Timeline, name: str, what: Any) -> Curve:
 
 
 def _share(pair: tuple[Point, Point], arm: int) -> float | None:
+    """The percentage of a step's decisions that an arm got."""
     before, point = pair
     if arm >= len(point.arms) or point.asked == before.asked:
         return None
     already = before.arms[arm].asked if arm < len(before.arms) else 0
-    return (point.arms[arm].asked - already) / (point.asked - before.asked)
+    return 100.0 * (point.arms[arm].asked - already) / (point.asked - before.asked)
 
 
 def _received(pair: tuple[Point, Point]) -> float | None:

@@ -4,11 +4,12 @@ import math
 from typing import NamedTuple
 
 from prudent.base.text import count, duration, minus, number
+from prudent.live.forecast import percent
 from prudent.live.stopping import Leader
 from prudent.live.summary import Summary
 from prudent.service.log.state import ExperimentState
 from prudent.service.spec import LEVEL
-from prudent.service.views.amounts import Ends, finite, signed, text, units
+from prudent.service.views.amounts import Ends, Units, between, estimate, finite, text, units
 from prudent.service.views.view import View
 
 STATES = {
@@ -48,21 +49,33 @@ def leads(view: View, leader: Leader | None, control: str) -> str:
         playing = [first, *(i for i in playing if i != first)]
     if not playing:
         return "No reward has been counted yet."
-    first, unit, known = playing[0], units(state).outcome, state.numbers[control]
-    found = f"{state.labels[first]}, with {text(view.estimates[first].mean)}{unit} on average"
+    first, unit, known = playing[0], units(state), state.numbers[control]
+    joint = view.joint()
+    ends = None if joint is None else unit.scaled_ends(finite(joint[first].mean))
+    found = (
+        f"{state.labels[first]}, with {estimate(unit.scaled(view.estimates[first].mean), ends)}{unit.mean} on average"
+    )
     if first == known and len(playing) == 1:
         return f"{found}. It is the control."
     other = playing[1] if first == known else known
     more, ends = difference(view, other if first == known else first, known)
     if more is None:
-        return f"{found}."
+        return f"{found}.{_chance(view, first)}"
     if first == known:
         more, ends = -more, ends and (-ends[1], -ends[0])
-    side = "more" if more >= 0.0 else "less"
-    found = f"{found}: {minus(number(abs(more), 3))}{unit} {side} than {state.labels[other]}"
+    side, more, ends = "more" if more >= 0.0 else "less", unit.factor * more, unit.scaled_ends(ends)
+    much = text(abs(more)) if ends is None else estimate(abs(more), ends)
+    found = f"{found}: {much}{unit.difference} {side} than {state.labels[other]}"
     if ends is None:
-        return f"{found}."
-    return f"{found}. The difference lies between {signed(ends[0], 3)} and {signed(ends[1], 3)}{unit}."
+        return f"{found}.{_chance(view, first)}"
+    low, _, high = between(ends, sign=True).partition(" to ")
+    return f"{found}. The difference lies between {low} and {high}{unit.difference}.{_chance(view, first)}"
+
+
+def _chance(view: View, arm: int) -> str:
+    """The probability that an arm is the best, if there is one."""
+    chance = (view.posterior.best or {}).get(view.state.labels[arm])
+    return "" if chance is None else f" It is the best with probability {percent(chance)}."
 
 
 def may_stop(view: View, leader: Leader | None, pace: float | None) -> str:
@@ -79,7 +92,8 @@ def may_stop(view: View, leader: Leader | None, pace: float | None) -> str:
     if view.state.changed:
         return f"Not before you know why rewards have changed. Otherwise {leader.arm} would be best."
     why = "every other arm is excluded" if leader.excluded else "it is the only arm in play"
-    return f"Yes. Use {leader.arm}: {why}."
+    paused = "; it is paused now, and need not go on" if view.state.status == "paused" else ""
+    return f"Yes. Use {leader.arm}: {why}{paused}."
 
 
 def _when(rounds: float | None, pace: float | None) -> str:
@@ -99,7 +113,7 @@ def gains(view: View, leader: Leader | None, control: str) -> list[Gain]:
     The mean of what was received is known without error; that of arms lies in their intervals, which hold together.
     """
     state, mean, total = view.state, view.summary().mean, view.summary().rewards
-    joint = view.joint()
+    joint, unit = view.joint(), units(state)
     if joint is None or mean is None:
         return []
     playing = [i for i, known in enumerate(view.estimates) if not known.retired]
@@ -111,7 +125,9 @@ def gains(view: View, leader: Leader | None, control: str) -> list[Gain]:
         if ends and len(ends) == len(some):
             low, high = (sum(part) / len(ends) for part in zip(*ends, strict=True))
             gain = (mean - high, mean - low) if state.spec.larger_is_better else (low - mean, high - mean)
-            found.append(Gain(against, *(better(gain, times, units(state).outcome) for times in (1, total))))
+            found.append(
+                Gain(against, better(gain, unit.factor, unit.difference), better(gain, total, unit.outcome))
+            )
 
     if len(playing) > 1:
         add("Against an even split", playing)
@@ -121,21 +137,25 @@ def gains(view: View, leader: Leader | None, control: str) -> list[Gain]:
     return found
 
 
-def better(gain: Ends, times: int, unit: str) -> str:
+def better(gain: Ends, times: float, unit: str) -> str:
     """`3 to 5 EUR better`: so many times a gain."""
     low, high = (times * end for end in gain)
     if low >= 0.0:
-        return f"{minus(number(low, 3))} to {minus(number(high, 3))}{unit} better"
+        return f"{between((low, high))}{unit} better"
     if high <= 0.0:
-        return f"{minus(number(-high, 3))} to {minus(number(-low, 3))}{unit} worse"
-    return f"{minus(number(-low, 3))} worse to {minus(number(high, 3))}{unit} better"
+        return f"{between((-high, -low))}{unit} worse"
+    worse, _, more = between((low, high)).partition(" to ")
+    return f"{worse.removeprefix('−')} worse to {more}{unit} better"
 
 
-def received(summary: Summary, unit: str) -> str:
+def received(summary: Summary, units: Units) -> str:
     """The mean and the spread of all outcomes."""
     if summary.mean is None or summary.variance is None:
         return "–"
-    return f"{text(summary.mean)}{unit} on average, standard deviation {text(math.sqrt(summary.variance))}{unit}"
+    if units.rate:
+        return f"{number(100.0 * summary.mean, 3)} % on average"
+    spread = f"standard deviation {minus(number(math.sqrt(summary.variance), 3))}{units.outcome}"
+    return f"{text(summary.mean)}{units.outcome} on average, {spread}"
 
 
 def sentence(state: ExperimentState, leader: Leader | None) -> str:
@@ -155,7 +175,8 @@ def sentence(state: ExperimentState, leader: Leader | None) -> str:
     if leader.decided and not leader.excluded:
         return f"{status}. {leader.arm} is the only arm in play."
     if leader.decided:
-        certain = f"{leader.arm} is best, with {sure}. You may stop."
+        may = "" if state.status in ("paused", "stopped") else " You may stop."
+        certain = f"{leader.arm} is best, with {sure}.{may}"
         doubtful = f"{leader.arm} would be best, with {sure}, but rewards have changed: find the reason first."
         return f"{status}. {doubtful if state.changed else certain}"
     left = f"{len(leader.left)} of {len(leader.left) + len(leader.excluded)} arms may still be best."

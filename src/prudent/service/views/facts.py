@@ -13,14 +13,14 @@ from prudent.live.stopping import Leader
 from prudent.live.summary import Summary
 from prudent.service.log.state import ExperimentState
 from prudent.service.spec import LEVEL
-from prudent.service.views.amounts import Ends, Units, between, finite, is_squared, saved, signed, text, units
+from prudent.service.views.amounts import Ends, Units, between, estimate, finite, is_squared, saved, text, units
 from prudent.service.views.answers import Gain, difference, gains, leads, may_stop, received, sentence
 from prudent.service.views.view import View
 
 
 class ArmFacts(NamedTuple):
-    """A row of the table of arms, as text and, for pictures, as numbers. `more` is how much larger its mean is than
-    that of the control, and `chance` the probability that it is the best."""
+    """A row of the table of arms, as text and, for pictures, as numbers; rates are in percent. `more` is how much
+    larger its mean is than that of the control, and `chance` the probability that it is the best."""
 
     label: str
     retired: bool
@@ -68,6 +68,7 @@ class Facts(NamedTuple):
     squared: bool
     better: str
     unit: str
+    note: str
     units: Units
     horizon: int | None
     rewards: int
@@ -91,7 +92,7 @@ def facts(
     others are compared, and `pace` the decisions an hour. The list needs them `brief`."""
     state, spec, summary = view.state, view.state.spec, view.summary()
     control = control_of(state, control)
-    leader = view.leader() if brief else view.foreseen()
+    leader, known = view.leader() if brief else view.foreseen(), units(state)
     return Facts(
         name=view.experiment.name,
         state=state.status,
@@ -99,7 +100,7 @@ def facts(
         leads="" if brief else leads(view, leader, control),
         may_stop="" if brief else may_stop(view, leader, pace),
         gains=[] if brief else gains(view, leader, control),
-        received=received(summary, units(state).outcome),
+        received=received(summary, known),
         control=control,
         why=view.why or summary.why,
         policy=spec.policy,
@@ -107,7 +108,8 @@ def facts(
         squared=is_squared(state),
         better="larger" if spec.larger_is_better else "smaller",
         unit=spec.unit,
-        units=units(state),
+        note=spec.note,
+        units=known,
         horizon=spec.horizon,
         rewards=summary.rewards,
         decisions=view.asked,
@@ -115,7 +117,7 @@ def facts(
         arms=[] if brief else arms(view, recent, leader, state.numbers[control]),
         summary=summary,
         regret=between(summary.regret),
-        saved=saved(summary, units(state).cost),
+        saved=saved(summary, known.cost),
         within=summary.within or 0.0,
         moving=summary.moving or 0.0,
         seq=state.seq,
@@ -132,14 +134,17 @@ def control_of(state: ExperimentState, asked: str | None = None) -> str:
 
 def arms(view: View, recent: dict[int, int], leader: Leader | None, control: int) -> list[ArmFacts]:
     """A row for each arm."""
-    state, lately = view.state, sum(recent.values())
+    state, lately, unit = view.state, sum(recent.values()), units(view.state)
     joint, chances = view.joint(), view.posterior.best or {}
     excluded = set() if leader is None else set(leader.excluded)
     found = []
     for i, known in enumerate(view.estimates):
         label, tally = state.labels[i], state.tally[i]
         ends = None if joint is None else joint[i]
+        mean, mean_ends = unit.scaled(known.mean), unit.scaled_ends(finite(None if ends is None else ends.mean))
         more, more_ends = difference(view, i, control)
+        more, more_ends = unit.scaled(more), unit.scaled_ends(more_ends)
+        cost_ends = finite(None if ends is None else ends.cost)
         found.append(
             ArmFacts(
                 label=label,
@@ -150,23 +155,28 @@ def arms(view: View, recent: dict[int, int], leader: Leader | None, control: int
                 recent=recent.get(i, 0) / lately if lately else 0.0,
                 rewards=known.pulls,
                 open=known.open_asks,
-                mean=text(known.mean),
-                mean_interval=between(None if ends is None else ends.mean),
-                more=signed(more),
-                more_interval="–" if more_ends is None else f"{signed(more_ends[0], 3)} to {signed(more_ends[1], 3)}",
+                mean=estimate(mean, mean_ends),
+                mean_interval=between(mean_ends),
+                more=_plus(more, more_ends),
+                more_interval=between(more_ends, sign=True),
                 chance=percent(chances[label]) if label in chances else "–",
                 deviation=text(None if known.variance is None else math.sqrt(known.variance)),
-                cost=text(known.cost),
-                cost_interval=between(None if ends is None else ends.cost),
-                mean_value=known.mean,
-                mean_ends=finite(None if ends is None else ends.mean),
+                cost=estimate(known.cost, cost_ends),
+                cost_interval=between(cost_ends),
+                mean_value=mean,
+                mean_ends=mean_ends,
                 more_value=more,
                 more_ends=more_ends,
                 cost_value=known.cost,
-                cost_ends=finite(None if ends is None else ends.cost),
+                cost_ends=cost_ends,
             )
         )
     return found
+
+
+def _plus(value: float | None, ends: Ends | None) -> str:
+    """A difference, with its sign."""
+    return "–" if value is None else f"{'+' if value > 0.0 else ''}{estimate(value, ends)}"
 
 
 def progress(facts: Facts) -> str:
