@@ -63,6 +63,14 @@ class TellMany(Request):
     rewards: Annotated[list[Told], Meta(min_length=1, max_length=1000)]
 
 
+class Track(Request):
+    """The reward of the decision of a sticky unit."""
+
+    unit: Unit
+    reward: float | bool
+    metrics: Metrics | None = None
+
+
 class Activate(Request):
     """The decision was used after all: its window begins."""
 

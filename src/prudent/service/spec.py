@@ -38,12 +38,14 @@ class Rewards(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
 
     `window` is in seconds, or text such as "30 min", "1 h", "2 d". After it the `default` is counted; without one the
     decision expires and is taken back. A reward is counted when its window has closed, in the order of decisions. With
-    `count="at-once"` it is counted when it comes; intervals are then wrong if a delay depends on the outcome.
+    `count="at-once"` it is counted when it comes; intervals are then wrong if a delay depends on the outcome. `event`
+    is the tracking event of OpenFeature that is the reward; by default it has the name of the experiment.
     """
 
     window: float | str | None = None
     default: float | None = None
     count: Literal["closed", "at-once"] = "closed"
+    event: Label | None = None
 
 
 class Metric(Struct, frozen=True, forbid_unknown_fields=True):
@@ -170,6 +172,7 @@ class Spec(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
             check_text("experiment", "arms and metrics", label)
         for parameter in ("note", "unit"):
             check_text("experiment", parameter, getattr(self, parameter), lines=parameter == "note")
+        check_text("experiment", "rewards.event", self.rewards.event or "")
         check_known("fallback", self.fallback, self.arms)
         if self.support is not None and not all(map(math.isfinite, self.support)):
             fix = "leave it out if rewards have no bounds"  # JSON has no infinity

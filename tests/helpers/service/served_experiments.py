@@ -20,6 +20,13 @@ EXPERIMENT = {
     "metrics": {"delay": {"support": [0, 10]}},
 }
 
+FLAG = {"policy": "thompson", "support": [0, 1], "sticky": True, "seed": 1}
+FLAGS = [
+    {**FLAG, "name": "layout", "arms": ["wide", "narrow"], "fallback": "wide"},
+    {**FLAG, "name": "banner", "arms": ["true", "false"], "metrics": {"delay": {"support": [0, 10]}}},
+    {**FLAG, "name": "price", "arms": ["9", "9.5"], "support": [0, 100], "rewards": {"event": "paid"}},
+]
+
 
 class InProcessService:
     """Calls the application; `token` is a scope, for a token of that scope, or a token, or None."""

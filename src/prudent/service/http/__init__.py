@@ -3,6 +3,7 @@
 api.py         the API: one table of routes, from which the paths, the checks of tokens and bodies
 app.py         the service over HTTP: from a request to the verb, and back
 deadlines.py   deadlines for callers, on top of uvicorn's HTTP: for headers, for bodies
+flags.py       experiments as feature flags: OpenFeature's remote evaluation protocol (OFREP), and its tracking events
 local.py       the service of a database without a server, for programs here: requests go straight to the application
 metrics.py     numbers for Prometheus
 openapi.py     the table of routes as an OpenAPI 3.1 document

@@ -15,6 +15,7 @@ from starlette.responses import Response, StreamingResponse
 
 import prudent
 from prudent.service import messages as m
+from prudent.service.http import flags
 from prudent.service.http.app import encode, unknown
 from prudent.service.http.metrics import MEDIA
 from prudent.service.http.routes import JSON, NDJSON, Call, Route
@@ -258,6 +259,7 @@ def _json(answer: Struct, status: int, **headers: str) -> Response:
 
 ONE = "/v1/experiments/{experiment}"
 DECISION = "/v1/decisions/{decision}"
+FLAGS = "/ofrep/v1/evaluate/flags"
 KEYED = ("Idempotency-Key",)
 CHANGE = ("Idempotency-Key", "If-Match")
 SEEN = ("If-None-Match",)
@@ -322,6 +324,28 @@ ROUTES = (
     Route("GET", f"{ONE}/report", "read", report, answer=("text/html",)),
     Route("GET", f"{ONE}/state", "read", state, answer=(JSON,)),
     Route("POST", f"{ONE}/verify", "admin", verify, answer=replies.Checked, problems=("busy",)),
+    Route("POST", "/v1/track", "reward", flags.track, flags.TrackingEvent, flags.AllTracked, (200, 207)),
+    Route(
+        "POST",
+        f"{FLAGS}/{{experiment}}",
+        "decide",
+        flags.evaluate,
+        flags.Evaluation,
+        flags.Evaluated,
+        problems=IN_THE_WAY,
+        failure=flags.FlagFailure,
+    ),
+    Route(
+        "POST",
+        FLAGS,
+        "decide",
+        flags.evaluate_all,
+        flags.Evaluation,
+        flags.Evaluations,
+        (200, 304),
+        headers=SEEN,
+        failure=flags.FlagFailure,
+    ),
     Route("POST", "/v1/tokens", "admin", create_token, NewToken, MadeToken, (201,), whole=True),
     Route("GET", "/v1/tokens", "admin", tokens, answer=list[TokenInfo], whole=True),
     Route("DELETE", "/v1/tokens/{token}", "admin", revoke, statuses=(204,), whole=True),

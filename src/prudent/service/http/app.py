@@ -146,7 +146,7 @@ class App:
             return None
         except (Exception, asyncio.CancelledError) as error:
             problem = _problem(error)
-            response = self.site.trouble(call, problem) if self._for_people(call) else _as_json(problem, call.path)
+            response = self.site.trouble(call, problem) if self._for_people(call) else _as_json(problem, call)
         _add_headers(response)
         if scope["method"] == "HEAD":
             await send({"type": "http.response.start", "status": response.status_code, "headers": response.raw_headers})
@@ -405,12 +405,14 @@ def headers_of(error: RequestError) -> dict[str, str]:
     return headers
 
 
-def _as_json(error: RequestError, path: str) -> Response:
-    members = error.as_dict(path[:200])
+def _as_json(error: RequestError, call: Call) -> Response:
+    members = error.as_dict(call.path[:200])
     members["detail"] = members["detail"][:LONGEST_DETAIL]
     headers = headers_of(error)
     if error.kind == "no-token":
         headers["www-authenticate"] = "Bearer"
+    if call.route is not None and (failure := call.route.failure) is not None:
+        return Response(encode(failure.of(call.experiment, error)), failure.status(error.status), headers, JSON)
     return Response(encode(members), error.status, headers, PROBLEM)
 
 

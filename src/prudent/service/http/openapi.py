@@ -42,7 +42,7 @@ PROBLEM_SCHEMA = {
 def document(routes: Iterable[Route]) -> bytes:
     """The document as JSON, laid out for people."""
     routes = list(routes)
-    kinds = [kind for route in routes for kind in (*types_of(route.body), route.answer, route.query) if _is_type(kind)]
+    kinds = [kind for route in routes for kind in _types(route) if _is_type(kind)]
     schemas, components = msgspec.json.schema_components(kinds, ref_template=WHERE)
     for component in components.values():
         if "description" in component:  # a docstring, whose indentation Python keeps before 3.13
@@ -107,12 +107,22 @@ def _responses(route: Route, known: dict[str, Any]) -> dict[str, Any]:
             found[str(status)]["content"] = {JSON: {"schema": known[_name(route.answer)]}}
         elif route.answer is not None:
             found[str(status)]["content"] = {media: {} for media in route.answer}
+    if route.failure is not None:
+        schema = known[_name(route.failure)]
+        for status in {route.failure.status(KINDS[kind].status) for kind in route.kinds}:
+            found[str(status)] = {"description": "No value", "content": {JSON: {"schema": schema}}}
+        return found
     for status in {KINDS[kind].status for kind in route.kinds}:
         if str(status) in found:  # readiness says in its own way why it is not given
             found[str(status)]["content"] |= _problems(status)["content"]
         else:
             found[str(status)] = {"$ref": f"#/components/responses/{status}"}
     return found
+
+
+def _types(route: Route) -> tuple[Any, ...]:
+    """What its bodies, its answers and its query are."""
+    return *types_of(route.body), route.answer, route.failure, route.query
 
 
 def _problems(status: int) -> dict[str, Any]:

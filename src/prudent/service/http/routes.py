@@ -163,6 +163,9 @@ class Route:
     whole: bool = False
     """Whether a token for some experiments only is refused."""
     page: bool = False
+    failure: Any = None
+    """The body of an answer that says what went wrong, if another protocol has its own: a struct, made by its `of`,
+    with a `status` in place of each of ours."""
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:

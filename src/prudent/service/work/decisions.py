@@ -88,6 +88,17 @@ def tell(work: Transaction, command: Command) -> m.Recorded:
     return _tell(work, command.decision, command.request, command.by)
 
 
+def track(work: Transaction, command: Command) -> m.Recorded:
+    """The reward of the decision of a sticky unit."""
+    request = command.request
+    assert isinstance(request, m.Track)
+    used = work.used_keys.get(unit_digest(work.experiment, request.unit)) if work.state.spec.sticky else None
+    if used is None:
+        raise RequestError("not-found", "this unit has no decision here, so that its event is no reward")
+    decision = work.id_of(work.decisions[used.seq])
+    return _tell(work, decision, m.Tell(request.reward, request.metrics), command.by)
+
+
 def _tell(work: Transaction, decision: str | None, given: m.Tell | m.Told, by: int) -> m.Recorded:
     """The reward of a decision, once: the same again changes nothing, another one is refused."""
     row, spec = work.row(decision), work.state.spec

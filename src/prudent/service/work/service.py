@@ -15,6 +15,7 @@ import msgspec
 
 from prudent.base.errors import PrudentError
 from prudent.service import messages as m
+from prudent.service.http.flags import Flags
 from prudent.service.http.sessions import Sessions
 from prudent.service.http.tokens import Tokens
 from prudent.service.log.events import line_of
@@ -78,6 +79,7 @@ class Service:
             lambda *state: self.write(partial(self.writer.keep_snapshot, *state)),
             lambda *points: self.write(partial(self.writer.keep_series, *points)),
         )
+        self.flags = Flags(store)
         self.forecasts, self.views = Forecasts(), Views(self)
         self.commits = self.carried_out = 0
         self._told: str | None = None  # the trouble that the log of the service has

@@ -101,7 +101,7 @@ class Transaction:
         """The digests of keys and units that a command speaks of."""
         request = command.request
         keys = [] if command.key_digest is None else [command.key_digest]
-        if isinstance(request, m.Ask) and request.unit is not None and self.state.spec.sticky:
+        if isinstance(request, m.Ask | m.Track) and request.unit is not None and self.state.spec.sticky:
             keys.append(unit_digest(self.experiment, request.unit))
         if isinstance(request, m.TellMany):
             keys += [key_digest("outside", told.key) for told in request.rewards if told.key is not None]

@@ -30,6 +30,7 @@ ACTS: dict[type[m.Request], Callable[[Transaction, Command], Any]] = {
     m.Ask: decisions.ask,
     m.Tell: decisions.tell,
     m.TellMany: decisions.tell_many,
+    m.Track: decisions.track,
     m.Activate: decisions.activate,
     m.Withdraw: decisions.withdraw,
     m.Split: batches.split,
