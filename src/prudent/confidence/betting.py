@@ -91,6 +91,15 @@ def entered(rewards: Array, counts: Array, low: float, high: float, rho: float =
     return sums
 
 
+def of_two_values(ones: ArrayLike, counts: ArrayLike) -> Array:
+    """The ledgers of so many rewards of which so many are `high` and the others `low`, as far as the mean needs them:
+    no reward need have been seen by itself."""
+    heads, pulls = np.broadcast_arrays(np.asarray(ones, float), np.asarray(counts, float))
+    ledgers = np.zeros((*heads.shape, SIZES[False]))
+    ledgers[..., :BETS], ledgers[..., BETS : 2 * BETS] = heads[..., None] * THETA, (pulls - heads)[..., None] * THETA
+    return ledgers
+
+
 def _entry(x: Any, centre: Any, tolerance: float) -> Array:
     """What a reward adds to a ledger; of several, which stand in a column, a row for each."""
     places = (4 if tolerance == 0.0 else 6) * BETS

@@ -14,4 +14,5 @@ labels.py         what users call the arms
 state.py          what an agent keeps, as JSON
 stopping.py       which arm is ahead, and whether to stop
 summary.py        what the whole experiment has given so far
+values.py         which rewards are taken: those of an interval, or two values
 """

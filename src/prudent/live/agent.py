@@ -16,22 +16,30 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 
 from prudent.base import files
-from prudent.base.errors import PrudentError, check_flag, check_integer, check_number, check_positive, is_flag, shown
+from prudent.base.errors import (
+    PrudentError,
+    check_flag,
+    check_integer,
+    check_number,
+    check_positive,
+    is_flag,
+    shown,
+)
 from prudent.base.parameters import check_parameter, check_support
 from prudent.confidence import anytime
 from prudent.engine.python.arm import ArmState, copy_of, include_reward
 from prudent.engine.python.choosing import Binding, Ready, choose, round_of
 from prudent.engine.python.propensities import Choice, Share, check_limits, decide, limits_of
 from prudent.live import batches
-from prudent.live.beliefs import two_values
 from prudent.live.differences import Difference, differences
-from prudent.live.evidence import Estimate, Evidence, rho_of
+from prudent.live.evidence import Estimate, Evidence, are_two_values, rho_of
 from prudent.live.forecast import Forecast, forecast, obstacle
 from prudent.live.intervals import Intervals, intervals
 from prudent.live.labels import Labels, names_of
 from prudent.live.state import MAX_ROUNDS, State, read, write
 from prudent.live.stopping import Leader, Posterior, leader, posterior
 from prudent.live.summary import Summary, summary
+from prudent.live.values import check_value, ends_of
 from prudent.policies.binding import check_rewards, known_risk
 from prudent.policies.contract import FOREVER, Policy, policies, spec
 from prudent.policies.learners import Learner, fresh, is_learner, started
@@ -83,6 +91,9 @@ class Agent:
     support
         Where rewards lie, (low, high). A reward outside is an error. What the policy assumes of the size of rewards and
         was not given is taken from here (docs: units); if that is not enough, an error asks for it.
+    values
+        The two values that rewards may have, such as (0, 1), in place of the support; any other is an error. An arm's
+        variance then depends on its mean alone, and intervals of costs are much narrower (docs: live).
     scale
         In place of the support, a number: the policy runs as published on rewards divided by it.
     larger_is_better
@@ -116,6 +127,7 @@ class Agent:
         *,
         risk: RiskMeasure | str | None = None,
         support: Sequence[float] | None = None,
+        values: Sequence[float] | None = None,
         scale: float | None = None,
         larger_is_better: bool = True,
         remember: bool = False,
@@ -130,16 +142,16 @@ class Agent:
         keep = check_flag("Agent", "remember", remember)
         made = [ArmState(name, rewards=[] if keep else None) for name in names_of(arms)]
         sequence = np.random.SeedSequence(check_integer("Agent", "seed", seed, low=0))
-        ends = (-math.inf, math.inf) if support is None else check_support("Agent", support)
+        ends = ends_of(support, values)
         ends = ends if check_flag("Agent", "larger_is_better", larger_is_better) else (-ends[1], -ends[0])
         chosen = fitted(chosen, _units(ends, scale)) if hasattr(chosen, "_fields") else chosen
         rng = np.random.Generator(np.random.PCG64(sequence))
-        self._settle(State(chosen, risk, horizon, ends, larger_is_better, made, rng, floor, cap))
+        self._settle(State(chosen, risk, horizon, ends, larger_is_better, made, rng, floor, cap, values is not None))
 
     def _settle(self, state: State) -> None:
         """Become the agent of this state, new or restored."""
         self._lock = threading.RLock()
-        self.policy, risk, horizon, support, larger_is_better, self._arms, self._rng, floor, cap = state
+        self.policy, risk, horizon, support, larger_is_better, self._arms, self._rng, floor, cap, declared = state
         self.risk: RiskMeasure = risks.make("Agent", risk)
         self.horizon = None if horizon is None else check_integer("Agent", "horizon", horizon, low=1, high=2**53)
         self._ends = check_support("Agent", support)
@@ -147,7 +159,8 @@ class Agent:
         self._labels = Labels(self._arms)
         self._limits = limits_of("Agent", floor, cap, [self._labels[i] for i in range(len(self._arms))])
         self._ready = self._made_ready()
-        self._binary = bool(policies.facts_of(self.policy).get("binary"))
+        self._declared = check_flag("Agent", "declared", declared)
+        self._implied = bool(policies.facts_of(self.policy).get("binary"))
         if all(map(math.isfinite, self._ends)) and not self._ready.learns:
             check_rewards(self.policy, self._ends)
         for i, arm in enumerate(self._arms):
@@ -170,10 +183,19 @@ class Agent:
     @property
     @alone
     def _evidence(self) -> Evidence:
-        """What it has seen; later rewards do not change it. A policy for two values takes for granted that they are the
-        ends of the support; so do intervals, until a reward lies between them."""
-        known = Evidence([copy_of(arm) for arm in self._arms], self.risk, self._ends)
-        return known._replace(binary=self._binary and two_values(known) == self._ends)
+        """What it has seen; later rewards do not change it."""
+        return Evidence([copy_of(arm) for arm in self._arms], self.risk, self._ends, self.binary)
+
+    @property
+    def binary(self) -> bool:
+        """Whether intervals count on rewards that are one of the two ends of the support: if these were declared as
+        `values`, or if the policy is one for two values and no reward lies between them so far."""
+        return self._declared or (self._implied and are_two_values(self._arms, self._ends))
+
+    @property
+    def values(self) -> tuple[float, float] | None:
+        """The two values that were declared; no other reward is taken."""
+        return self.support if self._declared else None
 
     @property
     def arms(self) -> list[Any]:
@@ -224,6 +246,7 @@ class Agent:
         least, most = self.support
         hint = "" if least == -math.inf and most == math.inf else "the agent's support is this interval"
         reward = check_number("tell", "reward", reward, low=least, high=most, open_high=most == math.inf, hint=hint)
+        check_value("tell", "reward", reward, self.values)
         reward = reward if self.larger_is_better else -reward
         if asked and known.open_asks == 0:
             raise PrudentError(f"tell: arm {arm!r} has no open ask; for a reward from elsewhere pass asked=False")
@@ -248,6 +271,9 @@ class Agent:
             raise PrudentError(f"merge: {needing} needs every reward; report them one by one with tell")
         count = check_integer("merge", "count", count, low=1, high=MAX_ROUNDS if asked else self._rounds_left())
         more = batches.merged("merge", count, mean, variance, self.support)
+        if self._declared and not are_two_values([ArmState(None, *more)], self.support):
+            got = f"got {shown(variance)} with the mean {shown(mean)}"
+            raise PrudentError(f"merge: variance must be that of the values {shown(self.values)}, {got}")
         if asked and count > known.open_asks:
             got = f"arm {arm!r} has {known.open_asks} open asks, got count {count}"
             raise PrudentError(f"merge: {got}; for rewards from elsewhere pass asked=False")
@@ -276,10 +302,10 @@ class Agent:
 
         Each interval contains the truth at all times at once with probability `level`, so you may look as often as you
         like and stop when you like. For m intervals together pass 1 − (1 − level)/m. The cost has an interval if the
-        risk measure has `bounds`, or falls as rewards rise. With a policy for two values (`bernoulli-mvts`) it is taken
-        for granted, until another one is told, that rewards are the ends of the support. Needs a bounded support, and
-        for a quantile `remember=True`. Assumes that an arm's rewards, in the order reported, are independent draws of
-        one law; so a delay must not depend on the reward.
+        risk measure has `bounds`, or falls as rewards rise. If two `values` were declared, or the policy is one for two
+        values (`bernoulli-mvts`) and no other reward was told, cost and variance follow from the mean. Needs a
+        bounded support, and for a quantile `remember=True`. Assumes that an arm's rewards, in the order reported, are
+        independent draws of one law; so a delay must not depend on the reward.
         """
         level = self._checked_level("intervals", level)
         if quantile is not None and self._arms[0].rewards is None:
@@ -400,7 +426,8 @@ class Agent:
         if self._ready.learns:
             raise PrudentError(f"to_json: {self._ready.owner} has a memory of its own; save the agent with pickle")
         about = self.policy, self.risk, self.horizon, self._ends, self.larger_is_better
-        return write(State(*about, self._arms, self._rng, *(self._limits or (None, None))))
+        floor, cap = self._limits or (None, None)
+        return write(State(*about, self._arms, self._rng, floor, cap, self._declared))
 
     @classmethod
     def from_json(cls, text: str | bytes, policy: Policy | None = None) -> "Agent":

@@ -13,15 +13,12 @@ import numpy as np
 
 from prudent.base.arrays import Array
 from prudent.engine.python.arm import ArmState
-from prudent.live.evidence import Evidence, statistics_of
+from prudent.live.evidence import Evidence, are_two_values, statistics_of
 
 MODELS = (
     "the rewards of an arm are Gaussian and nothing was known of mean and variance at first",
     "rewards are one of two values and every rate was equally likely at first",
 )
-
-SAME = 1e-9
-"""By what share of the largest variance that of two values may differ from (high − mean)(mean − low)."""
 
 
 class Drawn(NamedTuple):
@@ -58,14 +55,14 @@ def draw_beliefs(evidence: Evidence, draws: int, rng: np.random.Generator, weigh
 
 
 def two_values(evidence: Evidence) -> tuple[float, float] | None:
-    """The ends of the support, or 0 and 1 up to the sign, if all rewards are one of the two and both have been seen:
-    then an arm's variance is (high − mean)(mean − low)."""
-    pulls, means, variances = statistics_of([arm for arm in evidence.arms if arm.pulls])
+    """The two values that rewards have: those declared; otherwise the ends of the support, or 0 and 1 up to the sign,
+    if all rewards are one of the two and both have been seen. That is part of the model, whose assumption is said, and
+    would be too little for an interval. An arm's variance is then (high − mean)(mean − low)."""
+    if evidence.binary:
+        return evidence.support
+    pulls, means, _ = statistics_of([arm for arm in evidence.arms if arm.pulls])
     for low, high in [*([evidence.support] if np.isfinite(evidence.support).all() else []), (0.0, 1.0), (-1.0, 0.0)]:
-        with np.errstate(over="ignore"):
-            most = (high - means) * (means - low)
-            slack = SAME * (high - low) ** 2
-        if len(pulls) and (most >= 0.0).all() and (abs(variances - most) <= slack).all():
+        if len(pulls) and are_two_values(evidence.arms, (low, high)):
             both = low < pulls @ means / pulls.sum() < high
             return (low, high) if both else None
     return None

@@ -25,11 +25,15 @@ class Estimate(NamedTuple):
     retired: bool
 
 
+SAME = 1e-9
+"""By what share of the largest variance that of two values may differ from (high − mean)(mean − low)."""
+
+
 class Evidence(NamedTuple):
     """The arms, retired ones too, with the risk that prices them and the support of their rewards.
 
     Rewards, means and support are those that the agent compares: larger is better. `binary` says that rewards are known
-    to be one of the two ends of the support.
+    to be one of the two ends of the support, because somebody has declared it: rewards seen prove nothing of others.
     """
 
     arms: Sequence[ArmState]
@@ -67,6 +71,15 @@ class Evidence(NamedTuple):
         with np.errstate(over="ignore"):  # a cost too large for a float is infinite
             cost = float(self.risk.estimate(arm.mean, arm.variance, ordered(arm)))
         return Estimate(label, arm.pulls, arm.mean, arm.variance, cost, arm.open_asks, arm.retired)
+
+
+def are_two_values(arms: Iterable[ArmState], ends: tuple[float, float]) -> bool:
+    """Whether all rewards are one of the two ends: no other rewards have so large a variance."""
+    _, means, variances = statistics_of([arm for arm in arms if arm.pulls])
+    low, high = ends
+    with np.errstate(over="ignore"):
+        most, slack = (high - means) * (means - low), SAME * (high - low) ** 2
+    return bool((most >= -slack).all() and (abs(variances - most) <= slack).all())
 
 
 def rho_of(risk: RiskMeasure) -> float:

@@ -17,7 +17,7 @@ from prudent.confidence import anytime, betting
 from prudent.confidence.anytime import MEAN_SHARE
 from prudent.engine.python.arm import ArmState
 from prudent.live.evidence import Evidence
-from prudent.live.intervals import Quantity, limits, needs_mean, quantiles
+from prudent.live.intervals import Quantity, ledger_of, limits, needs_mean, quantiles
 from prudent.risk.base import RiskMeasure
 
 WATCHED = ("mean", "variance", "cost", "quantile")
@@ -154,32 +154,34 @@ def fires(
     failure: float,
     support: tuple[float, float],
     larger_is_better: bool = True,
+    binary: bool = False,
 ) -> bool:
     """Whether what is watched has surely passed the limit; wrong at some time with probability at most `failure`.
 
     `arm` holds the rewards, or the values of the rail's metric, which lie in `support`. With `larger_is_better=False`
-    these are the negatives of what is told, as an agent keeps them, and the rail still means what is told. A mean takes
-    microseconds, so that it can be watched at every reward; the others need a search. All of the failure serves one
-    side, but for the share of the mean's interval, where one is needed.
+    these are the negatives of what is told, as an agent keeps them, and the rail still means what is told. `binary` is
+    that of the agent's evidence. A mean takes microseconds, so that it can be watched at every reward; the others need
+    a search. All of the failure serves one side, but for the share of the mean's interval, where one is needed.
     """
     if arm.pulls == 0 or failure <= 0.0:
         return False
     above, limit, q = rail.below is None, rail.limit, rail.q
     if not larger_is_better and rail.watch in ("mean", "quantile"):
         above, limit, q = not above, -limit, None if q is None else 1.0 - q
-    if rail.watch == "mean" and arm.ledger is None:
+    ledger = ledger_of(arm, support, binary)
+    if rail.watch == "mean" and ledger is None:
         lies = anytime.mean_above if above else anytime.mean_below
         return lies(arm.pulls, arm.mean, arm.variance, limit, failure, *support)
-    if rail.watch == "mean" and arm.ledger is not None:
+    if rail.watch == "mean" and ledger is not None:
         bet = betting.mean_above if above else betting.mean_below
-        return bet(arm.ledger, arm.pulls, limit, failure, *support)
+        return bet(ledger, arm.pulls, limit, failure, *support)
     if rail.watch == "quantile" and q is not None:
         if arm.rewards is None:
             raise PrudentError("rail: a quantile needs every value; let the experiment remember them (remember=True)")
         lows, highs = quantiles(arm, np.array([q]), [-math.log(failure)], support)
         return bool(lows[0, 0] > limit if above else highs[0, 0] < limit)
     what: Quantity = "cost" if rail.watch == "cost" else "variance"
-    evidence = Evidence([arm], risk, support)
+    evidence = Evidence([arm], risk, support, binary)
     spent = failure * MEAN_SHARE if needs_mean(evidence, what) else 0.0
     lows, highs = limits(evidence, what, [-math.log(failure - spent)], spent)
     return bool(lows[0, 0] > limit if above else highs[0, 0] < limit)

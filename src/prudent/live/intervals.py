@@ -80,33 +80,44 @@ def limits(evidence: Evidence, what: Quantity, gains: ArrayLike, failure: float,
     if what == "cost" and not isinstance(risk, MeanVariance):
         return _limits_of_measure(evidence, np.asarray(gains, float), times)
     if what == "mean" or (what == "cost" and risk == MeanVariance(math.inf)):
-        low, high = _of_moments("mean_limits", arms, support, times, gains)
+        low, high = _of_moments("mean_limits", evidence, times, gains)
         return (low, high) if what == "mean" else (-high, -low)
     rho = _rho(evidence, what)
     if evidence.binary:
-        means = _of_moments("mean_limits", arms, support, times, gains)
-        within = _of_moments("mean_limits", arms, support, times, anytime.gains(failure)) if failure > 0.0 else means
+        means = _of_moments("mean_limits", evidence, times, gains)
+        within = _of_moments("mean_limits", evidence, times, anytime.gains(failure)) if failure > 0.0 else means
         return _of_two_values(arms, rho, means, within, support)
-    return _of_moments("mean_variance_limits", arms, support, times, rho, gains, failure)
+    return _of_moments("mean_variance_limits", evidence, times, rho, gains, failure)
 
 
-def _of_moments(name: str, arms: Sequence[ArmState], support: tuple[float, float], times: float, *asked: Any) -> Pair:
+def _of_moments(name: str, evidence: Evidence, times: float, *asked: Any) -> Pair:
     """The function `name` of `betting`, or of `anytime` for arms without a ledger. All arms of a kind are searched at
     once, which takes little longer than one."""
+    arms, _, support, binary = evidence
+    ledgers = [ledger_of(arm, support, binary) for arm in arms]
     gains = len(asked[0] if len(asked) == 1 else asked[1])
     low, high = np.full((gains, len(arms)), -math.inf), np.full((gains, len(arms)), math.inf)
     for kind in (betting, anytime):
-        some = [i for i, arm in enumerate(arms) if arm.pulls > 0 and (arm.ledger is None) == (kind is anytime)]
+        some = [i for i, arm in enumerate(arms) if arm.pulls > 0 and (ledgers[i] is None) == (kind is anytime)]
         if not some:
             continue
         pulls = times * np.array([arms[i].pulls for i in some], float)
         if kind is betting:
-            known: tuple[Array, ...] = times * np.array([arms[i].ledger for i in some]), pulls
+            known: tuple[Array, ...] = times * np.array([ledgers[i] for i in some], float), pulls
         else:
             known = pulls, *(np.array([getattr(arms[i], part) for i in some]) for part in ("mean", "variance"))
         with np.errstate(over="ignore"):
             low[:, some], high[:, some] = getattr(kind, name)(*known, *asked, support)
     return low, high
+
+
+def ledger_of(arm: ArmState, support: Ends, binary: bool) -> Array | None:
+    """What bets on an arm's rewards have won. Of two values it follows from their mean, so that merged rewards lose
+    nothing."""
+    if not binary or arm.pulls == 0:
+        return arm.ledger
+    low, high = support
+    return betting.of_two_values(round(arm.pulls * (arm.mean - low) / (high - low)), arm.pulls)
 
 
 def quantiles(arm: ArmState, levels: Array, gains: ArrayLike, support: Ends) -> Pair:

@@ -18,13 +18,13 @@ from prudent.base.own_classes import check_names_no_file
 from prudent.base.parameters import check_support
 from prudent.engine.python.arm import ArmState, check_moments, check_rewards, checked_ledger
 from prudent.engine.python.propensities import Share
-from prudent.live.evidence import rho_of
+from prudent.live.evidence import are_two_values, rho_of
 from prudent.live.labels import check_names
 from prudent.policies.contract import FOREVER, Policy, policies, spec
 from prudent.policies.units import Units, fitted
 from prudent.risk.base import RiskMeasure, risks
 
-FORMAT, VERSION = "prudent agent", 5
+FORMAT, VERSION = "prudent agent", 6
 
 MAX_ROUNDS = 2**52
 """No experiment has more rounds. It is half of what floats count exactly, so that there is room to go on."""
@@ -45,6 +45,7 @@ class State(NamedTuple):
     rng: np.random.Generator
     floor: Share | None
     cap: Share | None
+    declared: bool = False  # that rewards are one of the two ends of the support
 
 
 def write(state: State) -> str:
@@ -62,6 +63,7 @@ def write(state: State) -> str:
         "generator": {**large, "has_uint32": bits["has_uint32"], "uinteger": bits["uinteger"]},
         "floor": _pairs(state.floor),
         "cap": _pairs(state.cap),
+        "declared": state.declared,
     }
     return sealed(FORMAT, VERSION, parts)
 
@@ -70,14 +72,16 @@ def read(text: str | bytes, policy: Policy | None) -> State:
     """The state that was written. A `policy` given is taken if it is the one described."""
     if not isinstance(text, (str, bytes, bytearray)):
         raise PrudentError(f"must be text, got {shown(text)}; pass what to_json gave, or a path to load")
-    described, risk, horizon, support, larger, arms, generator, floor, cap = _entries(
+    described, risk, horizon, support, larger, arms, generator, floor, cap, declared = _entries(
         "state", unsealed(FORMAT, VERSION, text), _STATE
     )
     check_names_no_file("state", risk, OWN)
     ends = check_support("state", _unplain(support))
     about = _policy(described, policy), risk, horizon, ends, larger
     made = _arms(arms, ends, rho_of(risks.make("state", risk)))
-    return State(*about, made, _generator(generator), _share(floor), _share(cap))
+    if declared and not (all(map(math.isfinite, ends)) and are_two_values(made, ends)):
+        raise PrudentError("declared must be false, since rewards are not one of the two ends of the support")
+    return State(*about, made, _generator(generator), _share(floor), _share(cap), declared)
 
 
 def describe(policy: Any) -> dict[str, Any]:
@@ -90,6 +94,7 @@ Shape: TypeAlias = dict[str, Any]
 _STATE: Shape = {"policy": dict, "risk": str, "horizon": int | None, "support": list}
 _STATE |= {"larger_is_better": bool, "arms": list, "generator": dict}
 _STATE |= dict.fromkeys(("floor", "cap"), int | float | list | None)
+_STATE |= {"declared": bool}
 _POLICY: Shape = {"name": str, "parameters": dict}
 _AS_JSON: dict[Any, Any] = {
     float: int | float,

@@ -14,6 +14,7 @@ from prudent.base.parameters import check_support
 from prudent.engine.python.propensities import least_chances, limits_of, wants_one_arm
 from prudent.live.agent import Agent
 from prudent.live.guardrails import Rail, check_fits
+from prudent.live.values import check_value
 from prudent.policies.contract import spec as spec_of
 from prudent.service.messages import Label, Name
 
@@ -81,7 +82,8 @@ class Spec(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     `floor` and `cap` are the smallest and the largest probability of an arm, for all arms or by name; every decision
     says with which probability its arm was taken. `sticky` experiments give a unit the same decision for good.
     `fallback` is the arm to use when the experiment is paused or stopped, or the service is away. `error` is the
-    probability that any guardrail ever acts without cause. `unit` is that of rewards, for text only.
+    probability that any guardrail ever acts without cause. `values` are the two that rewards may have, if there are no
+    others. `unit` is that of rewards, for text only.
     """
 
     name: Name
@@ -90,6 +92,7 @@ class Spec(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     risk: Annotated[str, Meta(max_length=500)] | None = None
     horizon: Annotated[int, Meta(ge=1, le=2**53)] | None = None
     support: Support | None = None
+    values: Support | None = None
     scale: float | None = None
     larger_is_better: bool = True
     remember: bool = False
@@ -138,6 +141,7 @@ class Spec(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
             self.seed or 0,
             risk=self.risk,
             support=self.support,
+            values=self.values,
             scale=self.scale,
             larger_is_better=self.larger_is_better,
             remember=self.remember,
@@ -183,7 +187,7 @@ class Spec(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
                 ' {"window": "1 h", "default": 0}'
             )
         if self.rewards.default is not None:
-            check_reward("experiment", "rewards.default", self.rewards.default, agent.support)
+            check_reward("experiment", "rewards.default", self.rewards.default, agent.support, agent.values)
         for name, metric in self.metrics.items():
             low, high = check_support("experiment", metric.support)
             if not (math.isfinite(low) and math.isfinite(high)):
@@ -221,15 +225,15 @@ def window_of(rewards: Rewards) -> float | None:
     return window
 
 
-def check_reward(owner: str, name: str, reward: Any, support: tuple[float, float]) -> float:
+def check_reward(owner: str, name: str, reward: Any, support: Support, values: Support | None = None) -> float:
     """A reward that an agent with this support will take, whenever it is told. Minus zero becomes zero, since
     databases do not keep its sign."""
     low, high = max(support[0], -LARGEST), min(support[1], LARGEST)
     hint = "" if support == (-math.inf, math.inf) else "the experiment's support is this interval"
-    return (
-        check_number(owner, name, float(reward) if isinstance(reward, bool) else reward, low=low, high=high, hint=hint)
-        + 0.0
-    )
+    reward = float(reward) if isinstance(reward, bool) else reward
+    checked = check_number(owner, name, reward, low=low, high=high, hint=hint) + 0.0
+    check_value(owner, name, checked, values)
+    return checked
 
 
 def check_text(owner: str, parameter: str, text: str, *, lines: bool = False) -> None:

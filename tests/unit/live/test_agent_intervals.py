@@ -216,3 +216,49 @@ def test_rewards_far_from_zero_have_intervals_too(offset):
         agent.tell(0, reward, asked=False)
     (known,) = agent.intervals()
     assert offset <= known.mean.low <= known.mean.high <= offset + 1
+
+
+@pytest.mark.parametrize("larger", [True, False])
+def test_two_values_that_were_declared_serve_every_policy_and_merged_rewards(larger):
+    """Whatever the policy, and however rewards come, they are those that a policy for two values would give."""
+    one, merged, other, wide = (
+        Agent(policy, 2, 100, risk="mean-variance(rho=0.5)", **ends, larger_is_better=larger)
+        for policy, ends in (
+            ("prudent", {"values": (3, -1)}),
+            ("round-robin", {"values": (-1, 3)}),
+            ("bernoulli-mvts", {"support": (-1, 3)}),
+            ("prudent", {"support": (-1, 3)}),
+        )
+    )
+    for arm, ones in enumerate((30, 45)):
+        rewards = np.append(np.full(ones, 3.0), np.full(80 - ones, -1.0))
+        for agent in (one, other, wide):
+            told(agent, arm, np.random.default_rng(ones).permutation(rewards))
+        merged.merge(arm, 80, rewards.mean(), rewards.var(), asked=False)
+    assert (one.values, one.support, wide.values) == ((-1.0, 3.0), (-1.0, 3.0), None)
+    for agent in (one, merged):
+        assert agent.binary
+        for known, wanted in zip(agent.intervals(), other.intervals(), strict=True):
+            assert known.cost == pytest.approx(wanted.cost, rel=1e-9)
+            assert known.variance == pytest.approx(wanted.variance, rel=1e-9)
+        assert agent.differences(0)[1].cost == pytest.approx(other.differences(0)[1].cost, rel=1e-9)
+        assert agent.leader().excluded == other.leader().excluded
+    assert one.posterior() == wide.posterior()  # a model may go by what was seen, for its assumption is said
+    assert not wide.binary
+    assert wide.intervals()[1].variance.low < one.intervals()[1].variance.low - 0.1
+    assert Agent.from_json(one.to_json()).values == (-1.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("attempt", "message"),
+    [
+        (lambda: Agent("ucb1", 2, values=(0, 1)).tell(0, 0.5, asked=False), "tell: reward must be 0 or 1, as declared"),
+        (lambda: Agent("ucb1", 2, values=(0, 1)).merge(0, 9, 0.5, 0.1, asked=False), "merge: variance must be that of"),
+        (lambda: Agent("ucb1", 2, values=(0, 0)), r"Agent: values must differ, got \(0, 0\)"),
+        (lambda: Agent("ucb1", 2, values=(0, 1, 2)), r"Agent: values must be two numbers, such as \(0, 1\)"),
+        (lambda: Agent("ucb1", 2, values=(0, 1), support=(0, 2)), "Agent: support must go from one of the values"),
+    ],
+)
+def test_what_is_not_one_of_the_two_values_is_refused(attempt, message):
+    with pytest.raises(PrudentError, match=message):
+        attempt()

@@ -140,6 +140,13 @@ def test_a_rail_fires_if_its_interval_lies_on_the_bad_side(remember):
                     assert fires(rail, state, RISK, 0.02, (0.0, 1.0)) is bool(passed)
 
 
+def test_a_rail_on_two_values_knows_the_cost_by_the_mean():
+    arm = arm_of(np.random.default_rng(1).permutation(np.repeat([0.0, 1.0], 200)))
+    rail = Rail("variance", above=0.235)
+    assert fires(rail, arm, RISK, 0.05, (0.0, 1.0), binary=True)
+    assert not fires(rail, arm, RISK, 0.05, (0.0, 1.0))
+
+
 def test_rails_of_losses_speak_of_losses():
     """An agent keeps waiting times as negative rewards."""
     times = np.random.default_rng(2).uniform(2.0, 6.0, 400)

@@ -124,7 +124,7 @@ def _tell(work: Transaction, decision: str | None, given: m.Tell | m.Told, by: i
 def _values(work: Transaction, given: m.Tell | m.Told) -> tuple[float, dict[str, float]]:
     """Reward and metrics within their supports."""
     try:
-        reward = check_reward("reward", "reward", given.reward, work.state.agent.support)
+        reward = check_reward("reward", "reward", given.reward, work.state.agent.support, work.state.agent.values)
         expected = work.state.spec.metrics
         if unknown := [name for name in given.metrics or () if name not in expected]:
             refuse(f"metric {unknown[0]!r} is unknown; the experiment's metrics are {', '.join(expected) or 'none'}")

@@ -87,14 +87,15 @@ def _support(agent: Agent) -> tuple[float, float]:
 
 def _fires(state: ExperimentState, rail: Rail, arm: int, failure: float, count: int) -> bool:
     """Whether the limit is certainly passed; looked at only as often as it is cheap."""
-    agent = state.agent
+    agent, binary = state.agent, False
     if rail.metric is None:
+        binary = agent.binary
         known, support, larger = agent.kept(state.labels[arm]), _support(agent), agent.larger_is_better
     else:
         known, support, larger = state.metrics[arm][rail.metric], state.spec.metrics[rail.metric].support, True
     if rail.watch != "mean" and known.pulls % REWARDS_BETWEEN_LOOKS >= count:
         return False
-    return fires(rail, known, agent.risk, failure, support, larger)
+    return fires(rail, known, agent.risk, failure, support, larger, binary)
 
 
 def _act(work: Transaction, number: int, rail: Rail, arm: int) -> None:
