@@ -333,7 +333,8 @@ def test_a_negative_number_stays_a_number_in_a_file(site):
 
 def test_an_empty_experiment_is_an_empty_file(site):
     path = made(site, "empty")
-    assert site("GET", f"{path}/export").body == b"decision,arm,state,at,due,reward,propensity,floor,without_chance,delay\n"
+    names = b"decision,arm,state,at,due,reward,propensity,floor,without_chance,delay\n"
+    assert site("GET", f"{path}/export").body == names
     assert site("GET", f"{path}/export?format=ndjson").body == b""
     assert len(polars.read_parquet(site("GET", f"{path}/export?format=parquet").body)) == 0
 

@@ -10,10 +10,10 @@ from helpers.agents import ALL, COINS, KEEPERS, LAWS, N_ARMS, risk_of
 from prudent import Agent, PrudentError
 from prudent.arms.sampling import draw
 from prudent.engine.compiled import stepper
+from prudent.engine.python.propensities import uses_chance
 from prudent.engine.record import FINE, Record, Statistics, write_down
 from prudent.policies.binding import bind
 from prudent.policies.contract import Setting, policies
-from prudent.policies.scoring import declares_draws
 from prudent.service import messages as m
 from prudent.service.log.state import ExperimentState, LogError
 from prudent.service.log.store import open_store
@@ -52,8 +52,9 @@ def given(service, name, *requests):
 
 
 def draws(policy):
-    """Whether a policy declares what it draws. The service then draws more, for the probabilities of decisions."""
-    return declares_draws(type(policies.parse(policy)))
+    """Whether a policy uses chance. The service then draws more, for the probabilities of decisions."""
+    risk = str(risk_of(policy))
+    return uses_chance(type(Agent(policy, LABELS, ROUNDS, scale=1.0, risk=risk)._ready.policy))
 
 
 def together(service, commands):

@@ -416,6 +416,7 @@ class Agent:
         other = copy.copy(self)  # with a lock of its own
         other._arms = [copy_of(arm) for arm in self._arms]
         other._labels, other._rng = Labels(other._arms), copy.deepcopy(self._rng)
+        other._limits = None if self._limits is None else self._limits.again()
         if self._ready.learns:
             other._ready = self._ready._replace(policy=fresh(self._ready.policy))
         return other
@@ -426,7 +427,7 @@ class Agent:
         if self._ready.learns:
             raise PrudentError(f"to_json: {self._ready.owner} has a memory of its own; save the agent with pickle")
         about = self.policy, self.risk, self.horizon, self._ends, self.larger_is_better
-        floor, cap = self._limits or (None, None)
+        floor, cap = (None, None) if self._limits is None else (self._limits.floor, self._limits.cap)
         return write(State(*about, self._arms, self._rng, floor, cap, self._declared))
 
     @classmethod

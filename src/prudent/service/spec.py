@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from prudent.base.errors import PrudentError, check_number, check_positive, near, shown
 from prudent.base.own_classes import marked
 from prudent.base.parameters import check_support
-from prudent.engine.python.propensities import least_chances, limits_of, wants_one_arm
+from prudent.engine.python.propensities import Limits, least_chances, uses_chance
 from prudent.live.agent import Agent
 from prudent.live.guardrails import Rail, check_fits
 from prudent.live.values import check_value
@@ -149,11 +149,13 @@ class Spec(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
             cap=self.cap,
         )
 
-    def least_chances(self, arms: list[str]) -> list[float] | None:
-        """The smallest probability that each of these arms can have, if the policy is to choose among them; none in an
-        experiment older than probabilities."""
-        limits = limits_of("experiment", self.floor, self.cap, self.arms)
-        return None if limits is None else least_chances(limits, arms, certain=wants_one_arm(self.policy))
+    def least_chances(self, arms: list[str], ready: type) -> list[float] | None:
+        """The smallest probability that each of these arms can have, if the policy, of the class that is `ready` for
+        them, is to choose among them; none in an experiment older than probabilities."""
+        if self.floor is None:
+            return None
+        limits = Limits(self.floor, 1.0 if self.cap is None else self.cap)
+        return least_chances(limits, arms, certain=not uses_chance(ready))
 
     @property
     def window(self) -> int | None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from prudent import Agent, Bandit, PrudentError, simulate
-from prudent.engine.python.propensities import DRAWS, Limits, least_chances, mixed
+from prudent.engine.python.propensities import DRAWS, ONE_BY_ONE, Limits, least_chances, mixed
 from prudent.live.batches import rounded
 
 FALSE_ALARM = 1e-9
@@ -68,6 +68,28 @@ def test_no_probability_is_below_the_least_chance(seed):
     own = [*np.eye(arms).tolist(), *rng.dirichlet(np.full(arms, 0.3), 200).tolist()]
     lowest = np.min([mixed(each, floors, caps) for each in own], 0)
     assert (lowest >= np.array(least_chances(limits, names, certain=False)) - 1e-9).all()
+
+
+@pytest.mark.parametrize("policy", ["npts", "epsilon-greedy(rho=1, epsilon=0.5)", "random-arm"])
+def test_other_policies_that_use_chance_have_shares_of_draws_too(policy):
+    arms, chosen = "ab", []
+    for seed in range(60):
+        agent = Agent(policy, list(arms), 100, seed, support=(0, 1), risk="mean", floor=0.0)
+        for arm in arms if policy != "random-arm" else "":
+            agent.tell(arm, 0.5, asked=False)
+        for _ in range(1 if policy == "random-arm" else 6):
+            chosen.append(agent.decide())
+            agent.tell(chosen[-1].arm, 0.5)
+    found = np.array([each.propensity for each in chosen])
+    assert set(found * ONE_BY_ONE) <= set(range(1, ONE_BY_ONE + 1))
+    assert len(set(found)) > 3
+    # Σ(1{A = b} − p_b) is a martingale with steps of at most 1 (Azuma), and the policy itself takes b as often.
+    taken = np.array([each.arm == "b" for each in chosen])
+    chances = np.where(taken, found, 1.0 - found)
+    assert abs((taken - chances).sum()) < math.sqrt(2.0 * len(found) * math.log(2.0 / FALSE_ALARM))
+    if policy != "npts":  # takes b half the time, or a quarter of it, as ties go to a
+        share = 0.5 if policy == "random-arm" else 0.25
+        assert binom.ppf(FALSE_ALARM, 60, share) / 60 <= taken.mean() <= binom.isf(FALSE_ALARM, 60, share) / 60
 
 
 def test_draws_of_many_numbers_have_the_distribution_of_single_ones():

@@ -202,15 +202,39 @@ def by_score(arms: list[ArmState], scores: dict[int, tuple[float, Arm]]) -> int:
     return best
 
 
+class Phase(NamedTuple):
+    """What a policy wants in its next phase: which of the arms in play, which are alive after it, and how often."""
+
+    chosen: NDArray[np.bool_]
+    alive: NDArray[np.bool_]
+    repeats: int
+
+
+def in_play(arms: Sequence[ArmState]) -> list[int]:
+    """The numbers of the arms that are not retired."""
+    return [i for i, arm in enumerate(arms) if not arm.retired]
+
+
 def start_phase(ready: Ready, arms: list[ArmState], rng: np.random.Generator) -> None:
     """Ask the policy for its next phase, unless an arm is still due in this one."""
-    if any(arm.due for arm in arms):
-        return
-    numbers = [i for i, arm in enumerate(arms) if not arm.retired]
-    chosen, alive = (np.array([getattr(arms[i], name) for i in numbers]) for name in ("chosen", "alive"))
-    repeats = _phase(ready, arms, numbers, rng, chosen, alive)
-    for i, mark, living in zip(numbers, chosen.tolist(), alive.tolist(), strict=True):
-        arms[i].chosen, arms[i].alive, arms[i].due = mark, living, repeats if mark else 0
+    if not any(arm.due for arm in arms):
+        begin(arms, draw_phases(ready, arms, rng, 1)[0])
+
+
+def draw_phases(ready: Ready, arms: list[ArmState], rng: np.random.Generator, count: int) -> list[Phase]:
+    """The next phase, so many times, each by chances of its own."""
+    numbers, found = in_play(arms), []
+    for _ in range(count):
+        chosen, alive = (np.array([getattr(arms[i], name) for i in numbers]) for name in ("chosen", "alive"))
+        repeats = _phase(ready, arms, numbers, rng, chosen, alive)
+        found.append(Phase(chosen, alive, repeats))
+    return found
+
+
+def begin(arms: list[ArmState], phase: Phase) -> None:
+    """The arms that the phase wants are due."""
+    for i, mark, living in zip(in_play(arms), phase.chosen.tolist(), phase.alive.tolist(), strict=True):
+        arms[i].chosen, arms[i].alive, arms[i].due = mark, living, phase.repeats if mark else 0
 
 
 def meanwhile(ready: Ready, arms: list[ArmState], available: list[int], rng: np.random.Generator) -> int:

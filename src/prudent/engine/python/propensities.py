@@ -1,13 +1,16 @@
 """With which probability each arm is taken: the policy's own probabilities, mixed with floors and caps.
 
 A policy that is deterministic has one arm of probability 1. One that declares what it draws (`draws`) has the shares of
-DRAWS independent draws of all scores, in which each arm had the smallest score. Averaged over these draws, that is the
-policy itself; and given them, the probability with which an arm is taken is exact, however many they are. Any other
-policy makes its choice, by chance or not, and what it chose has the probability 1 before floors and caps.
+DRAWS independent draws of all scores, in which each arm had the smallest score. Another one that uses chance has those
+of ONE_BY_ONE draws of its scores or of its coming phase. Averaged over these draws, that is the policy itself; given
+them, the probability with which an arm is taken is exact, however many they are. A learner makes its choice, by chance
+or not, and what it chose has the probability 1 before floors and caps.
 """
 
+import dis
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -15,12 +18,23 @@ import numpy as np
 
 from prudent.base.errors import PrudentError, check_number, near, shown
 from prudent.engine.python.arm import ArmState
-from prudent.engine.python.choosing import Ready, count_down, no_number, seen_of, wanted
-from prudent.policies.contract import policies
+from prudent.engine.python.choosing import (
+    Ready,
+    begin,
+    count_down,
+    draw_phases,
+    in_play,
+    no_number,
+    seen_of,
+    wanted,
+)
 from prudent.policies.scoring import declares_draws
 
 DRAWS = 64
 """Draws of all scores for each decision. More would make weights of logged rounds vary less; they cost time."""
+
+ONE_BY_ONE = 8
+"""Draws of scores and phases that cannot be drawn together: a decision takes so many times as long."""
 
 ROUNDING = 1e-12
 
@@ -44,11 +58,20 @@ class Choice(NamedTuple):
     propensity: float | None
 
 
+class Ends(NamedTuple):
+    """Floors and caps of some arms; `after` are the probabilities where the policy is certain of one of them."""
+
+    floors: list[float]
+    caps: list[float]
+    after: dict[int, list[float]]
+
+
 class Limits(NamedTuple):
-    """Floors and caps of probabilities, as users give them."""
+    """Floors and caps of probabilities, as users give them. `known` are those of arms by their numbers."""
 
     floor: Share = 0.0
     cap: Share = 1.0
+    known: dict[tuple[int, ...], Ends] | None = None
 
     def of(self, name: Any) -> tuple[float, float]:
         """Floor and cap of an arm."""
@@ -56,14 +79,29 @@ class Limits(NamedTuple):
         cap = self.cap.get(name, 1.0) if isinstance(self.cap, Mapping) else self.cap
         return floor, cap
 
+    def ends(self, arms: Sequence[ArmState], available: Sequence[int]) -> Ends:
+        """Those of the available arms."""
+        key = tuple(available)
+        found = None if self.known is None else self.known.get(key)
+        if found is None:
+            ends = [self.of(i if arms[i].name is None else arms[i].name) for i in available]
+            found = Ends([floor for floor, _ in ends], [cap for _, cap in ends], {})
+            if self.known is not None:
+                self.known.clear()
+                self.known[key] = found
+        return found
+
+    def again(self) -> "Limits":
+        """The same for another agent, whose numbers of arms may come to mean others."""
+        return Limits(self.floor, self.cap, {})
+
     def numbered(self, names: Sequence[Any]) -> "Limits":
         """The same for arms that go by their numbers."""
-        return Limits(
-            *(
-                {names.index(one): part for one, part in share.items()} if isinstance(share, Mapping) else share
-                for share in self
-            )
+        floor, cap = (
+            {names.index(one): part for one, part in share.items()} if isinstance(share, Mapping) else share
+            for share in (self.floor, self.cap)
         )
+        return Limits(floor, cap, {})
 
 
 def limits_of(owner: str, floor: Any, cap: Any, names: Sequence[Any]) -> Limits | None:
@@ -73,6 +111,7 @@ def limits_of(owner: str, floor: Any, cap: Any, names: Sequence[Any]) -> Limits 
     found = Limits(
         _share(owner, "floor", 0.0 if floor is None else floor, names),
         _share(owner, "cap", 1.0 if cap is None else cap, names),
+        {},
     )
     check_limits(owner, found, names)
     return found
@@ -116,6 +155,8 @@ def mixed(own: Sequence[float], floors: Sequence[float], caps: Sequence[float]) 
     """
     left = 1.0 - math.fsum(floors)
     found = [left * share + floor for share, floor in zip(own, floors, strict=True)]
+    if min(caps) == 1.0:  # as for most
+        return found
     above = math.fsum(max(share - cap, 0.0) for share, cap in zip(found, caps, strict=True))
     if above <= ROUNDING:
         return found
@@ -159,38 +200,73 @@ def decide(
     ready: Ready, arms: list[ArmState], available: list[int], rng: np.random.Generator, limits: Limits
 ) -> Choice:
     """The arm to pull now, and its probability."""
-    own = own_shares(ready, arms, available, rng)
-    shares = with_limits(own, arms, available, limits)
+    ends = limits.ends(arms, available)
+    own: int | list[float] | None = None
+    kind: Any = type(ready.policy)
+    if len(available) > 1 and uses_chance(kind):
+        if ready.scores and all(arms[i].pulls > 0 for i in available):
+            own = _shares_of_scores(ready, arms, available, rng)
+        elif not (ready.scores or ready.learns) and available == in_play(arms) and not any(arm.due for arm in arms):
+            return _of_phases(ready, arms, available, rng, ends)
+    own = available.index(wanted(ready, arms, available, rng)) if own is None else own
+    shares = with_ends(own, ends) if isinstance(own, list) else _after(own, ends)
     place = _drawn(shares, rng)
     count_down(arms[available[place]])
     return Choice(available[place], shares[place])
+
+
+def _after(place: int, ends: Ends) -> list[float]:
+    """The probabilities of arms if the policy wants the one at this place."""
+    if place not in ends.after:
+        ends.after[place] = with_ends([float(i == place) for i in range(len(ends.floors))], ends)
+    return ends.after[place]
+
+
+def _of_phases(
+    ready: Ready, arms: list[ArmState], available: list[int], rng: np.random.Generator, ends: Ends
+) -> Choice:
+    """The arm and its probability where a phase begins: of several draws of it, one that wants the arm counts."""
+    drawn = draw_phases(ready, arms, rng, ONE_BY_ONE)
+    first = [min(i for i, mark in zip(available, phase.chosen, strict=True) if mark) for phase in drawn]
+    shares = with_ends([first.count(i) / ONE_BY_ONE for i in available], ends)
+    place = _drawn(shares, rng)
+    arm = available[place]
+    wanting = [phase for phase, one in zip(drawn, first, strict=True) if one == arm] or drawn
+    begin(arms, wanting[0])
+    count_down(arms[arm])
+    return Choice(arm, shares[place])
 
 
 def with_limits(
     own: Sequence[float], arms: Sequence[ArmState], available: Sequence[int], limits: Limits
 ) -> list[float]:
     """Probabilities of the available arms with their floors and caps."""
-    floor, cap = limits
-    if cap == 1.0 and not isinstance(floor, Mapping):  # as for most, and quicker
-        left = 1.0 - len(available) * floor
-        return [left * share + floor for share in own]
-    ends = [limits.of(i if arms[i].name is None else arms[i].name) for i in available]
-    return mixed(own, [floor for floor, _ in ends], [cap for _, cap in ends])
+    return with_ends(own, limits.ends(arms, available))
 
 
-def wants_one_arm(policy: Any) -> bool:
-    """Whether a policy, or the spec of one, always is certain of one arm before floors and caps."""
-    kind = policies.get(policy.partition("(")[0]).factory if isinstance(policy, str) else type(policy)
-    return not declares_draws(kind)
+def with_ends(own: Sequence[float], ends: Ends) -> list[float]:
+    """Probabilities with floors and caps."""
+    return mixed(own, ends.floors, ends.caps)
 
 
-def own_shares(ready: Ready, arms: list[ArmState], available: list[int], rng: np.random.Generator) -> list[float]:
-    """The policy's own probabilities of the available arms."""
-    draws = ready.scores and declares_draws(type(ready.policy))
-    if draws and len(available) > 1 and all(arms[i].pulls > 0 for i in available):
+@cache
+def uses_chance(policy: Hashable) -> bool:
+    """Whether a class of policies, ready for arms, uses random numbers to choose; of learners it says no."""
+    if hasattr(policy, "draws"):
+        return True
+    method = getattr(policy, "score", None) or getattr(policy, "phase", None)
+    code = getattr(method, "__code__", None)
+    return code is not None and any(each.argval == "rng" for each in dis.get_instructions(code))
+
+
+def _shares_of_scores(
+    ready: Ready, arms: list[ArmState], available: list[int], rng: np.random.Generator
+) -> list[float]:
+    """In what share of some draws of all scores the policy wants each arm."""
+    if declares_draws(type(ready.policy)):
         return _shares_of_draws(ready, arms, available, rng)
-    arm = wanted(ready, arms, available, rng)
-    return [float(i == arm) for i in available]
+    first = [wanted(ready, arms, available, rng) for _ in range(ONE_BY_ONE)]
+    return [first.count(i) / ONE_BY_ONE for i in available]
 
 
 def _shares_of_draws(ready: Ready, arms: list[ArmState], available: list[int], rng: np.random.Generator) -> list[float]:

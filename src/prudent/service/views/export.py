@@ -60,6 +60,7 @@ class Chances:
                 self._added[len(self._added)] = event.seq
             elif event.kind == EVENT_OF["retire"]:
                 self._retired[event.arm] = event.seq
+        self._ready = type(view.state.agent._ready.policy)
         self._known: dict[tuple[int, ...], Chance] = {}
 
     def beside(self, page: list[Decision]) -> list[tuple[Decision, Chance]]:
@@ -79,7 +80,7 @@ class Chances:
 
     def _of(self, arms: tuple[int, ...]) -> Chance:
         labels = [self._labels[i] for i in arms]
-        found = self._spec.least_chances(labels)
+        found = self._spec.least_chances(labels, self._ready)
         sure = dict(zip(labels, found or [0.0] * len(labels), strict=True))
         least = min((part for part in sure.values() if part > 0.0), default=0.0)
         without = [label for label in self._labels if sure.get(label, -1.0) < least]
