@@ -201,10 +201,13 @@ def ask_for_rho(trial: Any, as_json: bool) -> None:
     """Which option wins for which ρ, and the question which it is to be; nothing if that does not matter."""
     from prudent.base.errors import PrudentError
     from prudent.plan import tradeoff
+    from prudent.plan.cautions import cautions
 
+    odd = cautions(trial, judged=False)
+    say(() if as_json else [f"Caution: {text}" for text in odd])
     found = tradeoff.winners(trial.options, larger_is_better=trial.outcome.larger_is_better)
     said = tradeoff.in_words(found, trial.outcome, trial.options, trial.period)
-    facts = {"winners": [each._asdict() for each in found], "in_words": said}
+    facts = {"winners": [each._asdict() for each in found], "in_words": said, "cautions": odd}
     answer(as_json, facts, "Which option wins for which ρ", tradeoff.rows(found, trial.outcome), left=("wins",))
     say(() if as_json else said)
     if len(found) == 1:
@@ -220,7 +223,7 @@ def show(advice: "Advice", page: Path, as_json: bool, said: Sequence[str] = ()) 
     were `said` are not said again."""
     from prudent.plan import lengths_in_words, lines_to_run, lines_to_serve
     from prudent.plan.experiment import missing
-    from prudent.plan.page import agreement, assumptions, length_rows, promises, readable
+    from prudent.plan.page import agreement, assumptions, compared, left_early, length_rows, promises, readable
 
     if as_json:
         answer(True, facts_of(advice, page), "", [])
@@ -232,6 +235,8 @@ def show(advice: "Advice", page: Path, as_json: bool, said: Sequence[str] = ()) 
     title = f"Promise and check, {advice.trial.outcome.risk(advice.trial.risk)}, {counted(advice.horizon, 'round')}"
     print_rows(title, promises(advice), left=("",))
     say(agreement(advice))
+    click.echo()
+    print_rows("Compared with ways that do not learn", compared(advice), left=("",))
     if advice.lengths is not None:
         click.echo()
         print_rows("How long is enough", length_rows(advice).to_dicts())
@@ -243,6 +248,9 @@ def show(advice: "Advice", page: Path, as_json: bool, said: Sequence[str] = ()) 
     click.echo(f"To run it over HTTP, for programs:\n\n{lines_to_serve(page.parent)}")
     say(missing(advice))
     print_rows("Policies that were compared", readable(advice).to_dicts(), left=("policy",))
+    for title, table in left_early(advice):
+        click.echo()
+        print_rows(title, table.to_dicts(), left=("policy",))
     click.echo(f"The whole plan: {page}")
 
 
@@ -253,9 +261,10 @@ def facts_of(advice: "Advice", page: Path) -> dict[str, Any]:
     found: dict[str, Any] = {"verdict": advice.verdict._asdict(), "recommended": advice.recommended}
     found |= {"horizon": advice.horizon, "reasons": advice.reasons, "cautions": advice.cautions}
     found["promises"] = {name: promise._asdict() for name, promise in advice.promises.items()}
-    found["check"] = None if advice.check is None else advice.check._asdict()
+    found["check"] = advice.check._asdict()
     found |= {"favourite": advice.favourite._asdict(), "tails": [tail._asdict() for tail in advice.tails]}
     found |= {name: getattr(advice, name).to_dicts() for name in ("policies", "yardsticks", "people")}
+    found["early"] = [table.to_dicts() for table in advice.early]
     found |= {"lengths": [] if advice.lengths is None else advice.lengths.to_dicts(), "left_out": advice.left_out}
     return {**found, "run": lines_to_run(advice), "experiment": experiment_of(advice, page.absolute().parent.name)}
 

@@ -8,17 +8,20 @@ elicit.py      what people know: guesses in plain ranges, and pilot data
 exact.py       what a trial of 0/1 outcomes achieves with each policy: by recursion over counts (docs: exact)
 experiment.py  the experiment that a plan recommends, as the service takes it
 lengths.py     how long is enough
+odd.py         outcomes that are far from all others
 page.py        the page for the person who decides
 pictures.py    its pictures
 playing.py     trials of a policy in many worlds, which begin with the pilot
 race.py        policies that fall behind leave, and the time goes to the others
 ranking.py     what is measured of trials, and which policy is better
 snippet.py     the lines that run the trial
+tails.py       what becomes of the plan if the largest outcomes weigh twice, or not at all
 tradeoff.py    how to choose ρ
 trial.py       the trial that is planned, and the worlds it may be in
 verdict.py     no trial needed, cannot tell, or run this
 words.py       numbers and amounts as people read them
 worlds.py      distributions that the pilot's own outcomes leave possible
+yardsticks.py  ways that do not learn
 
 Examples
 --------

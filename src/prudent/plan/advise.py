@@ -13,13 +13,16 @@ from prudent.engine.threads import count_workers
 from prudent.plan import lengths
 from prudent.plan import race as races
 from prudent.plan.cautions import cautions
-from prudent.plan.check import Check, run_check, trials_for
-from prudent.plan.elicit import Option, Pilot
-from prudent.plan.race import LEFT, SECOND, Race, check_policies
+from prudent.plan.check import Check, run_check, simulated_check, trials_for
+from prudent.plan.elicit import Option
+from prudent.plan.race import LEFT, SECOND, Heat, Race, check_policies
 from prudent.plan.ranking import PROMISED, WORST, Measured, Promise, people_of, ranked, table_of
-from prudent.plan.trial import Trial, Worlds, check_settings
-from prudent.plan.verdict import Favourite, Verdict, favourite, inside, verdict_of
-from prudent.plan.words import percent, short
+from prudent.plan.tails import changes, tails_of
+from prudent.plan.tails import in_words as tails_in_words
+from prudent.plan.trial import Trial, check_settings
+from prudent.plan.verdict import Favourite, Tail, Verdict, favourite, verdict_of
+from prudent.plan.words import short
+from prudent.plan.yardsticks import yardsticks_of
 from prudent.policies.binding import bind, serves
 from prudent.policies.contract import Policy, Setting
 from prudent.policies.round_robin import RoundRobin
@@ -28,42 +31,28 @@ from prudent.risk.base import RiskMeasure
 MOST_NUMBERS = 50_000_000
 """Draws × runs × options: of each some 40 bytes are kept until the end."""
 
-MOST_FIXED = 20
-"""Options up to which each, given to everyone, is a yardstick."""
-
-UNCHANGED = 0.1
-"""By how much the largest outcomes may change how often the best option is found, without a word."""
-
-
-class Tail(NamedTuple):
-    """What becomes of the plan if the largest outcomes of the pilot weigh `times` as much: how often the recommended
-    policy finds the best option, its regret, and how probable the favourite is the best."""
-
-    times: float
-    found_best: float
-    regret: float
-    sure: float
-
 
 class Advice(NamedTuple):
     """The plan: the verdict, the recommended policy with all that is promised of it and what the check found, and a row
     for every policy that was compared, the best first.
 
-    `yardsticks` has a row for every way that does not learn, `people` a row for each option with how many get it.
-    `lengths` has a row for each length if several were compared, and `horizon` is the one that was taken. `cautions`
-    are sentences to read before all else.
+    `early` has the policies that left before the end, in the worlds in which they were tried, each table with the
+    recommended one in the same worlds. `yardsticks` has a row for every way that does not learn, `people` a row for
+    each option with how many get it. `lengths` has a row for each length if several were compared, and `horizon` is the
+    one that was taken. `cautions` are sentences to read before all else.
     """
 
     verdict: Verdict
     recommended: str
     horizon: int
     promises: dict[str, Promise]
-    check: Check | None
+    check: Check
     cautions: list[str]
     reasons: list[str]
     favourite: Favourite
     tails: list[Tail]
     policies: pl.DataFrame
+    early: list[pl.DataFrame]
     yardsticks: pl.DataFrame
     people: pl.DataFrame
     lengths: pl.DataFrame | None
@@ -180,20 +169,23 @@ def advise(
     first, even = order[0], race.play(RoundRobin(), race.last(len(order), length))
     if compared is not None:
         compared = _curve(race, first.policy)
-    tails = _tails(race, first)
-    check = run_check(
-        trial, first.name, length, trials_for(trial, length, seconds), seed, lambda share: said(0.8 + 0.19 * share)
-    )
+    tails = tails_of(race, first)
+    count = trials_for(trial, length, seconds)
+    check = run_check(trial, first.name, length, count, seed, lambda share: said(0.8 + 0.19 * share))
+    check = simulated_check(race, first.policy, length) if check is None else check
     worlds = race.worlds.some(max(draws, SECOND[0]))
     promises = {name: first.promise(name) for name in PROMISED}
     promises["outcome"] = promises["outcome"].times(trial.outcome.sign)
-    ahead = favourite(trial, worlds)
+    ahead, verdict = favourite(trial, worlds), verdict_of(trial, first, worlds, tails, len(order) > 1)
+    changed = changes(trial, promises, ahead, verdict_of(trial, first, worlds), tails)
+    together = [one for one in order if one.regret.size == first.regret.size]
     found = Advice(
-        verdict_of(trial, first, worlds), first.name, length, promises, check, cautions(trial), [], ahead, tails,
-        table_of(order), _yardsticks(trial, worlds, even), people_of(first, worlds, trial.names), compared, left_out,
+        verdict, first.name, length, promises, check, [*cautions(trial), *tails_in_words(changed)], [], ahead, tails,
+        table_of(together, len(order)), _early(race, order), yardsticks_of(trial, worlds, even),
+        people_of(first, worlds, trial.names), compared, left_out,
         trial, len(first.regret), first.regret.shape[1], seed, Path(out),
     )  # fmt: skip
-    found = found._replace(reasons=reasons(found, order), cautions=[*found.cautions, *_decided_by_tails(found)])
+    found = found._replace(reasons=reasons(found, order, bool(changed)))
     _write(found, order)
     said(1.0)
     return found
@@ -256,89 +248,46 @@ def _fits(trial: Trial, policy: Policy, horizon: int) -> bool:
     return True
 
 
-def _tails(race: Race, first: Measured) -> list[Tail]:
-    """The same with the largest outcomes of the pilot twice, and without them; nothing if no option has any."""
-    trial = race.trial
-    if not any(isinstance(option, Pilot) and not option.binary for option in trial.options) or trial.model != "pilot":
-        return []
-    heat, ahead = race.second(1, first.horizon), favourite(trial, race.worlds)
+def _early(race: Race, order: Sequence[Measured]) -> list[pl.DataFrame]:
+    """The policies that left early, by when they left, after the recommended one in the same worlds and rounds."""
+    first = order[0]
+    groups: dict[Heat, list[Measured]] = {}
+    for one in order:
+        if one.regret.size != first.regret.size:
+            groups.setdefault(Heat(len(one.regret), one.regret.shape[1], one.horizon), []).append(one)
     found = []
-    for times in (2.0, 0.0):
-        one, worlds = race.play(first.policy, heat, times), race.worlds_of(times)
-        sure = float((worlds.best == ahead.place).mean())
-        found.append(Tail(times, float(one.found_best.mean()), float(one.regret.mean()), sure))
+    for heat, group in groups.items():
+        table = table_of([race.play(first.policy, heat), *group], len(order))
+        found.append(table.with_columns(worlds=pl.lit(heat.worlds), rounds=pl.lit(heat.horizon)))
     return found
 
 
-def _decided_by_tails(advice: Advice) -> list[str]:
-    """One sentence if what is said would not hold with other weights of the largest outcomes."""
-    if not advice.tails:
-        return []
-    promise, sure = advice.promises["found_best"].mean, advice.favourite.sure
-    twice, without = advice.tails
-    far = max(abs(tail.found_best - promise) for tail in advice.tails) > UNCHANGED
-    if not far and max(abs(tail.sure - sure) for tail in advice.tails) <= UNCHANGED:
-        return []
-    name = advice.favourite.name
-    return [
-        "The largest outcomes of the pilot decide much: if they weighed twice, the best option would be found in"
-        f" {percent(twice.found_best)} of trials and {name} be the best with {percent(twice.sure)} probability; without"
-        f" them in {percent(without.found_best)} and with {percent(without.sure)}. The plan says {percent(promise)} and"
-        f" {percent(sure)}."
-    ]
-
-
-def _yardsticks(trial: Trial, worlds: Worlds, even: Measured) -> pl.DataFrame:
-    """Ways that do not learn: each option for everyone, and all of them in turn, which is a plain test."""
-    rows: list[dict[str, Any]] = []
-    for place, name in enumerate(trial.names[:MOST_FIXED] if len(trial.names) <= MOST_FIXED else ()):
-        means, variances = worlds.means[:, [place]], worlds.variances[:, [place]]
-        gap, best = worlds.gaps[:, [place]], (worlds.best == place)[:, None].astype(float)
-        rows.append(_yardstick(trial, f"always {name}", gap, best, means, variances))
-    rows.append(_yardstick(trial, "all in turn", even.regret, even.found_best, even.outcome, even.variance))
-    return pl.DataFrame(rows)
-
-
-def _yardstick(trial: Trial, name: str, regret: Any, found: Any, outcome: Any, variance: Any) -> dict[str, Any]:
-    parts = {"regret": Promise.of(regret), "outcome": Promise.of(outcome).times(trial.outcome.sign)}
-    parts |= {
-        "found_best": Promise.of(found),
-        "deviation": Promise(*(max(x, 0.0) ** 0.5 for x in Promise.of(variance))),
-    }
-    row: dict[str, Any] = {"yardstick": name}
-    for key, promise in parts.items():
-        row |= {f"{key}{end}": x for end, x in zip(("", "_low", "_high"), promise, strict=True)}
-    return row
-
-
-def reasons(advice: Advice, order: Sequence[Measured]) -> list[str]:
-    """Why this policy, in sentences."""
+def reasons(advice: Advice, order: Sequence[Measured], changed: bool) -> list[str]:
+    """Why this policy, in sentences; `changed` says that it would be another plan with other largest outcomes."""
     first, outcome = order[0], advice.trial.outcome
     promise = advice.promises
-    among = f"the best of {len(order)} policies" if len(order) > 1 else "the only policy tried"
-    found = [
-        f"{short(first.name)} is {among} by regret, half by the mean of all trials and half by that of the worst"
-        f" {100 * WORST:g} %.",
+    by = f"by regret, half by the mean of all trials and half by that of the worst {100 * WORST:g} %"
+    name = short(first.name)
+    found = [f"{name} is the best of {len(order)} policies {by}." if len(order) > 1 else f"{name} alone was tried."]
+    found.append(
         f"Its mean outcome is {outcome.amount(promise['outcome'].mean)}, its standard deviation"
-        f" {outcome.amount(promise['deviation'].mean)}, and it finds the best option in"
-        f" {percent(promise['found_best'].mean)} of trials ({inside(promise['found_best'])}).",
-    ]
-    table = advice.policies.to_dicts()
-    ties = [short(row["policy"]) for row in table[1:] if row["as_good"] and row["trials"] == table[0]["trials"]]
+        f" {outcome.amount(promise['deviation'].mean)}."
+    )
+    ties = [short(row["policy"]) for row in advice.policies.to_dicts()[1:] if row["as_good"]]
     if ties:
         found.append(f"Not to be told apart from it in these simulations: {', '.join(ties)}.")
     if serves(first.policy) == "mean" and advice.trial.risk.name != "mean":
         found.append(
             "It ignores the spread of outcomes, which is right here: at this ρ the better mean is always better."
+            if races.orders_by_mean(advice.trial)
+            else "It ignores the spread of outcomes, which your risk does not; it takes part because it was named."
         )
     people = advice.people.row(-1, named=True)
     found.append(
         f"On average {people['average']:,.0f} of {advice.horizon:,} people are given the"
         f" best option; in the worst {100 * WORST:g} % of trials at most {people['fewest']:,} are."
     )
-    if not advice.tails:
-        return found
-    if not _decided_by_tails(advice):
+    if advice.tails and not changed:
         found.append("The same holds if the largest outcomes of the pilot weigh twice, or not at all.")
     return found
 

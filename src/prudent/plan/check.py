@@ -1,19 +1,24 @@
 """A plan checks itself: the agent that it hands over is run on outcomes resampled from the pilot's file.
 
 This is another road to the same numbers. Worlds are plain Bayesian bootstraps of the file [Rubin81], without smoothing
-and without tails, and the agent is the Python object that a live trial uses.
+and without tails, and the agent is the Python object that a live trial uses. Of a trial too long for that the policy is
+simulated in such worlds.
 """
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import stats
 
 from prudent.arms.base import Law, arms
 from prudent.base.arrays import Array
 from prudent.live.agent import Agent
+from prudent.plan.cells import Cells
 from prudent.plan.elicit import Pilot
-from prudent.plan.trial import Trial, mirrored
+from prudent.plan.race import LEAST, Heat, Race
+from prudent.plan.trial import Trial, Worlds, mirrored
+from prudent.policies.contract import Policy
 
 SECONDS_A_ROUND, SECONDS_A_REWARD = 50e-6, 15e-6
 """What a round of an agent takes, and a reward that it is told before: about, and the same on every machine."""
@@ -32,10 +37,11 @@ SINGLY = 1_000
 
 
 class Check(NamedTuple):
-    """What came of `trials` trials of the agent itself: averages, and their standard errors, which contain that every
-    trial has a truth of its own."""
+    """What came of `trials` trials of the agent, or of its policy `simulated`: averages, and their standard errors,
+    which contain that every trial has a truth of its own."""
 
     trials: int
+    simulated: bool
     found_best: float
     found_best_se: float
     regret: float
@@ -44,6 +50,14 @@ class Check(NamedTuple):
     outcome_se: float
     deviation: float
     deviation_se: float
+
+    def found_in(self, level: float) -> tuple[float, float]:
+        """Where the probability lies to find the best option: the exact interval of a share (Clopper and Pearson), which has a
+        width also where all trials found it."""
+        right, tail = self.found_best * self.trials, 0.5 - 0.5 * level
+        low = stats.beta.ppf(tail, right, self.trials - right + 1.0) if right > 0.0 else 0.0
+        high = stats.beta.isf(tail, right + 1.0, self.trials - right) if right < self.trials else 1.0
+        return float(low), float(high)
 
 
 def trials_for(trial: Trial, horizon: int, seconds: float) -> int:
@@ -83,11 +97,34 @@ def run_check(
         rng = np.random.default_rng([seed, STREAM, number])
         found[number] = _one(trial, policy, horizon, rng)
         progress((number + 1) / count)
+    return _check_of(trial, found, simulated=False)
+
+
+def simulated_check(race: Race, policy: Policy, horizon: int) -> Check:
+    """The same for a trial that is too long for the agent: its policy, in worlds of the file as it is."""
+    trial, count = race.trial, race.heat((MOST, 1), 1.0, horizon, SHARE).worlds
+    laws = []
+    for number in range(count):
+        rng = np.random.default_rng([race.seed, STREAM, number])
+        laws.append([_source(trial, option, rng).whole for option in trial.options])
+    again = Race(trial, count, LEAST[1], race.seed + 1, race.workers, 1.0, lambda _: None)
+    again.worlds_of_weight[1.0] = Worlds.of(trial.risk, laws)
+    one = again.play(policy, Heat(count, LEAST[1], horizon))
+    return _check_of(
+        trial,
+        np.column_stack([part[:, 0] for part in (one.found_best, one.regret, one.outcome, one.variance)]),
+        simulated=True,
+    )
+
+
+def _check_of(trial: Trial, found: Array, simulated: bool) -> Check:
+    """The averages of success, regret, mean and variance of trials."""
+    count = len(found)
     mean, error = found.mean(0), found.std(0, ddof=1) / np.sqrt(count)
     deviation = float(np.sqrt(mean[3]))
     spread = float(error[3] / (2.0 * deviation)) if deviation > 0.0 else 0.0
     right, regret, outcome = zip(mean[:3].tolist(), error[:3].tolist(), strict=True)
-    return Check(count, *right, *regret, trial.outcome.sign * outcome[0], outcome[1], deviation, spread)
+    return Check(count, simulated, *right, *regret, trial.outcome.sign * outcome[0], outcome[1], deviation, spread)
 
 
 class _Source(NamedTuple):
@@ -96,6 +133,11 @@ class _Source(NamedTuple):
     gains: Array
     weights: Array
     law: Law | None
+
+    @property
+    def whole(self) -> Law:
+        """All of it as one distribution."""
+        return Cells(self.gains, self.gains, self.weights) if self.law is None else self.law
 
     def sample(self, rng: np.random.Generator, size: int) -> Array:
         if self.law is not None:
@@ -118,8 +160,8 @@ def _source(trial: Trial, option: Any, rng: np.random.Generator) -> _Source:
     if option.binary:
         share = float(rng.beta(1.0 + sum(option.outcomes), 1.0 + len(option.outcomes) - sum(option.outcomes)))
         return _Source(np.array([0.0, sign]), np.array([1.0 - share, share]), None)
-    gains = sign * np.array(option.outcomes)
-    return _Source(gains, rng.dirichlet(np.ones(len(gains))), None)
+    gains, counts = np.unique(sign * np.array(option.outcomes), return_counts=True)
+    return _Source(gains, rng.dirichlet(counts), None)
 
 
 def _one(trial: Trial, policy: str, horizon: int, rng: np.random.Generator) -> tuple[float, float, float, float]:

@@ -56,9 +56,14 @@ class Guess(NamedTuple):
         return f"{self.name}: {self.law}"
 
     @property
+    def middle(self) -> str:
+        """The distribution in the middle of all ranges."""
+        return RANGE.sub(lambda ends: repr(0.5 * float(ends[1]) + 0.5 * float(ends[2])), self.law)
+
+    @property
     def moments(self) -> tuple[float, float]:
         """Those in the middle of all ranges."""
-        law = arms.parse(RANGE.sub(lambda ends: repr(0.5 * float(ends[1]) + 0.5 * float(ends[2])), self.law))
+        law = arms.parse(self.middle)
         return law.mean, law.variance
 
     def draw(self, rng: np.random.Generator) -> str:

@@ -33,7 +33,7 @@ def curve(measured: Sequence[Measured]) -> pl.DataFrame:
     for one in measured:
         row: dict[str, Any] = {"policy": one.name, "horizon": one.horizon}
         for name in PROMISED:
-            row |= {f"{name}{end}": x for end, x in zip(("", "_low", "_high"), one.promise(name), strict=True)}
+            row |= {f"{name}{end}": x for end, x in zip(("", "_low", "_high"), one.promise(name)[:3], strict=True)}
         rows.append(row)
     return pl.DataFrame(rows)
 
@@ -64,7 +64,7 @@ def enough(trial: Trial, worlds: Worlds, horizon: int, wanted: float) -> int | N
         # What the pilot has shown already does not vary from trial to trial, so only the new outcomes do.
         guess = worlds.costs + noise * spread / np.sqrt(counts)
         if float((guess.argmin(2) == worlds.best).mean()) >= wanted:
-            return _rounded(rounds)
+            return rounded_up(rounds)
         rounds = math.ceil(1.25 * rounds)
     return None
 
@@ -86,7 +86,7 @@ def _spread(trial: Trial, worlds: Worlds) -> Array:
     return found
 
 
-def _rounded(rounds: int) -> int:
+def rounded_up(rounds: int) -> int:
     """To two digits."""
     size: int = 10 ** max(0, len(str(rounds)) - 2)
     return int(math.ceil(rounds / size) * size)

@@ -1,5 +1,6 @@
 """The plan as a page for the person who decides: the verdict first, then one picture, and the details after them."""
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -108,15 +109,21 @@ def _writer(advice: Advice, name: str) -> Callable[[float], str]:
 
 
 def _checked(advice: Advice, name: str) -> str:
-    if advice.check is None:
-        return "not run"
     value, error = getattr(advice.check, name), getattr(advice.check, f"{name}_se")
     if name == "found_best":
-        return f"{plus_minus(100.0 * value, 100.0 * error)} %"
+        low, high = advice.check.found_in(LEVEL)
+        return f"{percent(value)} ({percent(low)} to {percent(high)})"
     unit = advice.trial.outcome.unit
     if name == "regret":
         value, error = advice.trial.price(value), advice.trial.price(error)
     return f"{plus_minus(value, error)} {unit}" if unit else plus_minus(value, error)
+
+
+LEVEL, THREE_ERRORS = 0.95, 0.9973
+"""The confidence of the check's share of successes, and that of three standard errors."""
+
+NEAR = 0.05
+"""What plan and check may differ by without a word: five percentage points, or this share of the promised interval."""
 
 
 def has_price(advice: Advice) -> bool:
@@ -130,24 +137,39 @@ def has_price(advice: Advice) -> bool:
 def agreement(advice: Advice) -> list[str]:
     """What the check is, and where it differs from the promise, in sentences."""
     check = advice.check
-    if check is None:
-        return [
-            "The agent itself was not run as a check, because a trial of this length takes long; give more --seconds."
-        ]
     pilots = any(isinstance(option, Pilot) for option in advice.trial.options)
+    normal = advice.trial.model == "normal"
+    source = (
+        "normal distributions with your data's means and variances" if normal else "outcomes resampled from your data"
+    )
+    who = "the agent that is handed over was run"
+    if check.simulated:
+        who = "the policy, because the agent itself takes too long for so many rounds, was simulated"
     said = [
-        f"Check: the agent that is handed over was run in {check.trials:,} trials on outcomes"
-        f" {'resampled from your data' if pilots else 'drawn from your guesses'}, by other code and with other random"
-        " numbers (± two standard errors)."
+        f"Check: {who} in {check.trials:,} trials on"
+        f" {source if pilots else 'outcomes drawn from your guesses'},"
+        f" {'with' if check.simulated else 'by other code and with'} other random numbers (± two standard errors)."
     ]
-    off = []
-    for name, called in PROMISES.items():
-        value, error, promise = getattr(check, name), getattr(check, f"{name}_se"), advice.promises[name]
-        if not promise.low - 3.0 * error <= value <= promise.high + 3.0 * error:
-            off.append(called)
-    if off:
+    if off := disagreement(advice):
         said.append(f"The check differs from the plan in: {', '.join(off)}. Rely on the worse of the two.")
     return said
+
+
+def disagreement(advice: Advice) -> list[str]:
+    """What the plan and the check differ in, by name: their averages, each over what the pilot leaves possible, by more
+    than three standard errors of both and more than `NEAR`."""
+    off = []
+    for name, called in PROMISES.items():
+        plan, value = advice.promises[name], getattr(advice.check, name)
+        error = math.hypot(plan.error, getattr(advice.check, f"{name}_se"))
+        low, high = value - 3.0 * error, value + 3.0 * error
+        scale = max(plan.high - plan.low, 1e-12 * abs(plan.mean))
+        if name == "found_best":
+            exact = advice.check.found_in(THREE_ERRORS)
+            low, high, scale = min(low, exact[0]), max(high, exact[1]), 1.0
+        if not low - NEAR * scale <= plan.mean <= high + NEAR * scale:
+            off.append(called)
+    return off
 
 
 def _draw(out: Path, name: str, height: float, plot: Callable[..., Any], *given: Any) -> Path:
@@ -170,10 +192,7 @@ def _promised(advice: Advice, out: Path) -> Section:
 def promise_rows(advice: Advice) -> list[tuple[str, Promise]]:
     """How often the best option is found: by the policy, its agent in the check, an even split, or no trial."""
     rows = [(short(advice.recommended), advice.promises["found_best"])]
-    if (check := advice.check) is not None:
-        width = 2.0 * check.found_best_se
-        low, high = max(0.0, check.found_best - width), min(1.0, check.found_best + width)
-        rows.append(("the same, check", Promise(check.found_best, low, high)))
+    rows.append(("the same, check", Promise(advice.check.found_best, *advice.check.found_in(LEVEL))))
     even = advice.yardsticks.row(-1, named=True)
     rows.append(("even split", Promise(*(even[f"found_best{end}"] for end in ("", "_low", "_high")))))
     sure = advice.favourite.sure
@@ -315,7 +334,8 @@ def _how(advice: Advice, out: Path) -> Section:
 def _technical(advice: Advice) -> Section:
     folded = [
         Section("why", "Why this policy", points=advice.reasons),
-        Section("policies", "All policies that were compared", [LEAVING], table=readable(advice)),
+        Section("policies", "Policies that were compared to the end", [LEAVING], table=readable(advice)),
+        *(Section(f"early-{i}", title, table=table) for i, (title, table) in enumerate(left_early(advice), 1)),
         Section("yardsticks", "Ways that do not learn", table=baselines(advice)),
     ]
     if advice.left_out:
@@ -335,21 +355,35 @@ LEAVING = (
 
 def readable(advice: Advice) -> pl.DataFrame:
     """The table of policies in words."""
+    return _in_words(advice, advice.policies)
+
+
+def left_early(advice: Advice) -> list[tuple[str, pl.DataFrame]]:
+    """The policies that left early, in words: a title and a table for each time at which some left. The recommended one
+    comes first, in the same worlds, since fewer worlds and shorter trials have other averages."""
+    found = []
+    for table in advice.early:
+        worlds, rounds = table["worlds"][0], table["rounds"][0]
+        title = f"Left after {worlds:,} worlds of {rounds:,} rounds, below {short(advice.recommended)} in the same"
+        found.append((title, _in_words(advice, table)))
+    return found
+
+
+def _in_words(advice: Advice, table: pl.DataFrame) -> pl.DataFrame:
     outcome = advice.trial.outcome
-    rows = []
-    for row in advice.policies.to_dicts():
-        same = row["trials"] == advice.policies["trials"][0]
-        rows.append(
+    return pl.DataFrame(
+        [
             {
                 "policy": short(row["policy"]),
                 "trials": f"{row['trials']:,}",
                 "best option found": percent(row["found_best"]),
                 "mean outcome": outcome.of_gain(row["outcome"], 3),
                 "standard deviation": outcome.amount(row["deviation"], digits=3),
-                "as good as the first": "yes" if row["as_good"] and same else "left early" if not same else "no",
+                "as good as the first": "yes" if row["as_good"] else "no",
             }
-        )
-    return pl.DataFrame(rows)
+            for row in table.to_dicts()
+        ]
+    )
 
 
 def baselines(advice: Advice) -> pl.DataFrame:
@@ -366,6 +400,24 @@ def baselines(advice: Advice) -> pl.DataFrame:
             for row in advice.yardsticks.to_dicts()
         ]
     )
+
+
+def compared(advice: Advice) -> list[dict[str, str]]:
+    """The recommended policy beside two ways that do not learn: the option that is ahead for everyone, and a plain
+    test."""
+    outcome = advice.trial.outcome
+    first = {name: promise.mean for name, promise in advice.promises.items()} | {"yardstick": "this plan"}
+    ahead = f"always {advice.favourite.name}"
+    others = [row for row in advice.yardsticks.to_dicts() if row["yardstick"] in (ahead, "all in turn")]
+    return [
+        {
+            "": row["yardstick"],
+            "best option found": percent(row["found_best"]),
+            "mean outcome": outcome.amount(row["outcome"], digits=3),
+            "standard deviation": outcome.amount(row["deviation"], digits=3),
+        }
+        for row in (first, *others)
+    ]
 
 
 PLAIN = {

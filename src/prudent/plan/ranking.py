@@ -29,11 +29,12 @@ BEST = "the best of them"
 
 class Promise(NamedTuple):
     """A number that a plan promises: its average over the worlds that the pilot leaves possible, and an interval that
-    holds the true value with 90 % probability."""
+    holds the true value with 90 % probability. `error` is the standard error of the average, since worlds are drawn."""
 
     mean: float
     low: float
     high: float
+    error: float = 0.0
 
     @classmethod
     def of(cls, values: Array) -> "Promise":
@@ -42,12 +43,13 @@ class Promise(NamedTuple):
         low = np.quantile(by_world, OUTSIDE[0], method="inverted_cdf")
         high = np.quantile(by_world, 1.0 - OUTSIDE[1], method="higher")
         mean = float(by_world.mean())
-        return cls(mean, min(mean, float(low)), max(mean, float(high)))  # a few worlds may carry the whole mean
+        error = float(by_world.std() / np.sqrt(len(by_world)))
+        return cls(mean, min(mean, float(low)), max(mean, float(high)), error)  # a few worlds may carry the whole mean
 
     def times(self, factor: float) -> "Promise":
         """In another unit."""
         low, high = sorted((self.low * factor, self.high * factor))
-        return Promise(self.mean * factor, low, high)
+        return Promise(self.mean * factor, low, high, self.error * abs(factor))
 
 
 class Measured(NamedTuple):
@@ -128,7 +130,8 @@ class Measured(NamedTuple):
         """
         if name == "deviation":
             found = Promise.of(self.variance)
-            return Promise(*(max(0.0, value) ** 0.5 for value in found))
+            mean, low, high = (max(0.0, value) ** 0.5 for value in found[:3])
+            return Promise(mean, low, high, found.error / (2.0 * mean) if mean > 0.0 else 0.0)
         found = Promise.of(getattr(self, name))
         return found._replace(low=min(0.0, found.low)) if self.undecided and name in ("regret", "loss") else found
 
@@ -170,16 +173,16 @@ def alike(gap: Array, policies: int) -> bool:
     return bool(pairs * stats.ttest_1samp(gap, 0.0).pvalue > 1.0 - LEVEL)
 
 
-def table_of(measured: Sequence[Measured]) -> pl.DataFrame:
-    """A row for each policy, the best first."""
+def table_of(measured: Sequence[Measured], policies: int) -> pl.DataFrame:
+    """A row for each of these, of so many policies that were tried, in the same worlds; the best first."""
     rows: list[dict[str, Any]] = []
     for one in measured:
         gap, error = behind(one, measured[0])
         row: dict[str, Any] = {"policy": one.name, "trials": one.regret.size, "score": one.score}
         row |= {"worst_regret": one.worst_regret, "behind": gap, "behind_se": error}
         for name in PROMISED:
-            row |= {f"{name}{end}": x for end, x in zip(("", "_low", "_high"), one.promise(name), strict=True)}
-        row["as_good"] = as_good(one, measured[0], len(measured))
+            row |= {f"{name}{end}": x for end, x in zip(("", "_low", "_high"), one.promise(name)[:3], strict=True)}
+        row["as_good"] = as_good(one, measured[0], policies)
         rows.append(row)
     return pl.DataFrame(rows)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from prudent.base.arrays import Array
 from prudent.plan.cells import Cells
+from prudent.plan.odd import odd_ones
 
 FEW = 10
 """Different values of all options together, seen `OFTEN` on average, up to which there are no others; each counts as
@@ -65,7 +66,7 @@ class Outcomes(NamedTuple):
     shares: Array
     below: Tail | None
     above: Tail | None
-    far: Array
+    far: Any
     weight: float = 1.0
 
     def draw(self, rng: np.random.Generator, times: float = 1.0) -> Cells:
@@ -194,13 +195,15 @@ def _excesses(tail: Tail, rng: np.random.Generator) -> Array:
     return np.asarray(scale / tail.shape * (left**-tail.shape - 1.0))
 
 
-def _far(x: Array, low: Array, high: Array) -> Array:
-    """The cells of the half per cent of outcomes, one at least, that are farthest from the middle on one side."""
+def _far(x: Array, low: Array, high: Array) -> Any:
+    """The cells of the half per cent of outcomes, one at least, that are farthest from the middle on one side, and of
+    those that are odd."""
     size = max(1, round(0.005 * len(x)))
-    middle = float(np.median(x))
-    if x[-1] - middle >= middle - x[0]:
-        return np.asarray(high >= x[-size])
-    return np.asarray(low <= x[size - 1])
+    middle, (odd, _) = float(np.median(x)), odd_ones(x)
+    right = x[-1] - middle >= middle - x[0]
+    above = min([x[-size] if right else np.inf, *odd[odd > middle]])
+    below = max([-np.inf if right else x[size - 1], *odd[odd < middle]])
+    return (high >= above) | (low <= below)
 
 
 def _size(x: Array) -> float:

@@ -57,7 +57,7 @@ def test_the_command_takes_a_row_for_each_outcome(shop, tmp_path):
         str(tmp_path / "plan.html"),
     )]  # fmt: skip
     assert places == sorted(places)
-    assert not re.search(r"\d\.\d{4,}", found.stdout.partition("agent = Agent")[0]), "no six decimals"
+    assert not re.search(r"\d\.\d{5,}", found.stdout.partition("agent = Agent")[0]), "no six decimals"
     assert "EUR²" not in found.stdout
     told = prudent("plan", "--pilot", shop, *LONG, "--rho", 55, "--horizon", "6e1", *FIXED, "--out", tmp_path, "--json")
     facts = json.loads(told.stdout)
@@ -177,7 +177,12 @@ def test_cells_carry_their_headings_for_narrow_screens(advice):
 def test_technical_tables_are_folded(advice):
     _, page = advice
     folded = re.findall(r"<details><summary>(.*?)</summary>", page)
-    wanted = ["For programs, over HTTP", "Why this policy", "All policies that were compared", "Ways that do not learn"]
+    wanted = [
+        "For programs, over HTTP",
+        "Why this policy",
+        "Policies that were compared to the end",
+        "Ways that do not learn",
+    ]
     assert folded == wanted
     assert "<details open" not in page
 
@@ -203,7 +208,7 @@ def test_amounts_are_those_of_outcomes_and_never_larger(shop, tmp_path, rho):
     assert "EUR²" not in found.stdout
     amounts = [float(text.replace(",", "")) for text in re.findall(r"([\d,.]+\d) EUR", found.stdout)]
     assert max(amounts) < 400.0
-    assert ("cost against the best option" in found.stdout) or rho in (0, 0.5)
+    assert ("cost against the best" in found.stdout) or rho in (0, 0.5)
     assert ("risk='mean'," in found.stdout) == (rho == "inf")
 
 

@@ -211,7 +211,7 @@ def look(fields: Mapping[str, str], path: Path | None) -> Seen:
         risk = MeanVariance(0.0 if question.rho is None else question.rho)
         trial = Trial.checked(options, risk, question.horizon, **question.facts)
         seen.rho = question.rho
-        seen.notes += [text.removesuffix(".") for text in (cautions(trial) if question.rho is not None else [])]
+        seen.notes += [text.removesuffix(".") for text in cautions(trial, judged=question.rho is not None)]
         found = tradeoff.winners(trial.options, larger_is_better=trial.outcome.larger_is_better)
         seen.winners, seen.words = (
             tradeoff.rows(found, trial.outcome),
