@@ -94,6 +94,14 @@ def life_of_an_experiment(where):
     assert prudent("trial", "report", "shop", "--out", "r.html", "--json", **where) == {"file": "r.html"}
     assert "Stopped: enough" in Path("r.html").read_text(encoding="utf-8")
     assert prudent("trial", "verify", "shop", **where).strip() == "The log of shop is whole: 11 events."
+    assert "shop is archived" in prudent("trial", "archive", "shop", "--reason", "autumn", **where)
+    old = ("--days", 0.5, "--reason", "kept for long enough")
+    assert "No experiment has stopped" in prudent("trial", "purge", *old, **where)
+    young = ("--days", 1e-9, "--reason", "kept for long enough")
+    assert prudent("trial", "purge", *young, "--dry-run", **where).strip() == "Would be deleted: shop."
+    assert prudent("trial", "purge", *young, "--json", **where) == {"deleted": ["shop"], "old": ["shop"]}
+    assert "There are no experiments yet." in prudent("trial", "list", **where)
+    assert prudent("trial", "verify", "shop", **where).strip() == "The log of shop is whole: 1 event."
 
 
 def test_a_whole_experiment_without_a_server(home):

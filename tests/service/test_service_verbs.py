@@ -83,4 +83,12 @@ def test_a_verb_is_written_in_four_files_at_most():
 def test_every_verb_has_a_method_of_both_clients_and_changes_the_status_as_it_says():
     names = {verb.name: "add_arm" if verb.name == "add" else verb.name for verb in VERBS}
     assert all(hasattr(client, name) for client in (Client, AsyncClient) for name in names.values())
-    assert STATUS_AFTER == {"resumed": "running", "paused": "paused", "frozen": "frozen", "stopped": "stopped"}
+    assert STATUS_AFTER == {
+        "resumed": "running",
+        "paused": "paused",
+        "frozen": "frozen",
+        "stopped": "stopped",
+        "archived": "archived",
+        "restored": "stopped",
+        "deleted": "deleted",
+    }

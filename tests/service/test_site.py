@@ -106,7 +106,14 @@ def test_a_form_acts_with_its_reason(site):
     assert post(site, f"/e/{name}/freeze", {"arm": "b", "reason": "safe"}).status == 303
     assert "Frozen to b" in get(site, f"/e/{name}").body.decode()
     assert post(site, f"/e/{name}/stop", {"reason": "done"}).status == 303
-    assert "What you can do" not in get(site, f"/e/{name}").body.decode()
+    forms = re.findall(rf'action="/e/{name}/(\w+)"', get(site, f"/e/{name}").body.decode())
+    assert forms == ["archive", "delete"]
+    assert post(site, f"/e/{name}/archive", {"reason": "long ago"}).status == 303
+    assert f"/e/{name}" not in get(site, "/").body.decode()
+    assert f"/e/{name}" in get(site, "/?state=archived").body.decode()
+    assert post(site, f"/e/{name}/delete", {"reason": "a year is over"}).headers["location"] == "/"
+    assert get(site, f"/e/{name}").status == 404
+    assert f"/e/{name}" not in get(site, "/?state=archived").body.decode()
     assert post(site, f"/e/{name}/explode", {"reason": "x"}).status == 404
 
 

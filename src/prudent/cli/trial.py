@@ -14,7 +14,7 @@ from prudent.cli.output import answer
 from prudent.cli.paths import FILE, check_file
 from prudent.cli.reach import opened, serving_packages, where, where_options
 from prudent.cli.tables import print_text
-from prudent.service.verbs import VERBS, Verb
+from prudent.service.verbs import ENDED, VERBS, Verb
 
 REASON = "Why, in a sentence; it is kept in the log."
 OTHER_ARM = "The arm that becomes the fallback arm; needed if ARM is it."
@@ -287,6 +287,33 @@ def show_tokens(found: list[dict[str, Any]], as_json: bool) -> None:
     answer(as_json, found, "Tokens", rows, left=tuple(rows[0]) if rows else ())
 
 
+@trial.command()
+@click.option("--days", type=float, required=True, help="Delete those in which nothing has happened for so long.")
+@click.option("--reason", required=True, help=REASON)
+@click.option("--dry-run", is_flag=True, help="Only say which these are.")
+@where_options
+def purge(days: float, reason: str, dry_run: bool, as_json: bool, **settings: object) -> None:
+    """Delete all experiments that have stopped and are old, as `delete` does one.
+
+    prudent trial purge --days 365 --reason "kept for a year" --dry-run
+    """
+    if not 0.0 < days <= 36_525.0:
+        raise PrudentError(f"trial: --days must lie in (0, 36,525], got {days:g}")
+    last = datetime.now(UTC).timestamp() * 1000.0 - days * DAY
+    with opened(**where(settings)) as client:
+        old = [each for each in client.experiments() if each["status"] in ENDED and each["at"] < last]
+        names = [str(each["experiment"]) for each in old]
+        for name in () if dry_run else names:
+            client.experiment = name
+            client.delete(reason)
+    if as_json:
+        answer(True, {"deleted": [] if dry_run else names, "old": names}, "", [])
+    elif names:
+        print_text(f"{'Would be deleted' if dry_run else 'Deleted'}: {', '.join(names)}.")
+    else:
+        print_text(f"No experiment has stopped and had its last event more than {days:g} days ago.")
+
+
 def _add_command(verb: Verb) -> None:
     """Add the command of a verb, which changes an experiment and has a reason."""
 
@@ -296,6 +323,8 @@ def _add_command(verb: Verb) -> None:
             found = client.change(verb.path, reason, **named)
         if as_json:
             answer(True, found, "", [])
+        elif verb.erases:
+            print_text(f"{experiment} is deleted.")
         else:
             print_text(f"{experiment} is {state(found)}, with the arms {', '.join(found['arms'])}.")
 

@@ -79,4 +79,7 @@ class AsyncClient:
     stop = _on_a_thread(Client.stop)
     add_arm = _on_a_thread(Client.add_arm)
     retire = _on_a_thread(Client.retire)
+    archive = _on_a_thread(Client.archive)
+    restore = _on_a_thread(Client.restore)
+    delete = _on_a_thread(Client.delete)
     forget = _on_a_thread(Client.forget)

@@ -290,6 +290,18 @@ class Client:
         """Never choose this arm again. If it is the fallback arm, name another one."""
         return self.change("retire", reason, arm=arm, fallback=fallback)
 
+    def archive(self, reason: str) -> dict[str, Any]:
+        """Take a stopped experiment out of the list."""
+        return self.change("archive", reason)
+
+    def restore(self, reason: str) -> dict[str, Any]:
+        """Take it back out of the archive."""
+        return self.change("restore", reason)
+
+    def delete(self, reason: str) -> dict[str, Any]:
+        """Delete a stopped experiment for good; that it was there, and the reason, stay."""
+        return self.change("delete", reason)
+
     def forget(self, reason: str) -> dict[str, Any]:
         """Forget who the units were."""
         return self.change("forget", reason)

@@ -8,9 +8,15 @@ written by hand. Nothing is imported here that an installation without the servi
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-Status = Literal["running", "paused", "frozen", "stopped"]
+Status = Literal["running", "paused", "frozen", "stopped", "archived", "deleted"]
 GOING: tuple[Status, ...] = ("running", "paused", "frozen")
 """The states of an experiment that has not ended."""
+
+PLAYING: tuple[Status, ...] = ("running", "frozen")
+"""The states in which arms are given to units."""
+
+ENDED: tuple[Status, ...] = ("stopped", "archived")
+"""The states of one that has."""
 
 
 class Field(NamedTuple):
@@ -28,7 +34,8 @@ class Verb:
     of what is sent there. `event` is the kind of the event that it makes, which is told in the words of `said`, and
     `leads_to` the state of the experiment after it, if that changes. It is allowed in `states`. `meaning` is what it
     does, for the API; people are told that, or a `hint`. `by_people` says whether they have a command and a control,
-    and `forgets_units` whether nobody can tell afterwards who the units were.
+    `forgets_units` whether nobody can tell afterwards who the units were, and `erases` whether nothing is left but this
+    event.
     """
 
     name: str
@@ -45,6 +52,7 @@ class Verb:
     created: bool = False  # the answer has the status 201
     by_people: bool = True
     forgets_units: bool = False
+    erases: bool = False
 
     def __post_init__(self) -> None:
         """Write out what is as usual."""
@@ -115,9 +123,34 @@ VERBS: tuple[Verb, ...] = (
         leads_to="stopped",
     ),
     Verb(
+        "archive",
+        "archived",
+        ("stopped",),
+        "Take it out of the list. Nothing is lost, and it can be restored.",
+        "Archived{because}",
+        leads_to="archived",
+    ),
+    Verb(
+        "restore",
+        "restored",
+        ("archived",),
+        "Take it back out of the archive.",
+        "Taken out of the archive{because}",
+        leads_to="stopped",
+    ),
+    Verb(
+        "delete",
+        "deleted",
+        ENDED,
+        "Delete the log, decisions and pictures for good. What stays is the name, that it was deleted, when and why.",
+        "Deleted{because}",
+        leads_to="deleted",
+        erases=True,
+    ),
+    Verb(
         "forget",
         "forgotten",
-        (*GOING, "stopped"),
+        (*GOING, *ENDED),
         "Forget who the units were. Nobody is recognised afterwards, so that sticky units are decided anew.",
         "Who the units were was forgotten{because}",
         by_people=False,

@@ -85,6 +85,8 @@ class Follower:
         except (StoreError, RequestError):
             raise
         except Exception as error:
+            if self.store.experiment(experiment.name) is None:  # it was deleted meanwhile
+                return
             self._wrong.add(experiment.id)
             self.alarms.append(f"the log of {experiment.name}: {error}")
             log.error("%s", self.alarms[-1])

@@ -65,15 +65,25 @@ MIGRATIONS = [
         "ALTER TABLE decision ADD COLUMN propensity REAL",
         "DELETE FROM snapshot",  # older agents have no floors, and no bets on the cost itself
     ],
+    [
+        "CREATE TABLE access (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, token INTEGER NOT NULL,"
+        " what TEXT NOT NULL, caller TEXT NOT NULL)",
+    ],
 ]
+
+DELETED = "deleted"
+"""The status of an experiment of which only the last event is left. It is in no list, and its name stays taken."""
+
+ERASED_AT_A_TIME = 5_000
+"""Rows of a table of a deleted experiment that go in one transaction, so that nobody waits for them."""
 
 SCHEMA = len(MIGRATIONS)
 """The version of the tables. `MIGRATIONS[n]` leads from version n to n + 1."""
 
-LEAST = 8
+LEAST = 9
 """The oldest version of the tables whose software may work on these: what came since is only added, so that two
-versions of the software run side by side during an upgrade, and the older one can be taken back. Software older than 8
-cannot read the specs of experiments with floors, nor the bets in snapshots, nor the probability of a choice."""
+versions of the software run side by side during an upgrade, and the older one can be taken back. Software older than 9
+knows nothing of archives and of deleted experiments."""
 
 
 class Experiment(NamedTuple):
@@ -227,18 +237,53 @@ class Store:
     def experiments(self) -> list[Experiment]:
         """All of them, in the order of creation."""
         return [
-            Experiment(*row) for row in self.read(f"SELECT {', '.join(Experiment._fields)} FROM experiment ORDER BY id")
+            Experiment(*row)
+            for row in self.read(
+                f"SELECT {', '.join(Experiment._fields)} FROM experiment WHERE status <> ? ORDER BY id", DELETED
+            )
         ]
 
     def names(self) -> list[str]:
         """Those of all experiments, in the order of creation."""
-        return [name for (name,) in self.read("SELECT name FROM experiment ORDER BY id")]
+        return [name for (name,) in self.read("SELECT name FROM experiment WHERE status <> ? ORDER BY id", DELETED)]
 
-    def experiment(self, name: str, *, writing: bool = False) -> Experiment | None:
-        """The one of that name; `writing` sees what the open transaction wrote."""
+    def experiment(self, name: str, *, writing: bool = False, deleted: bool = False) -> Experiment | None:
+        """The one of that name; `writing` sees what the open transaction wrote, `deleted` what is left of one that was
+        deleted."""
         ask = self.database.execute if writing else self.read
         found = ask(f"SELECT {', '.join(Experiment._fields)} FROM experiment WHERE name = ?", name)
-        return Experiment(*found[0]) if found else None
+        row = Experiment(*found[0]) if found else None
+        return None if row is None or (row.status == DELETED and not deleted) else row
+
+    def deleted(self) -> list[int]:
+        """The numbers of deleted experiments of which there is more than the last event."""
+        sql = (
+            "SELECT id FROM experiment WHERE status = ? AND EXISTS"
+            " (SELECT 1 FROM event WHERE event.experiment = experiment.id AND event.seq < experiment.seq)"
+        )
+        return [number for (number,) in self.read(sql, DELETED)]
+
+    def erase(self, number: int) -> bool:
+        """Erase some of a deleted experiment, and its last events after everything else; whether there is more."""
+        execute = self.database.execute
+        execute("UPDATE experiment SET spec = '', arms = '[]', secret = ?, salt = ? WHERE id = ?", b"", b"", number)
+        for table, column in (
+            ("snapshot", "seq"),
+            ("series", "seq"),
+            ("known", "key"),
+            ("decision", "seq"),
+            ("event", "seq"),
+        ):
+            last = " AND seq < (SELECT seq FROM experiment WHERE id = ?)" if table == "event" else ""
+            values = (number, number) if last else (number,)
+            some = f"SELECT {column} FROM {table} WHERE experiment = ?{last} ORDER BY {column} LIMIT {ERASED_AT_A_TIME}"
+            found = [value for (value,) in execute(some, *values)]
+            for part in _parts(found):
+                marks = ", ".join("?" * len(part))
+                execute(f"DELETE FROM {table} WHERE experiment = ? AND {column} IN ({marks})", number, *part)
+            if found:
+                return True
+        return False
 
     def locked(self, number: int) -> Experiment:
         """An experiment that nobody else writes to until the transaction ends."""
@@ -427,7 +472,9 @@ class Store:
             Beginning(*row)
             for row in self.read(
                 "SELECT experiment.name, experiment.status, experiment.at, event.at, event.by FROM experiment"
-                " JOIN event ON event.experiment = experiment.id AND event.seq = 1 ORDER BY experiment.id"
+                " JOIN event ON event.experiment = experiment.id AND event.seq = 1 WHERE experiment.status <> ?"
+                " ORDER BY experiment.id",
+                DELETED,
             )
         ]
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import msgspec
 
 from prudent.base.errors import PrudentError
-from prudent.service.log.events import START, Event
+from prudent.service.log.events import START, Event, chained
 from prudent.service.log.replay import EVENTS_AT_A_TIME, events_of, take_in
 from prudent.service.log.rows import FINAL, row_after, used_keys_of
 from prudent.service.log.state import ExperimentState, LogError
-from prudent.service.log.store import Experiment, Row, Store, UsedKey
+from prudent.service.log.store import DELETED, Experiment, Row, Store, UsedKey
 from prudent.service.spec import Spec, decoded
 
 
@@ -42,6 +42,11 @@ def verify(store: Store, experiment: Experiment) -> Verified:
     Others may go on writing meanwhile. Open decisions are held in memory, others some thousands at a time.
     """
     since = time.perf_counter()
+    if experiment.status == DELETED:
+        why = _tombstone(store, experiment)
+        return Verified(
+            not why, 1, time.perf_counter() - since, experiment.chain.hex(), experiment.seq if why else None, why
+        )
     try:
         state = ExperimentState(decoded(experiment.spec))
     except PrudentError as error:
@@ -53,6 +58,26 @@ def verify(store: Store, experiment: Experiment) -> Verified:
     except _BadError as error:
         bad = error.first, error.why
     return Verified(bad[1] is None, state.seq, time.perf_counter() - since, state.chain.hex(), *bad)
+
+
+def _tombstone(store: Store, experiment: Experiment) -> str | None:
+    """Why the last event of a deleted experiment, the only one that is left, is not the one that was written."""
+    found = store.events(experiment.id, experiment.seq - 1, 2)
+    if len(found) != 1 or found[0][0].kind != "deleted":
+        return "the event that says that the experiment was deleted is missing, or something stands after it"
+    event, link = found[0]
+    try:
+        chain = chained(bytes.fromhex(event.details["chain"]), event)
+    except (KeyError, TypeError, ValueError, msgspec.DecodeError):
+        return "the event that says that the experiment was deleted was altered"
+    if (
+        chain != experiment.chain
+        or chain[: len(link)] != link
+        or event.seq != experiment.seq
+        or event.at != experiment.at
+    ):
+        return "the event that says that the experiment was deleted was altered"
+    return None
 
 
 def _replay(store: Store, experiment: Experiment, state: ExperimentState) -> None:

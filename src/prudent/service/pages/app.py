@@ -135,7 +135,15 @@ class Site:
         listed = listing(some, call.query, self.service.tokens.called)
         rows = [(each, await self._short(each.name)) for each in listed.rows]
         return await page(
-            "list.html.j2", 200, call, rows=rows, listed=listed, many=len(some) > 1, states=STATES, sorts=SORTS
+            "list.html.j2",
+            200,
+            call,
+            rows=rows,
+            listed=listed,
+            many=len(some) > 1,
+            archived=bool(some),
+            states=STATES,
+            sorts=SORTS,
         )
 
     async def experiment(self, call: Call) -> Response:
@@ -162,7 +170,7 @@ class Site:
         """What changes of a page, for those who may change the experiment or for others, and what tells it apart."""
         views, settings, state = self.service.views, settings_of(call.query), view.state
         broken = [*self.service.follower.alarms, *self.service.clock_alarms]
-        may = call.may("admin", view.experiment.name) and state.status != "stopped"
+        may = call.may("admin", view.experiment.name)
         # A forecast comes later than what else is known.
         made = self.service.forecasts.last(view.experiment.id, tuple(state.agent.arms))
         key = settings, may, len(broken), made.seq if made else 0
@@ -214,6 +222,8 @@ class Site:
             raise RequestError("invalid", str(error)) from None
         await self.service.do(call.experiment, request, by=call.by)
         self.service.views.forget(call.experiment)
+        if body.verb.erases:
+            return RedirectResponse("/", 303)
         return RedirectResponse(f"/e/{call.experiment}{settings_of(call.query).query}", 303)
 
     async def static(self, call: Call) -> Response:

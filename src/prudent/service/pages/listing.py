@@ -73,7 +73,8 @@ def listing(known: Sequence[Beginning], query: Mapping[str, str], owner: Callabl
     found = [
         row
         for row in rows
-        if (asked["search"] in row.name or asked["search"] in row.owner.lower()) and asked["state"] in ("", row.state)
+        if (asked["search"] in row.name or asked["search"] in row.owner.lower())
+        and (asked["state"] == row.state or (not asked["state"] and row.state != "archived"))
     ]
     _, by, largest_first = SORTS[asked["sort"] or "changed"]
     found.sort(key=by, reverse=largest_first)

@@ -9,6 +9,7 @@ from prudent.live.stopping import Leader
 from prudent.live.summary import Summary
 from prudent.service.log.state import ExperimentState
 from prudent.service.spec import LEVEL
+from prudent.service.verbs import ENDED
 from prudent.service.views.amounts import Ends, Units, between, estimate, finite, text, units
 from prudent.service.views.view import View
 
@@ -17,6 +18,7 @@ STATES = {
     "paused": "Paused",
     "frozen": "Frozen",
     "stopped": "Stopped",
+    "archived": "Archived",
 }
 
 
@@ -80,7 +82,7 @@ def _chance(view: View, arm: int) -> str:
 
 def may_stop(view: View, leader: Leader | None, pace: float | None) -> str:
     """Whether the experiment may be stopped, and when a decision may come; `pace` is the decisions an hour."""
-    if view.state.status == "stopped":
+    if view.state.status in ENDED:
         return "It has stopped."
     if leader is None:
         return "That cannot be said, because the support of rewards is not bounded."
@@ -125,9 +127,7 @@ def gains(view: View, leader: Leader | None, control: str) -> list[Gain]:
         if ends and len(ends) == len(some):
             low, high = (sum(part) / len(ends) for part in zip(*ends, strict=True))
             gain = (mean - high, mean - low) if state.spec.larger_is_better else (low - mean, high - mean)
-            found.append(
-                Gain(against, better(gain, unit.factor, unit.difference), better(gain, total, unit.outcome))
-            )
+            found.append(Gain(against, better(gain, unit.factor, unit.difference), better(gain, total, unit.outcome)))
 
     if len(playing) > 1:
         add("Against an even split", playing)
@@ -175,7 +175,7 @@ def sentence(state: ExperimentState, leader: Leader | None) -> str:
     if leader.decided and not leader.excluded:
         return f"{status}. {leader.arm} is the only arm in play."
     if leader.decided:
-        may = "" if state.status in ("paused", "stopped") else " You may stop."
+        may = "" if state.status in ("paused", *ENDED) else " You may stop."
         certain = f"{leader.arm} is best, with {sure}.{may}"
         doubtful = f"{leader.arm} would be best, with {sure}, but rewards have changed: find the reason first."
         return f"{status}. {doubtful if state.changed else certain}"

@@ -58,7 +58,7 @@ class Chances:
         for event in service.store.notable(view.experiment.id):
             if event.kind == EVENT_OF["add"]:
                 self._added[len(self._added)] = event.seq
-            elif event.kind == EVENT_OF["retire"]:
+            elif event.kind == "arm-retired":
                 self._retired[event.arm] = event.seq
         self._ready = type(view.state.agent._ready.policy)
         self._known: dict[tuple[int, ...], Chance] = {}

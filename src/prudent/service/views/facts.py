@@ -13,6 +13,7 @@ from prudent.live.stopping import Leader
 from prudent.live.summary import Summary
 from prudent.service.log.state import ExperimentState
 from prudent.service.spec import LEVEL
+from prudent.service.verbs import ENDED
 from prudent.service.views.amounts import Ends, Units, between, estimate, finite, is_squared, saved, text, units
 from prudent.service.views.answers import Gain, difference, gains, leads, may_stop, received, sentence
 from prudent.service.views.view import View
@@ -56,6 +57,7 @@ class Facts(NamedTuple):
 
     name: str
     state: str
+    ended: bool
     sentence: str
     leads: str
     may_stop: str
@@ -96,6 +98,7 @@ def facts(
     return Facts(
         name=view.experiment.name,
         state=state.status,
+        ended=state.status in ENDED,
         sentence=sentence(state, leader),
         leads="" if brief else leads(view, leader, control),
         may_stop="" if brief else may_stop(view, leader, pace),

@@ -15,6 +15,7 @@ from prudent.service.log.events import Details
 from prudent.service.log.store import Row
 from prudent.service.problems import RequestError
 from prudent.service.spec import LARGEST
+from prudent.service.verbs import PLAYING
 from prudent.service.work.transaction import Command, Transaction, conflict, refuse
 from prudent.service.work.watch import after_reward
 
@@ -33,7 +34,7 @@ def split(work: Transaction, command: Command) -> m.Batch:
         conflict(
             "batches need an experiment that is not sticky and has neither a window nor metrics; the edge has those"
         )
-    if state.status in ("paused", "stopped"):
+    if state.status not in PLAYING:
         raise RequestError("not-running", f"the experiment is {state.status}; use the fallback arm, if there is one")
     among = work.arms(request.among)
     labels = None if among is None else [state.labels[i] for i in among]

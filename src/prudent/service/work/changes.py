@@ -27,6 +27,8 @@ def change(work: Transaction, command: Command) -> m.Status:
         conflict(f"the experiment is {work.state.status}; this needs it to be {' or '.join(verb.states)}")
     check_words("reason", request.reason)
     details: Details = {"reason": request.reason}
+    if verb.erases:  # so that what is left can be checked without what is not
+        details["chain"] = work.state.chain.hex()
     arm = None
     for field in verb.fields:
         label = getattr(request, field.name)

@@ -13,6 +13,7 @@ from prudent.service import messages as m
 from prudent.service.log.store import Experiment, Row
 from prudent.service.problems import RequestError
 from prudent.service.spec import check_reward
+from prudent.service.verbs import PLAYING
 from prudent.service.work.transaction import (
     Command,
     Transaction,
@@ -39,7 +40,7 @@ def ask(work: Transaction, command: Command) -> m.Decisions:
         if used is not None and work.decisions[used.seq].state != "withdrawn":  # which was never used
             return _repeat(work, [used.seq])
     among = work.arms(request.among)
-    if state.status in ("paused", "stopped"):
+    if state.status not in PLAYING:
         return _fallback(work, request.count, among)
     if among is not None:
         work.try_first(lambda agent: agent.ask([state.labels[i] for i in among]))

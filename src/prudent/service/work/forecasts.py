@@ -15,6 +15,7 @@ import msgspec
 from prudent.live.agent import Agent
 from prudent.live.forecast import Forecast
 from prudent.service.log.state import ExperimentState
+from prudent.service.verbs import ENDED
 from prudent.service.work.children import BrokenError, Computer, EndedError
 
 log = logging.getLogger("prudent.service")
@@ -120,7 +121,7 @@ def answer(question: bytes) -> bytes:
 
 def _obstacle(state: ExperimentState) -> str:
     """Why there is no forecast, which is said at once; empty if there is one. After a pause the policy may go on."""
-    if state.status == "stopped":
+    if state.status in ENDED:
         return "the experiment has stopped"
     if state.frozen_to is not None:
         return f"everybody gets {state.labels[state.frozen_to]} while the experiment is frozen"

@@ -46,6 +46,9 @@ PATIENT = 4.0
 LISTING = 0.2
 """Seconds in which logs are read on for a list."""
 
+ERASING = 1.0
+"""Seconds at the end in which deleted experiments are erased; what is left then is erased after the next start."""
+
 ANSWER, PROBE = 8.0, 2.0
 """Seconds in which the writer is waited for, and in which somebody who asks whether it is ready is answered."""
 
@@ -128,6 +131,10 @@ class Service:
         if not any(thread.is_alive() for thread in self._threads):
             with contextlib.suppress(StoreError):
                 self.writer.keep_snapshots()
+                until = time.monotonic() + ERASING
+                for number in self.store.deleted():
+                    while time.monotonic() < until and self.writer.erase(number):
+                        pass
         self.tokens.thread.shutdown(wait=False, cancel_futures=True)
         self.store.close()
 
@@ -257,6 +264,7 @@ class Service:
                     self.write(self.writer.probe)
                 if time.monotonic() >= begin:
                     self.close_windows()
+                self.erase()
 
     def close_windows(self) -> None:
         """Count what is due in every experiment, now."""
@@ -265,6 +273,12 @@ class Service:
             while due is not None and due <= self.now() + experiment.ahead:
                 if not self.write(partial(self.writer.close_windows, experiment.name)):
                     break
+
+    def erase(self) -> None:
+        """Erase what deleted experiments have left, a little at a time."""
+        for number in self.store.deleted():
+            while not self._closing.is_set() and self.write(partial(self.writer.erase, number)):
+                pass
 
     # Reading
 
@@ -329,7 +343,7 @@ class Service:
 
     def verify(self, experiment: str) -> Verified:
         """Replay the whole log, and compare."""
-        return verify(self.store, self._row(experiment))
+        return verify(self.store, self.store.experiment(experiment, deleted=True) or self._row(experiment))
 
     def ready(self) -> list[str]:
         """Why it cannot serve now, for anybody to read: no name and no word of others. Nothing if it can."""

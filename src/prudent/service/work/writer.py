@@ -18,7 +18,7 @@ from prudent.service import messages as m
 from prudent.service.log.events import START
 from prudent.service.log.replay import catch_up, newest
 from prudent.service.log.state import ExperimentState, LogError
-from prudent.service.log.store import Experiment, Store, StoreError
+from prudent.service.log.store import DELETED, Experiment, Store, StoreError
 from prudent.service.problems import RequestError
 from prudent.service.spec import Spec, decoded
 from prudent.service.work import batches, changes, decisions
@@ -102,19 +102,31 @@ class Writer:
 
     def _one(self, number: int, commands: list[tuple[int, Command]], results: list[Any]) -> None:
         """The commands of one experiment."""
-        work = self._work(number)
+        try:
+            work = self._work(number)
+        except RequestError as error:  # it was deleted
+            for place, _ in commands:
+                results[place] = error
+            return
         work.look_up(self.store, [command for _, command in commands])
         for place, command in commands:
+            if work.state.status == DELETED:
+                results[place] = _unknown(command.experiment)
+                continue
             try:
                 results[place] = perform(work, command)
             except RequestError as error:
                 results[place] = error
         self.step("after apply")
         work.write(self.store)
+        if work.state.status == DELETED:
+            self._states.pop(number, None)
 
     def _work(self, number: int) -> Transaction:
         """An experiment that is this writer's until the transaction ends."""
         experiment, now = self.store.locked(number), self.now()
+        if experiment.status == DELETED:
+            raise _unknown(experiment.name)
         grace = self.since + experiment.ahead if now < self.since + self.patience else 0
         unlogged = self._unlogged.setdefault(number, UnloggedCounts())
         return Transaction(experiment, self._state(experiment), now + experiment.ahead, grace, unlogged)
@@ -149,6 +161,8 @@ class Writer:
         with self._transaction():
             row = self.store.experiment(spec.name, writing=True)
             if row is None:
+                if self.store.experiment(spec.name, writing=True, deleted=True) is not None:
+                    raise RequestError("name-taken", f"an experiment {spec.name!r} was deleted; choose another name")
                 return status_of(spec.name, self._add(spec, by)), True
         if not given.same_as(decoded(row.spec)):
             raise RequestError("name-taken", f"another experiment has the name {spec.name!r}; choose another")
@@ -184,11 +198,24 @@ class Writer:
     def keep_series(self, number: int, points: list[tuple[int, int, str]]) -> None:
         """More points of pictures over time."""
         with self.store.transaction():
-            self.store.add_series(number, points)
+            if self.store.locked(number).status != DELETED:
+                self.store.add_series(number, points)
+
+    def erase(self, number: int) -> bool:
+        """Erase some of what a deleted experiment has left; whether there is more."""
+        with self.store.transaction():
+            more = self.store.erase(number)
+        if not more:
+            self._states.pop(number, None)
+            with contextlib.suppress(StoreError):
+                self.store.database.scrub()
+        return more
 
     def keep_snapshot(self, number: int, seq: int, state: str) -> None:
         """Keep a state, so that the next start is quick."""
         with self.store.transaction():
+            if self.store.locked(number).status == DELETED:
+                return
             self.store.add_snapshot(number, seq, state, versions())
             self.step("in snapshot")
 
