@@ -15,6 +15,8 @@ from prudent.service.log.address import is_postgresql
 PROXY = "A proxy in front speaks TLS; only then other addresses than those of this machine are served."
 HOST = "A name under which callers reach it, besides its address; several are possible."
 EXPLORE = "Let everybody who reaches the service use the page to explore, without a token."
+TRUST = "The header in which a proxy that signs people in writes who somebody is, such as X-Forwarded-User."
+ROLE = "What a group may do on pages, such as owners=admin; everybody is the group *."
 RELAXED = "Do not wait for the disk: faster, but a power failure may lose what was answered."
 
 
@@ -25,6 +27,14 @@ RELAXED = "Do not wait for the disk: faster, but a power failure may lose what w
 @click.option("--workers", type=int, default=1, show_default=True, help="Processes; more than one need PostgreSQL.")
 @click.option("--behind-proxy", is_flag=True, help=PROXY)
 @click.option("--allowed-host", "allowed_hosts", multiple=True, metavar="NAME", help=HOST)
+@click.option("--trust-header", default="", metavar="NAME", help=TRUST)
+@click.option(
+    "--trust-from", multiple=True, metavar="ADDRESS", help="The proxy's address or network; several are possible."
+)
+@click.option(
+    "--trust-groups", default="", metavar="NAME", help="The header in which the proxy writes a person's groups."
+)
+@click.option("--role", "roles", multiple=True, metavar="GROUP=SCOPES", help=ROLE)
 @click.option("--rate", type=float, default=5000.0, show_default=True, help="Requests a second that a token may make.")
 @click.option("--queue-limit", type=int, default=2000, show_default=True, help="Requests that may wait; more get 503.")
 @click.option("--relaxed", is_flag=True, help=RELAXED)

@@ -28,6 +28,7 @@ async def call(  # noqa: PLR0913
     headers: Iterable[tuple[str, str | bytes]] = (),
     host: str = "localhost",
     parts: Iterable[bytes] | None = None,
+    client: str | None = None,
 ) -> Answered:
     """One request. `body` is JSON unless it is bytes; `parts` are sent one by one, without a length."""
     path, _, query = path.partition("?")
@@ -39,6 +40,7 @@ async def call(  # noqa: PLR0913
     pairs += [("content-length", str(len(raw)))] if raw and "content-length" not in given else []
     encoded = [(n.encode(), v if isinstance(v, bytes) else v.encode()) for n, v in (*pairs, *headers)]
     scope = {"type": "http", "method": method, "path": path, "query_string": query.encode(), "headers": encoded}
+    scope |= {} if client is None else {"client": (client, 1234)}
     waiting = iter([raw] if parts is None else [*parts, b""] if isinstance(parts, list) else parts)
     sent: list[Any] = []
 

@@ -70,6 +70,8 @@ def plain(service, clock):
     run(m.Fallbacks(3), key="away")
     run(m.BODIES["forget"]("who asked"))
     run(m.BODIES["stop"]("done"))
+    run(m.BODIES["archive"]("autumn"))
+    run(m.BODIES["restore"]("winter"))
 
 
 def windows(service, clock, name):

@@ -1,5 +1,6 @@
 """The service over HTTP: from the bytes of a request to the verb, and back.
 
+accesses.py    who came in, and which tokens were made and ended: a list for those who are responsible
 api.py         the API: one table of routes, from which the paths, the checks of tokens and bodies
 app.py         the service over HTTP: from a request to the verb, and back
 deadlines.py   deadlines for callers, on top of uvicorn's HTTP: for headers, for bodies
@@ -12,5 +13,6 @@ reading.py     the query and the body of a request, as the types of its route, o
 routes.py      what the service is made of over HTTP: a row of the table of routes, and a request that has come in
 server.py      serving: the address, the first token, workers, and an orderly end
 sessions.py    who is signed in: sessions of browsers, each of a token
+single_sign_on.py  single sign-on: a proxy that is trusted says in a header who somebody is, and roles say what they may do
 tokens.py      who may do what: tokens with scopes, for all experiments or some, until they expire or are revoked
 """

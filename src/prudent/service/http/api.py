@@ -189,7 +189,7 @@ async def verify(call: Call) -> replies.Checked:
 async def create_token(call: Call) -> MadeToken:
     """Make a token. It is shown this once."""
     asked: NewToken = call.body
-    make = partial(call.service.tokens.create, asked.scopes, asked.experiments, asked.expires, asked.note)
+    make = partial(call.service.tokens.create, asked.scopes, asked.experiments, asked.expires, asked.note, call.by)
     text, token = await asyncio.to_thread(make)
     return MadeToken(token=text, **msgspec.structs.asdict(token.info()))
 
@@ -201,7 +201,7 @@ async def tokens(call: Call) -> list[TokenInfo]:
 
 async def revoke(call: Call) -> Response:
     """End a token at once."""
-    await asyncio.to_thread(call.service.tokens.revoke, call.id)
+    await asyncio.to_thread(call.service.tokens.revoke, call.id, call.by)
     return Response(status_code=204)
 
 

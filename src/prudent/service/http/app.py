@@ -29,6 +29,7 @@ from prudent.service.http.metrics import Metrics
 from prudent.service.http.reading import decoded, read_body, read_fields, read_form, read_query
 from prudent.service.http.routes import FORM, JSON, MULTIPART, PROBES, PROBLEM, Call, Route
 from prudent.service.http.sessions import COOKIE
+from prudent.service.http.single_sign_on import SingleSignOn
 from prudent.service.http.tokens import Token
 from prudent.service.log.store import StoreError
 from prudent.service.messages import NAME
@@ -86,6 +87,8 @@ class App:
         Whether every request is logged.
     behind_proxy
         Whether a proxy in front speaks TLS, and says in X-Forwarded-For who calls.
+    sign_on
+        Who people are, if a proxy says so.
     started
         Called when the server begins to answer.
     """
@@ -101,6 +104,7 @@ class App:
         rate: float = 5000.0,
         access_log: bool = False,
         behind_proxy: bool = False,
+        sign_on: SingleSignOn | None = None,
         started: Callable[[], None] = lambda: None,
     ) -> None:
         self.service, self.access_log, self.behind_proxy = service, access_log, behind_proxy
@@ -110,7 +114,7 @@ class App:
         self.rates = Rates(rate)
         self.site: Any = None
         self.routes: list[Route] = []
-        self._started = started
+        self._started, self._sign_on = started, sign_on
         self._unfinished: Counter[Hashable] = Counter()
         self._router = routing.Router(redirect_slashes=False, default=_nothing_here, lifespan=self._lifespan)
         self._add(routes)
@@ -232,7 +236,9 @@ class App:
         await tokens.current()
         token: Token | None
         if route.page:
-            token = await self.service.sessions.find(call.request.cookies.get(COOKIE, ""))
+            token = await self._person(call)
+            if token is None:
+                token = await self.service.sessions.find(call.request.cookies.get(COOKIE, ""))
         else:
             token = tokens.find(_bearer(call.headers))
         if token is None:
@@ -240,7 +246,7 @@ class App:
                 return None
             raise RequestError("no-token", "pass a valid token as a header: Authorization: Bearer pru_…")
         if route.scope and not token.allows(route.scope):
-            got = ", ".join(sorted(token.scopes))
+            got = ", ".join(sorted(token.scopes)) or "none"
             raise RequestError("not-allowed", f"this needs the scope {route.scope}; the token has {got}")
         if route.whole and token.experiments is not None:
             raise RequestError("not-allowed", "this needs a token for all experiments; the token is for some")
@@ -248,6 +254,16 @@ class App:
         if wait > 0:
             raise RequestError("too-many", f"more than {self.rates.rate:g} requests a second; wait", retry_after=wait)
         return token
+
+    async def _person(self, call: Call) -> Token | None:
+        """What somebody may do whom a trusted proxy names; None if there is nobody."""
+        person = None if self._sign_on is None else self._sign_on.person(call.request.scope, call.headers)
+        if person is None:
+            return None
+        token = await in_own_thread(lambda: self.service.tokens.enrolled(person.name, call.caller))
+        if token is None:
+            raise RequestError("not-allowed", "you are known here, but may not come in any more")
+        return token._replace(scopes=person.scopes)
 
     def _check_names(self, route: Route, call: Call) -> None:
         """Refuse names that cannot be, and experiments that the token is not for."""

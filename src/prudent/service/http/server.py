@@ -22,6 +22,7 @@ from prudent.service.http.app import LOOPBACK, App, encode
 from prudent.service.http.deadlines import Protocol, check_deadlines
 from prudent.service.http.metrics import SHARED
 from prudent.service.http.processes import Workers, end_in_time
+from prudent.service.http.single_sign_on import SingleSignOn, single_sign_on
 from prudent.service.log.address import shown
 from prudent.service.log.store import open_store
 from prudent.service.pages.app import Site
@@ -45,7 +46,8 @@ class Settings(Struct, frozen=True):
 
     `database` is a file of SQLite, or the address of a PostgreSQL database. Deadlines are in seconds. `rate` is what a
     token may do in a second. `behind_proxy` says that a proxy in front speaks TLS; without one, tokens would travel
-    readable to everybody, so that only this machine is served.
+    readable to everybody, so that only this machine is served. `trust_header` names people, if `trust_from` are the
+    addresses of a proxy that writes it; `roles` say what the groups in `trust_groups` may do.
     """
 
     database: str = "prudent.db"
@@ -53,6 +55,10 @@ class Settings(Struct, frozen=True):
     port: int = 8080
     workers: int = 1
     behind_proxy: bool = False
+    trust_header: str = ""
+    trust_from: tuple[str, ...] = ()
+    trust_groups: str = ""
+    roles: tuple[str, ...] = ()
     allowed_hosts: tuple[str, ...] = ()
     header_seconds: float = 10.0
     body_seconds: float = 30.0
@@ -84,6 +90,7 @@ def serve(settings: Settings, say: Callable[[str], None] = click.echo) -> None:
     close_files()
     check_deadlines()
     _check_address(settings)
+    _sign_on(settings)
     listener = _listener(settings.host, settings.port)
     try:
         calendar = _calendar(settings)
@@ -169,9 +176,15 @@ def app_of(settings: Settings, service: Service) -> App:
         rate=settings.rate,
         access_log=settings.access_log,
         behind_proxy=settings.behind_proxy,
+        sign_on=_sign_on(settings),
         started=end_in_time,
     )
     return app.show(site)
+
+
+def _sign_on(settings: Settings) -> SingleSignOn | None:
+    given = settings.trust_header, settings.trust_from, settings.roles, settings.trust_groups
+    return single_sign_on(*given, behind_proxy=settings.behind_proxy)
 
 
 def _config(settings: Settings, app: Any) -> uvicorn.Config:

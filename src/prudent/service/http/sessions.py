@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from prudent.service.http.accesses import Access, note_access
 from prudent.service.http.tokens import FRESH, Token, Tokens
 from prudent.service.log.store import StoreError
 from prudent.service.work.children import in_own_thread
@@ -56,7 +57,7 @@ class Sessions:
         number, ends = self._known.get(digest, (0, 0))
         return self._tokens.of(number) if self._clock() < ends else None
 
-    async def create(self, token: Token) -> str:
+    async def create(self, token: Token, caller: str = "") -> str:
         """A new session, which is kept nowhere as it is."""
         text = secrets.token_urlsafe(32)
         digest, now = _hash(text), self._clock()
@@ -74,18 +75,21 @@ class Sessions:
                     MOST - 1,
                 )
                 execute("INSERT INTO session (hash, token, ends) VALUES (?, ?, ?)", digest, token.number, ends)
+                note_access(self._store, Access(now, token.number, "signed in", caller))
 
         await in_own_thread(lambda: self._write(insert))
         self._known[digest] = token.number, ends
         return text
 
-    async def end(self, text: str) -> None:
+    async def end(self, text: str, token: Token | None = None, caller: str = "") -> None:
         """Sign out. In this process the session ends at once, in others within two seconds."""
         digest = _hash(text)
 
         def delete() -> None:
             with self._store.transaction():
                 self._store.database.execute("DELETE FROM session WHERE hash = ?", digest)
+                if token is not None:
+                    note_access(self._store, Access(self._clock(), token.number, "signed out", caller))
 
         await in_own_thread(lambda: self._write(delete))
         self._known.pop(digest, None)

@@ -6,6 +6,7 @@ and its secret compared with some hash, whether the id exists or not.
 """
 
 import asyncio
+import contextlib
 import hashlib
 import hmac
 import secrets
@@ -18,6 +19,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from msgspec import Meta
 
 from prudent.base.errors import PrudentError, near, shown
+from prudent.service.http.accesses import Access, note_access
 from prudent.service.log.store import StoreError
 from prudent.service.messages import Answer, Name, Request
 from prudent.service.problems import RequestError
@@ -29,6 +31,9 @@ SCOPES = {
     "read": "look at experiments",
     "admin": "create and change experiments and tokens, and all of the others",
 }
+PERSON = "person-"
+"""How the ids of people begin whom a proxy names."""
+
 FRESH = 2_000
 """Milliseconds for which the tokens in memory are taken for those in the database, which other processes change."""
 
@@ -85,6 +90,11 @@ class Token(NamedTuple):
     def covers(self, experiment: str) -> bool:
         """Whether it holds for this experiment."""
         return self.experiments is None or experiment in self.experiments
+
+    @property
+    def person(self) -> str:
+        """The name of somebody whom a proxy names; nothing for a token."""
+        return self.note if self.id.startswith(PERSON) else ""
 
     def info(self) -> TokenInfo:
         """What may be shown of it."""
@@ -170,8 +180,9 @@ class Tokens:
         experiments: Sequence[str] | None = None,
         expires: int | None = None,
         note: str = "",
+        by: int = 0,
     ) -> tuple[str, Token]:
-        """A new token: its text, which is kept nowhere, and what it allows."""
+        """A new token: its text, which is kept nowhere, and what it allows; `by` is the token of who makes it."""
         for scope in scopes:
             if scope not in SCOPES:
                 raise PrudentError(f"token: unknown scope {shown(scope)}; {near(scope, SCOPES)}")
@@ -184,6 +195,11 @@ class Tokens:
         name, secret = _random(8).lower(), _random(43)  # 62 letters to the power 43 are 256 bits
         names = "*" if experiments is None else " ".join(sorted(set(experiments)))
         row = name, _hash(secret), " ".join(sorted(set(scopes))), names, now, expires, note
+        self._add(row, Access(now, by, f"made token {name}", ""))
+        return f"pru_{name}_{secret}", self._known[name]
+
+    def _add(self, row: tuple[Any, ...], access: Access) -> None:
+        """A new row, with the next number."""
 
         def insert() -> None:
             with self._store.transaction():
@@ -191,12 +207,24 @@ class Tokens:
                 columns = "number, id, hash, scopes, experiments, created, expires, note"
                 sql = f"INSERT INTO token ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
                 self._store.database.execute(sql, last + 1, *row)
+                note_access(self._store, access._replace(token=access.token or last + 1))
 
         self._write(insert)
         self.refresh()
-        return f"pru_{name}_{secret}", self._known[name]
 
-    def revoke(self, name: str) -> None:
+    def enrolled(self, person: str, caller: str) -> Token | None:
+        """The row of somebody whom a trusted proxy names, made when they come first, so that logs say who did what.
+        It allows nothing by itself, and nobody has its secret; None if it was revoked."""
+        name = f"{PERSON}{hashlib.sha256(person.encode()).hexdigest()[:16]}"
+        if name not in self._known:
+            row = name, _hash(secrets.token_hex(32)), "", "*", self._clock(), None, person
+            with contextlib.suppress(StoreError):  # another process may have been faster
+                self._add(row, Access(self._clock(), 0, "came first, by the proxy", caller))
+            self.refresh()
+        found = self._known.get(name)
+        return None if found is None else self._valid(found)
+
+    def revoke(self, name: str, by: int = 0) -> None:
         """End a token. In this process it ends at once, in others within two seconds."""
         now = self._clock()
         self.refresh()
@@ -207,6 +235,7 @@ class Tokens:
             with self._store.transaction():
                 sql = "UPDATE token SET revoked = ? WHERE id = ? AND revoked IS NULL"
                 self._store.database.execute(sql, now, name)
+                note_access(self._store, Access(now, by, f"revoked token {name}", ""))
 
         self._write(update)
         self.refresh()

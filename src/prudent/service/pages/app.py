@@ -23,9 +23,11 @@ from prudent import __version__
 from prudent.base.errors import PrudentError
 from prudent.results.page import design, environment
 from prudent.service import messages as m
+from prudent.service.http.accesses import last_accesses
 from prudent.service.http.app import Rates, headers_of
 from prudent.service.http.routes import FORMS, HTML, Call, Route
 from prudent.service.http.sessions import COOKIE
+from prudent.service.http.tokens import SCOPES, Token
 from prudent.service.pages import explore
 from prudent.service.pages.experiment import shown
 from prudent.service.pages.forecasting import forecast_section
@@ -38,6 +40,7 @@ from prudent.service.views.answers import STATES
 from prudent.service.views.cache import PAUSE
 from prudent.service.views.facts import facts
 from prudent.service.views.view import View
+from prudent.service.views.words import moment
 from prudent.service.work.children import BrokenError, EndedError, in_own_thread
 from prudent.service.work.service import Service
 
@@ -46,6 +49,9 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
+LINES = 200
+"""Lines of who came in that are shown."""
+
 SMALL = 4096
 """Bytes of the form to sign in."""
 
@@ -77,6 +83,7 @@ class Site:
             _page("GET", f"{one}/live", "read", self.live),
             _page("GET", f"{one}/report", "read", self.report),
             *(_page("POST", f"{one}/{verb.name}", "admin", self.act) for verb in VERBS if verb.by_people),
+            Route("GET", "/access", "admin", self.access, answer=(HTML,), page=True, whole=True),
             _page("GET", "/explore", "" if open_explore else "read", self.explore),
             Route("GET", "/static/{file}", "", self.static, answer=("text/css", "text/javascript")),
             *self.planning.routes,
@@ -114,14 +121,14 @@ class Site:
             self._wrong.wait(call.caller)
             return await page("login.html.j2", 401, call, wrong=True, then=then)
         found = RedirectResponse(then, 303)
-        session = await self.service.sessions.create(token)
+        session = await self.service.sessions.create(token, call.caller)
         found.set_cookie(COOKIE, session, secure=self._secure, httponly=True, samesite="strict")
         return found
 
     async def sign_out(self, call: Call) -> Response:
         """End the session."""
-        if call.token is not None:
-            await self.service.sessions.end(call.request.cookies[COOKIE])
+        if call.token is not None and COOKIE in call.request.cookies:
+            await self.service.sessions.end(call.request.cookies[COOKIE], call.token, call.caller)
         found = RedirectResponse("/login", 303)
         found.delete_cookie(COOKIE, secure=self._secure, httponly=True, samesite="strict")
         return found
@@ -210,6 +217,17 @@ class Site:
         known = {"asked": asked, "shown": answer, "wrong": wrong, "pictures": pictures, "policies": explore.choices()}
         return await page("explore.html.j2", 422 if wrong else 200, call, **known)
 
+    async def access(self, call: Call) -> Response:
+        """The tokens, and who came in."""
+        tokens = self.service.tokens
+        known = await in_own_thread(tokens.all)
+        lines = await in_own_thread(lambda: last_accesses(self.service.store, LINES))
+        last = {line.token: line.at for line in reversed(lines) if line.what == "signed in"}
+        rows = [(token, until(token, self.service.now()), last.get(token.number)) for token in reversed(known)]
+        return await page(
+            "access.html.j2", 200, call, rows=rows, lines=lines, called=tokens.called, moment=moment, scopes=SCOPES
+        )
+
     # Acting
 
     async def act(self, call: Call) -> Response:
@@ -236,6 +254,15 @@ class Site:
         return found
 
 
+def until(token: Token, now: int) -> str:
+    """Whether a token is valid, and until when."""
+    if token.revoked is not None:
+        return f"revoked {moment(token.revoked)}"
+    if token.expires is not None:
+        return f"{'until' if now < token.expires else 'expired'} {moment(token.expires)}"
+    return "valid"
+
+
 def _in_short(view: View) -> dict[str, Any]:
     """What the list says of an experiment."""
     return {"facts": facts(view, {}, brief=True), "alarms": alarms(view)}
@@ -253,7 +280,11 @@ async def page(template: str, status: int, call: Call, **known: Any) -> Response
 
 def rendered(template: str, status: int, call: Call, **known: Any) -> Response:
     """A template with what is known, at once."""
-    text = templates().get_template(template).render(**known, who=call.token is not None, version=__version__)
+    text = (
+        templates()
+        .get_template(template)
+        .render(**known, who=call.token is not None, me=call.token, version=__version__)
+    )
     return HTMLResponse(text, status, {"content-security-policy": POLICY})
 
 
