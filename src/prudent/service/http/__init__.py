@@ -13,6 +13,6 @@ reading.py     the query and the body of a request, as the types of its route, o
 routes.py      what the service is made of over HTTP: a row of the table of routes, and a request that has come in
 server.py      serving: the address, the first token, workers, and an orderly end
 sessions.py    who is signed in: sessions of browsers, each of a token
-single_sign_on.py  single sign-on: a proxy that is trusted says in a header who somebody is, and roles say what they may do
+single_sign_on.py  single sign-on: a proxy that is trusted says in a header who somebody is
 tokens.py      who may do what: tokens with scopes, for all experiments or some, until they expire or are revoked
 """

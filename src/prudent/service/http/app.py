@@ -260,7 +260,7 @@ class App:
         person = None if self._sign_on is None else self._sign_on.person(call.request.scope, call.headers)
         if person is None:
             return None
-        token = await in_own_thread(lambda: self.service.tokens.enrolled(person.name, call.caller))
+        token: Token | None = await in_own_thread(lambda: self.service.tokens.enrolled(person.name, call.caller))
         if token is None:
             raise RequestError("not-allowed", "you are known here, but may not come in any more")
         return token._replace(scopes=person.scopes)

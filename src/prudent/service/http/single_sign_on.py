@@ -88,7 +88,7 @@ def _check_address(address: str) -> None:
         network = ipaddress.ip_network(address)
     except ValueError:
         raise PrudentError(
-            f"serve: --trust-from must be an address or a network, such as 10.0.0.2 or 10.0.0.0/28, got {shown(address)}"
+            f"serve: --trust-from must be an address or a network, such as 10.0.0.2, got {shown(address)}"
         ) from None
     if network.is_loopback or network.overlaps(type(network)("127.0.0.0/8" if network.version == 4 else "::1/128")):
         raise PrudentError(

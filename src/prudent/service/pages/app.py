@@ -280,11 +280,7 @@ async def page(template: str, status: int, call: Call, **known: Any) -> Response
 
 def rendered(template: str, status: int, call: Call, **known: Any) -> Response:
     """A template with what is known, at once."""
-    text = (
-        templates()
-        .get_template(template)
-        .render(**known, who=call.token is not None, me=call.token, version=__version__)
-    )
+    text = templates().get_template(template).render(**known, me=call.token, version=__version__)
     return HTMLResponse(text, status, {"content-security-policy": POLICY})
 
 
