@@ -1,11 +1,13 @@
 """Build the wheel and the source archive into dist/, and try the wheel in an empty environment: `make package`."""
 
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
 import venv
+from email import message_from_string
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -16,6 +18,7 @@ DIST = ROOT / "dist"
 ARMS = ["--arm", "gaussian(1.0, 0.05)", "--arm", "gaussian(0.5, 0.25)"]
 COMMANDS = [
     ["--version"],
+    ["docs", "leaping"],
     ["simulate", *ARMS, "--risk", "mean-variance(rho=0)", "--policy", "mv-lcb", "--horizon", "1000", "--runs", "20"],
     ["paper", "fig2-left", "--quick", "--out", "paper"],
 ]
@@ -29,8 +32,7 @@ def main() -> None:
     call(sys.executable, "-m", "hatchling", "build", "-d", str(DIST), folder=ROOT)
     (wheel,), (archive,) = DIST.glob("*.whl"), DIST.glob("*.tar.gz")
     check_contents(wheel, archive)
-    if markdown.render((ROOT / "README.md").read_text(encoding="utf-8")) is None:
-        sys.exit("README.md does not render as a package index shows it")
+    check_readme(wheel)
     with tempfile.TemporaryDirectory() as folder:
         try_out(wheel, Path(folder))
     print(f"{wheel.name} and {archive.name} are in dist/; the wheel works in an empty environment")
@@ -48,6 +50,15 @@ def check_contents(wheel: Path, archive: Path) -> None:
     ]
     if missing or strange:
         sys.exit(f"missing: {missing}; unexpected: {strange}")
+
+
+def check_readme(wheel: Path) -> None:
+    """The README renders as a package index shows it, where links to files would lead nowhere."""
+    with ZipFile(wheel) as found:
+        (name,) = [name for name in found.namelist() if name.endswith(".dist-info/METADATA")]
+        text = message_from_string(found.read(name).decode("utf-8")).get_payload()
+    if markdown.render(text) is None or re.search(r"\]\((?!https?:)", text):
+        sys.exit("README.md does not render as a package index shows it")
 
 
 def try_out(wheel: Path, folder: Path) -> None:

@@ -14,12 +14,8 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 import prudent
-from prudent.base.text import DOCS
 from site_parts.commands import commands
 from site_parts.requests import bodies
-
-OURS = re.compile(rf"\]\({DOCS}([\w/-]+)\.html(#[\w-]+)?\)")
-"""Links to the documentation in texts that are read elsewhere too, such as the report of the paper."""
 
 MADE = re.compile(r"^<!-- made: (\w+) ?(.*?) -->$", flags=re.MULTILINE)
 WITH_MEMBERS = (
@@ -73,8 +69,7 @@ MAKERS = {"names": names, "module": module, "commands": commands, "bodies": bodi
 
 def read(app: Sphinx, page: str, source: list[str]) -> None:
     """Called by Sphinx with the text of each page."""
-    text = OURS.sub(lambda found: f"](/{found[1]}.md{found[2] or ''})", source[0])
-    source[0] = MADE.sub(lambda found: MAKERS[found[1]](found[2]), text)
+    source[0] = MADE.sub(lambda found: MAKERS[found[1]](found[2]), source[0])
 
 
 def check(app: Sphinx, env: Any) -> None:

@@ -88,11 +88,6 @@ def test_no_page_shows_raw_tex_or_markdown():
     assert not wrong
 
 
-def test_the_picture_of_the_readme_is_there():
-    """A package index shows it from the site."""
-    assert (SITE / "_images/fig2-left.png").exists()
-
-
 def test_nothing_is_loaded_from_another_host():
     loads = {load for page in PAGES for load in read(page).loads}
     assert not [load for load in loads if urlsplit(load).netloc]

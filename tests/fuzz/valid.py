@@ -96,6 +96,7 @@ TEXTS = (
     "arms",
     "strategies",
     "cite mv-lcb Sani12 cvar",
+    "docs glossary",
     "cite prudent mc-ucb --all",
 )
 COMMANDS: dict[str, list[tuple[str, ...]]] = {}

@@ -4,10 +4,6 @@ import math
 import re
 from decimal import Decimal
 
-DOCS = "https://prudent-bandits.github.io/prudent/"
-
-"""Where the documentation is; pyproject.toml says so too."""
-
 RELEASED = "2026-11-19"
 """When this version was released, for citations."""
 
@@ -21,8 +17,8 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def page(name: str) -> str:
-    """The address of a page of the documentation, such as `concepts/leaping`."""
-    return f"{DOCS}{name}.html"
+    """How to read a page of the documentation, such as `leaping`: the pages come with the package."""
+    return f"prudent docs {name}"
 
 
 def count(number: int) -> str:

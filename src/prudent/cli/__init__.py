@@ -3,6 +3,7 @@
 bounds.py            the command `bounds`
 catalogue.py         the commands `policies`, `risks`, `arms`, `strategies` and `cite`: what there is
 catalogue_pages.py   what there is: the engine that runs a policy, and the papers behind everything that is registered
+docs.py              the command `docs`: the pages of the documentation, which come with the package
 evaluate.py          the command `evaluate`
 experiments.py       experiments as the terminal has them: files and words to read, and numbers
 output.py            what commands share: options, answers, progress, and a warning of what takes long
@@ -26,8 +27,20 @@ from typing import Any
 import click
 
 from prudent.base.errors import shortened
-from prudent.base.text import DOCS
-from prudent.cli import bounds, catalogue, evaluate, paper, plan, portfolio, serve, simulate, study, trial, warm_up
+from prudent.cli import (
+    bounds,
+    catalogue,
+    docs,
+    evaluate,
+    paper,
+    plan,
+    portfolio,
+    serve,
+    simulate,
+    study,
+    trial,
+    warm_up,
+)
 from prudent.cli.trouble import open_closed_streams, orderly_end, report, short_warnings
 
 
@@ -38,6 +51,11 @@ class Commands(click.Group):
         open_closed_streams()
         with orderly_end(), short_warnings():
             return super().main(*args, **kwargs)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, group in COMMANDS.items():
+            with formatter.section(title):
+                formatter.write_dl([(each.name or "", each.get_short_help_str()) for each in group])
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -52,23 +70,20 @@ class Commands(click.Group):
             ctx.exit(2)
 
 
-@click.group(cls=Commands, epilog=f"Documentation: {DOCS}")
+@click.group(cls=Commands, epilog="Documentation: prudent docs")
 @click.version_option(package_name="prudent")
 @click.option("--debug", is_flag=True, envvar="PRUDENT_DEBUG", help="Show Python's traceback of an error as well.")
 def main(debug: bool) -> None:
     """Risk-averse bandits: plan a trial, run it live, report its risk."""
 
 
-single = (
-    bounds.bounds,
-    evaluate.evaluate,
-    paper.paper,
-    portfolio.portfolio,
-    plan.plan,
-    serve.serve,
-    study.study,
-    trial.trial,
-    warm_up.warm_up,
-)
-for command in (*simulate.COMMANDS, *single, *catalogue.COMMANDS):
-    main.add_command(command)
+COMMANDS = {
+    "Simulate": (*simulate.COMMANDS, bounds.bounds, study.study, portfolio.portfolio, paper.paper),
+    "Plan and run": (plan.plan, serve.serve, trial.trial, evaluate.evaluate),
+    "Look up": (*catalogue.COMMANDS, docs.docs, warm_up.warm_up),
+}
+"""The commands in the groups that the help shows."""
+
+for group in COMMANDS.values():
+    for command in group:
+        main.add_command(command)

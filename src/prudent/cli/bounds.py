@@ -8,7 +8,7 @@ from prudent.base.text import count, number
 from prudent.cli.output import answer, arms_option, json_option, progress_bar
 
 
-@click.command()
+@click.command(short_help="Print what the theorems guarantee.")
 @arms_option
 @click.option("--rho", type=float, default=1.0, show_default=True, help="Tolerance for risk, ρ.")
 @click.option("--horizon", type=float, required=True, metavar="N", help="Rounds in a run.")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from prudent.base.registry import Entry, Registry
 
 
-@click.command()
+@click.command(short_help="List the policies.")
 @click.option("--portfolio", is_flag=True, help="List the policies that learn mixes of arms instead.")
 @json_option
 def policies(portfolio: bool, as_json: bool) -> None:
@@ -32,7 +32,7 @@ def policies(portfolio: bool, as_json: bool) -> None:
     print_entries("policies", registered, as_json, more)
 
 
-@click.command()
+@click.command(short_help="List the risk measures.")
 @json_option
 def risks(as_json: bool) -> None:
     """List the risk measures, their papers, assumptions and parameters."""
@@ -41,7 +41,7 @@ def risks(as_json: bool) -> None:
     print_entries("risk measures", registered, as_json, lambda _: {})
 
 
-@click.command()
+@click.command(short_help="List the strategies of identify.")
 @json_option
 def strategies(as_json: bool) -> None:
     """List the strategies of `identify`, their papers, assumptions and parameters."""
@@ -50,7 +50,7 @@ def strategies(as_json: bool) -> None:
     print_entries("strategies", registered, as_json, lambda entry: {"needs": entry.facts.get("needs", "")})
 
 
-@click.command()
+@click.command(short_help="List the distributions of rewards.")
 @json_option
 def arms(as_json: bool) -> None:
     """List the laws that an arm can have: their parameters, and an example with the interval of its rewards."""
@@ -67,7 +67,7 @@ def arms(as_json: bool) -> None:
     answer(as_json, facts, f"{len(rows)} laws of arms", rows, left=rows[0])
 
 
-@click.command()
+@click.command(short_help="Print BibTeX for anything in the package.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "everything", is_flag=True, help="The package and the whole bibliography.")
 def cite(names: tuple[str, ...], everything: bool) -> None:

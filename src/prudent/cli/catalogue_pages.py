@@ -10,7 +10,7 @@ from prudent.arms.discrete import Bernoulli
 from prudent.bandit import Bandit
 from prudent.base.errors import PrudentError, near, pretty, shown
 from prudent.base.registry import Entry
-from prudent.base.text import DOCS, RELEASED, minus
+from prudent.base.text import RELEASED, minus
 from prudent.engine.question import choose_engine
 from prudent.policies.binding import bind, served_risk
 from prudent.policies.contract import Setting, policies, strategies
@@ -82,7 +82,6 @@ def package_entry() -> str:
         "title": "prudent: risk-averse multi-armed bandits",
         "year": RELEASED[:4],
         "howpublished": "Python package",
-        "url": DOCS,
         "note": f"Version {version(PACKAGE)}",
     }
     return f"@misc{{{PACKAGE},\n" + ",\n".join(f"  {key} = {{{value}}}" for key, value in fields.items()) + "\n}"

@@ -16,7 +16,7 @@ METHOD = "weights, doubly-robust or arms. Default: weights, or arms without prop
 SHARES = re.compile(r"[^=(),]+=[^=(),]+(?:,[^=(),]+=[^=(),]+)*")
 
 
-@click.command()
+@click.command(short_help="Evaluate a policy on the log of another.")
 @click.argument("log", type=FILE, metavar="LOG")
 @click.option("--policy", required=True, metavar="POLICY", help=POLICY)
 @click.option("--risk", "risks", multiple=True, metavar="RISK", help="A risk measure; may be repeated. Default: cvar.")

@@ -24,7 +24,7 @@ RUNS = 500
 """Runs for each point, unless asked otherwise; all figures and claims together then take minutes."""
 
 
-@click.command()
+@click.command(short_help="Reproduce the paper's figures and claims.")
 @click.argument("name", required=False)
 @run_options(RUNS, "Runs for each point.")
 @click.option("--quick", is_flag=True, help="50 runs for each point.")

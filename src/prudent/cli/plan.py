@@ -46,7 +46,7 @@ class Joined(click.Command):
         return super().parse_args(ctx, joined)
 
 
-@click.command(cls=Joined)
+@click.command(cls=Joined, short_help="Plan a trial from outcomes or guesses.")
 @click.option("--option", "texts", multiple=True, metavar="GUESS", help='Such as "drug: gaussian(0.3..0.6, 0.1..0.4)".')
 @click.option("--pilot", "data", type=FILE, help="CSV file of outcomes: a column for each option, or see --group.")
 @click.option("--group", metavar="COLUMN", help="The pilot has a row for each outcome; this column names the option.")

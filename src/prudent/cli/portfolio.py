@@ -15,7 +15,7 @@ PRICES = "Say what the file holds: prices, of which simple returns p_t/p_{t−1}
 MIDDLE = "Default: the ρ whose best mix has a mean halfway between those of the steadiest mix and of the largest mean."
 
 
-@click.command()
+@click.command(short_help="Learn mixes of correlated arms.")
 @click.argument("table", type=FILE, metavar="CSV")
 @click.option("--column", "columns", multiple=True, help="A column to use; may be repeated. Default: all with numbers.")
 @click.option("--prices/--returns", "prices", default=None, help=PRICES)

@@ -20,7 +20,7 @@ ROLE = "What a group may do on pages, such as owners=admin; everybody is the gro
 RELAXED = "Do not wait for the disk: faster, but a power failure may lose what was answered."
 
 
-@click.group(invoke_without_command=True)
+@click.group(invoke_without_command=True, short_help="Run the experiment service.")
 @database_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
 @click.option("--port", type=int, default=8080, show_default=True, help="The port; 0 takes a free one.")

@@ -14,7 +14,7 @@ MOST_ARMS = 4
 """Arms whose pulls the table shows; the JSON has all."""
 
 
-@click.command()
+@click.command(short_help="Simulate policies on a bandit.")
 @arms_option
 @risk_option
 @click.option("--policy", "policies", multiple=True, required=True, metavar="POLICY", help="A policy; may be repeated.")
@@ -45,7 +45,7 @@ def simulate(
     answer(as_json, {**facts, "policies": summaries}, title, rows, left=("policy",))
 
 
-@click.command()
+@click.command(short_help="Find the best arm of a bandit.")
 @arms_option
 @risk_option
 @click.option("--strategy", "strategies", multiple=True, required=True, metavar="STRATEGY", help="May be repeated.")

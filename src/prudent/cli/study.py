@@ -40,7 +40,7 @@ def cells_of(folder: Path, chosen: dict[str, Any]) -> Any:
         return select(Store(folder).table(warn), **chosen)
 
 
-@click.group()
+@click.group(short_help="Run grids of simulations.")
 def study() -> None:
     """Run grids of simulations that survive crashes; show, draw and compare what they found."""
 
@@ -176,7 +176,7 @@ def in_words(rows: list[dict[str, object]], names: list[str]) -> tuple[list[dict
     return [{name: row[name] for name in names if name not in same} for row in shown], said
 
 
-@study.command()
+@study.command(short_help="Draw a study.")
 @cells_options
 @click.argument("kind", type=click.Choice(KINDS))
 @measure_option
@@ -200,7 +200,7 @@ def plot(folder: Path, kind: str, measure: str, out: Path | None, **options: Any
     click.echo(made)
 
 
-@study.command()
+@study.command(short_help="Compare two policies, with intervals.")
 @cells_options
 @click.argument("policy_a")
 @click.argument("policy_b")
@@ -230,7 +230,7 @@ def compare(
         click.echo("\n" + "; ".join(f"{verdict}: {count(often)}" for verdict, often in verdicts))
 
 
-@study.command()
+@study.command(short_help="Merge the results into a few large files.")
 @click.argument("folder", type=FILE)
 def compact(folder: Path) -> None:
     """Merge the results of a study into a few large files."""

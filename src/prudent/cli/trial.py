@@ -23,7 +23,7 @@ SCOPES = ("decide", "reward", "read", "admin")
 DAY = 86_400_000
 
 
-@click.group()
+@click.group(short_help="Work with experiments of the service.")
 def trial() -> None:
     """Create experiments, ask for arms, report rewards, look at results, stop.
 
@@ -31,7 +31,7 @@ def trial() -> None:
     """
 
 
-@trial.command()
+@trial.command(short_help="Create the experiment that FILE describes.")
 @click.argument("file", type=FILE)
 @click.option("--name", help="The name of the experiment, instead of the one in the file.")
 @where_options
@@ -128,7 +128,7 @@ def tell(decision: str, reward: float, metrics: Sequence[str], as_json: bool, **
     print_text(f"{found['arm']}: the reward {minus(number(found['reward']))} counts {found['counted']}{again}.")
 
 
-@trial.command()
+@trial.command(short_help="Say that a DECISION was not used.")
 @click.argument("decision")
 @where_options
 def withdraw(decision: str, as_json: bool, **settings: object) -> None:
@@ -141,7 +141,7 @@ def withdraw(decision: str, as_json: bool, **settings: object) -> None:
         print_text(f"{found.arm}: the decision is {found.state}.")
 
 
-@trial.command()
+@trial.command(short_help="Show the arms, with intervals.")
 @click.argument("experiment")
 @click.option("--level", type=float, default=0.95, show_default=True, help="The level of each interval.")
 @click.option("--control", metavar="ARM", help="Compare the other arms with this one, too.")
@@ -177,7 +177,7 @@ def show(experiment: str, level: float, control: str | None, as_json: bool, **se
         print_text(f"- {sentence}")
 
 
-@trial.command()
+@trial.command(short_help="Write decisions and rewards into a file.")
 @click.argument("experiment")
 @click.option("--out", type=FILE, help="The file; by default named after the experiment.")
 @click.option("--format", "kind", type=click.Choice(FORMATS), help="By default by the end of the file's name, or csv.")
@@ -193,7 +193,7 @@ def export(experiment: str, out: Path | None, kind: Any, as_json: bool, **settin
     answer(as_json, {"file": str(path), "format": chosen}, "", []) if as_json else click.echo(str(path))
 
 
-@trial.command()
+@trial.command(short_help="Write the report as one HTML file.")
 @click.argument("experiment")
 @click.option("--out", type=FILE, help="The file; by default named after the experiment.")
 @where_options
@@ -206,7 +206,7 @@ def report(experiment: str, out: Path | None, as_json: bool, **settings: object)
     answer(as_json, {"file": str(path)}, "", []) if as_json else click.echo(str(path))
 
 
-@trial.command()
+@trial.command(short_help="Replay the log and check every event.")
 @click.argument("experiment")
 @where_options
 def verify(experiment: str, as_json: bool, **settings: object) -> None:
@@ -223,7 +223,7 @@ def verify(experiment: str, as_json: bool, **settings: object) -> None:
         print_text(f"The log of {experiment} is whole: {counted(found['events'], 'event')}.")
 
 
-@trial.command()
+@trial.command(short_help="Make, list or revoke tokens.")
 @click.option(
     "--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="What it allows; several are possible."
 )

@@ -17,7 +17,7 @@ HORIZONS = (100, 100_000)
 """Rounds of the run by which a policy is compiled; some are made for long ones only."""
 
 
-@click.command("warm-up")
+@click.command("warm-up", short_help="Compile policies ahead.")
 @click.option("--policy", "names", multiple=True, metavar="NAME", help="A policy or strategy; all of them by default.")
 def warm_up(names: tuple[str, ...]) -> None:
     """Compile policies and strategies ahead, so that no later command on this machine has to wait for it.

@@ -67,7 +67,7 @@ def known_risk(owner: str, policy: Policy) -> RiskMeasure:
     own = getattr(policy, "risk", UNSET) is not UNSET
     for name in () if own else measure.grows or ():
         if getattr(policy, name, UNSET) is UNSET and 0.0 < getattr(measure, name) < math.inf:
-            fix = f"pass risk='{measure.name}({name}=…)', in your unit ({page('practitioners/units')})"
+            fix = f"pass risk='{measure.name}({name}=…)', in your unit ({page('units')})"
             raise PrudentError(f"{owner}: {spec(policy)} needs {name}, which has the unit of rewards; {fix}")
     return measure
 

@@ -15,7 +15,7 @@ from prudent.risk.mean_variance import MeanVariance
 from prudent.theory.bound import Bound, Condition, Instance, check_horizon, over
 from prudent.theory.divergences import Model, check_risk
 
-NAME, CITATION = "Lower bound, these arms", f"[Lai85], [Burnetas96]; {page('researchers/lower-bounds')}"
+NAME, CITATION = "Lower bound, these arms", f"[Lai85], [Burnetas96]; {page('lower-bounds')}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -111,7 +111,7 @@ def theorem1_sharp(bandit: Bandit, risk: MeanVariance | str, horizon: int) -> Bo
     return Bound(
         "Theorem 1 for the sharp width",
         "expected pseudo-regret of sharp MV-LCB",
-        f"{page('paper/theory')}; not in the paper",
+        f"{page('theory')}; not in the paper",
         None,
         _pseudo_regret_at(instance, pulls) + instance.largest_pseudo_regret * 2.0 * k / n,
         "1+ρ in place of 5+ρ",

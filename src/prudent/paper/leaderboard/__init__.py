@@ -112,7 +112,7 @@ def settings(horizon: int) -> str:
         "that are likely at 95 % if every mean regret is drawn again from a normal law with its standard error: "
         "policies whose places overlap are not really different. For “with other problems” the problems are drawn "
         "again too, with replacement, from those of the suite.",
-        f"*The lower bound* is C log n/n ([lower bounds]({page('researchers/lower-bounds')})). "
+        f"*The lower bound* is C log n/n (`{page('lower-bounds')}`). "
         "It is a limit, so a policy may be below it, and on the near tie and for n = 200, where log n/K pulls are more "
         "than there are rounds, it says nothing "
         "yet. For heavy tails no bound is known. “Over the best, worst” is the largest ratio of the regret to the "
