@@ -55,7 +55,7 @@ def test_asks_and_tells_go_over_one_connection(service, client):
     for _ in range(5):
         decision = client.ask(unit="u", among=["A"])
         assert decision.counted
-        assert client.tell(decision, 0.5, {"latency": 3}) == {
+        assert client.tell(decision, 0.5, latency=3) == {
             "decision": decision.id, "arm": "A", "reward": 0.5, "counted": "now",
         }  # fmt: skip
     assert service.connections == 1

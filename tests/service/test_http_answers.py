@@ -301,6 +301,31 @@ def test_decisions_as_files(site, monkeypatch):
     assert any(row["arm"].startswith("'=") for row in rows)
 
 
+def test_metrics_and_the_control_of_the_spec_are_in_the_estimates(site):
+    path = made(site, "metrics", arms=["a", "b"], metrics={"latency": {"support": [0, 100]}}, control="b")
+    told: dict[str, list[float]] = {"a": [], "b": []}
+    for i in range(40):
+        decision = site("POST", f"{path}/decisions", {}).json["decisions"][0]
+        told[decision["arm"]].append(20.0 + i)
+        body = {"reward": 0.5, "metrics": {"latency": 20.0 + i}}
+        assert site("PUT", f"/v1/decisions/{decision['decision']}/reward", body).status == 201
+    found = site("GET", f"{path}/estimates?level=0.9").json
+    assert found["control"] == "b"
+    assert found["arms"][0]["mean_difference"] is not None
+    assert site("GET", f"{path}/estimates?control=a").json["control"] == "a"
+    alone = Agent("round-robin", ["a", "b"], risk="mean", support=(0, 100))
+    for arm, values in told.items():
+        for value in values:
+            alone.tell(arm, value, asked=False)
+    for arm, known, ends in zip(found["arms"], alone.estimates(), alone.intervals(0.9), strict=True):
+        latency = arm["metrics"]["latency"]
+        assert (latency["count"], latency["mean"]) == (known.pulls, pytest.approx(known.mean))
+        assert latency["mean_interval"] == pytest.approx(list(ends.mean))
+        assert latency["variance_interval"] == pytest.approx(list(ends.variance))
+    wrong = site("POST", "/v1/experiments", {**EXPERIMENT, "name": "wrong", "control": "nobody"})
+    assert (wrong.status, "'nobody'" in wrong.json["detail"]) == (422, True)
+
+
 def test_a_file_says_which_arms_could_be_taken_in_each_round(site, monkeypatch):
     monkeypatch.setattr("prudent.service.views.export.PAGE", 2)  # several pages
     path = made(site, "chances", arms=["a", "b", "c"], floor={"a": 0.2, "c": 0.05}, cap=0.9)

@@ -144,7 +144,9 @@ def withdraw(decision: str, as_json: bool, **settings: object) -> None:
 @trial.command(short_help="Show the arms, with intervals.")
 @click.argument("experiment")
 @click.option("--level", type=float, default=0.95, show_default=True, help="The level of each interval.")
-@click.option("--control", metavar="ARM", help="Compare the other arms with this one, too.")
+@click.option(
+    "--control", metavar="ARM", help="Compare the other arms with this one; by default with that of the spec."
+)
 @where_options
 def show(experiment: str, level: float, control: str | None, as_json: bool, **settings: object) -> None:
     """What is known of the arms, with intervals that stay valid however often you look."""
@@ -162,6 +164,7 @@ def show(experiment: str, level: float, control: str | None, as_json: bool, **se
         }
         for arm in found["arms"]
     ]
+    control = found["control"]
     title = f"{experiment}: {state(whole)}, {whole['spec']['policy']}, at event {count(whole['seq'])}"
     answer(as_json, {**whole, "estimates": found}, title, rows, left=("arm",))
     if as_json:
@@ -172,6 +175,17 @@ def show(experiment: str, level: float, control: str | None, as_json: bool, **se
         apart = [{"arm": arm["arm"], **{name: apart_by(arm, name) for name in names}} for arm in others]
         click.echo()
         answer(False, apart, f"Each arm minus {control}", apart, left=("arm",))
+    for name in whole["spec"].get("metrics", {}):
+        known = [
+            {
+                "arm": arm["arm"],
+                "values": count(arm["metrics"][name]["count"]),
+                "mean": within(arm["metrics"][name], "mean"),
+            }
+            for arm in found["arms"]
+        ]
+        click.echo()
+        answer(False, known, name, known, left=("arm",))
     click.echo()
     for sentence in sentences(found):
         print_text(f"- {sentence}")

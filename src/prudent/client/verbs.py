@@ -124,13 +124,14 @@ class Client:
         return [decision for size in sizes for decision in self._ask(size, unit, among, activate, None)]
 
     def tell(
-        self, decision: Decision | str, reward: float, metrics: Mapping[str, float] | None = None
+        self, /, decision: Decision | str, reward: float, metrics: Mapping[str, float] | None = None, **more: float
     ) -> dict[str, Any] | None:
-        """The reward of a decision, and other numbers measured with it.
+        """The reward of a decision, and other numbers measured with it: `tell(decision, 1, latency=0.2)`. Those whose
+        names Python does not take go into a dictionary, `tell(decision, 1, {"load time": 0.2})`.
 
         None if it could not be delivered and waits, or if the decision does not count.
         """
-        entry = self._entry(decision, reward, metrics)
+        entry = self._entry(decision, reward, {**(metrics or {}), **more} or None)
         if entry is None:
             return None
         body = {name: value for name, value in entry.items() if name != "decision"}
@@ -225,7 +226,7 @@ class Client:
 
     def estimates(self, level: float = 0.95, control: str | None = None) -> dict[str, Any]:
         """What is known of every arm and of the whole, with intervals that stay valid however often you look; with a
-        control also by how much every arm differs from it."""
+        control, by default that of the experiment, also by how much every arm differs from it."""
         against = "" if control is None else f"&control={_quoted(control)}"
         return self._read(f"/estimates?level={float(level)!r}{against}", {"arms": [dict], "summary": dict})
 

@@ -105,6 +105,8 @@ class Agent:
         The smallest and the largest probability of an arm, for all arms or by name, as in `floor={"control": 0.1}`. The
         policy's own probabilities are mixed with the floors; what is above a cap goes to the other arms. With either,
         0 too, `decide` says with which probability each arm was taken (docs: live).
+    control
+        The arm with which `differences` compares the others.
 
     Examples
     --------
@@ -133,6 +135,7 @@ class Agent:
         remember: bool = False,
         floor: Share | None = None,
         cap: Share | None = None,
+        control: Any = None,
     ) -> None:
         if is_learner(policy) and scale is not None:
             got = f"got {shown(scale)}; it sees rewards as told"
@@ -146,18 +149,23 @@ class Agent:
         ends = ends if check_flag("Agent", "larger_is_better", larger_is_better) else (-ends[1], -ends[0])
         chosen = fitted(chosen, _units(ends, scale)) if hasattr(chosen, "_fields") else chosen
         rng = np.random.Generator(np.random.PCG64(sequence))
-        self._settle(State(chosen, risk, horizon, ends, larger_is_better, made, rng, floor, cap, values is not None))
+        self._settle(
+            State(chosen, risk, horizon, ends, larger_is_better, made, rng, floor, cap, values is not None, control)
+        )
 
     def _settle(self, state: State) -> None:
         """Become the agent of this state, new or restored."""
         self._lock = threading.RLock()
-        self.policy, risk, horizon, support, larger_is_better, self._arms, self._rng, floor, cap, declared = state
+        self.policy, risk, horizon, support, larger_is_better, self._arms, self._rng, floor, cap, declared, control = (
+            state
+        )
         self.risk: RiskMeasure = risks.make("Agent", risk)
         self.horizon = None if horizon is None else check_integer("Agent", "horizon", horizon, low=1, high=2**53)
         self._ends = check_support("Agent", support)
         self.larger_is_better = check_flag("Agent", "larger_is_better", larger_is_better)
         self._labels = Labels(self._arms)
         self._limits = limits_of("Agent", floor, cap, [self._labels[i] for i in range(len(self._arms))])
+        self.control = None if control is None else self._labels[self._labels.number("Agent", control)]
         self._ready = self._made_ready()
         self._declared = check_flag("Agent", "declared", declared)
         self._implied = bool(policies.facts_of(self.policy).get("binary"))
@@ -332,13 +340,18 @@ class Agent:
         level = self._checked_level("leader", level)
         return leader(self._evidence, level, foresee=check_flag("leader", "foresee", foresee))
 
-    def differences(self, control: Any, level: float = 0.95) -> list[Difference]:
-        """Every arm minus the arm `control`: of means, of standard deviations and of costs, as intervals.
+    def differences(self, control: Any = None, level: float = 0.95) -> list[Difference]:
+        """Every arm minus the `control`, by default the agent's: of means, of standard deviations and of costs, as
+        intervals.
 
         Each contains the truth at all times at once with probability `level`, and is narrower than what the `intervals`
         of two arms say together. Needs what `intervals` need. A smaller cost is better, and so is a larger mean, or a
         smaller one with `larger_is_better=False`.
         """
+        control = self.control if control is None else control
+        if control is None:
+            fix = "pass differences(control=…), or Agent(…, control=…) for all"
+            raise PrudentError(f"differences: control must name an arm, got None; {fix}")
         number = self._labels.number("differences", control)
         found = differences(self._evidence, number, 1.0 - self._checked_level("differences", level))
         return [self._shown(each) for each in found]
@@ -428,7 +441,7 @@ class Agent:
             raise PrudentError(f"to_json: {self._ready.owner} has a memory of its own; save the agent with pickle")
         about = self.policy, self.risk, self.horizon, self._ends, self.larger_is_better
         floor, cap = (None, None) if self._limits is None else (self._limits.floor, self._limits.cap)
-        return write(State(*about, self._arms, self._rng, floor, cap, self._declared))
+        return write(State(*about, self._arms, self._rng, floor, cap, self._declared, self.control))
 
     @classmethod
     def from_json(cls, text: str | bytes, policy: Policy | None = None) -> "Agent":

@@ -24,7 +24,7 @@ from prudent.policies.contract import FOREVER, Policy, policies, spec
 from prudent.policies.units import Units, fitted
 from prudent.risk.base import RiskMeasure, risks
 
-FORMAT, VERSION = "prudent agent", 6
+FORMAT, VERSION = "prudent agent", 7
 
 MAX_ROUNDS = 2**52
 """No experiment has more rounds. It is half of what floats count exactly, so that there is room to go on."""
@@ -46,6 +46,7 @@ class State(NamedTuple):
     floor: Share | None
     cap: Share | None
     declared: bool = False  # that rewards are one of the two ends of the support
+    control: Any = None  # the name or number of the arm with which others are compared
 
 
 def write(state: State) -> str:
@@ -64,6 +65,7 @@ def write(state: State) -> str:
         "floor": _pairs(state.floor),
         "cap": _pairs(state.cap),
         "declared": state.declared,
+        "control": state.control,
     }
     return sealed(FORMAT, VERSION, parts)
 
@@ -72,7 +74,7 @@ def read(text: str | bytes, policy: Policy | None) -> State:
     """The state that was written. A `policy` given is taken if it is the one described."""
     if not isinstance(text, (str, bytes, bytearray)):
         raise PrudentError(f"must be text, got {shown(text)}; pass what to_json gave, or a path to load")
-    described, risk, horizon, support, larger, arms, generator, floor, cap, declared = _entries(
+    described, risk, horizon, support, larger, arms, generator, floor, cap, declared, control = _entries(
         "state", unsealed(FORMAT, VERSION, text), _STATE
     )
     check_names_no_file("state", risk, OWN)
@@ -81,7 +83,7 @@ def read(text: str | bytes, policy: Policy | None) -> State:
     made = _arms(arms, ends, rho_of(risks.make("state", risk)))
     if declared and not (all(map(math.isfinite, ends)) and are_two_values(made, ends)):
         raise PrudentError("declared must be false, since rewards are not one of the two ends of the support")
-    return State(*about, made, _generator(generator), _share(floor), _share(cap), declared)
+    return State(*about, made, _generator(generator), _share(floor), _share(cap), declared, control)
 
 
 def describe(policy: Any) -> dict[str, Any]:
@@ -94,7 +96,7 @@ Shape: TypeAlias = dict[str, Any]
 _STATE: Shape = {"policy": dict, "risk": str, "horizon": int | None, "support": list}
 _STATE |= {"larger_is_better": bool, "arms": list, "generator": dict}
 _STATE |= dict.fromkeys(("floor", "cap"), int | float | list | None)
-_STATE |= {"declared": bool}
+_STATE |= {"declared": bool, "control": int | str | None}
 _POLICY: Shape = {"name": str, "parameters": dict}
 _AS_JSON: dict[Any, Any] = {
     float: int | float,

@@ -16,6 +16,7 @@ def experiment_of(advice: Advice, name: str = "trial") -> dict[str, Any]:
     outcomes with which the policy begins."""
     trial = check_advice("experiment_of", advice).trial
     found: dict[str, Any] = {"name": name_of(name), "arms": list(trial.names), "policy": advice.recommended}
+    found["control"] = trial.names[0]
     found |= {"risk": str(trial.risk), "horizon": advice.horizon + trial.told}
     if (ends := trial.limits) is not None:
         found["support"] = list(ends)

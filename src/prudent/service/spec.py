@@ -81,9 +81,9 @@ class Spec(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
 
     `floor` and `cap` are the smallest and the largest probability of an arm, for all arms or by name; every decision
     says with which probability its arm was taken. `sticky` experiments give a unit the same decision for good.
-    `fallback` is the arm to use when the experiment is paused or stopped, or the service is away. `error` is the
-    probability that any guardrail ever acts without cause. `values` are the two that rewards may have, if there are no
-    others. `unit` is that of rewards, for text only.
+    `fallback` is the arm to use when the experiment is paused or stopped, or the service is away; `control` that
+    with which others are compared. `error` is the probability that any guardrail ever acts without cause. `values`
+    are the two that rewards may have, if there are no others. `unit` is that of rewards, for text only.
     """
 
     name: Name
@@ -101,6 +101,7 @@ class Spec(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     cap: Share | None = None
     sticky: bool = False
     fallback: Label | None = None
+    control: Label | None = None
     rewards: Rewards = Rewards()
     metrics: Annotated[dict[Label, Metric], Meta(max_length=50)] = {}
     guardrails: Annotated[list[Guardrail], Meta(max_length=100)] = []
@@ -147,6 +148,7 @@ class Spec(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
             remember=self.remember,
             floor=self.floor,
             cap=self.cap,
+            control=self.control,
         )
 
     def least_chances(self, arms: list[str], ready: type) -> list[float] | None:
@@ -180,6 +182,7 @@ class Spec(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
             check_text("experiment", parameter, getattr(self, parameter), lines=parameter == "note")
         check_text("experiment", "rewards.event", self.rewards.event or "")
         check_known("fallback", self.fallback, self.arms)
+        check_known("control", self.control, self.arms)
         if self.support is not None and not all(map(math.isfinite, self.support)):
             fix = "leave it out if rewards have no bounds"  # JSON has no infinity
             raise PrudentError(f"experiment: support must be finite, got {self.support}; {fix}")

@@ -33,6 +33,16 @@ def capital(bets, pulls, candidates):
     return np.log(KEPT + (1.0 - KEPT) * np.exp(np.minimum(wealth, 600.0)).sum(1))
 
 
+def test_the_control_of_the_agent_counts_unless_another_is_named():
+    agent = trial(control="old")
+    assert agent.differences() == agent.differences("old") != agent.differences("new")
+    assert Agent.from_json(agent.to_json()).differences() == agent.copy().differences() == agent.differences("old")
+    with pytest.raises(PrudentError, match="control must name an arm, got None"):
+        trial().differences()
+    with pytest.raises(PrudentError, match="older"):
+        trial(control="older")
+
+
 @pytest.mark.parametrize("heads", [((60, 200), (90, 150)), ((3, 40), (0, 25)), ((1, 10), (500, 900))])
 def test_it_is_the_largest_difference_against_which_both_arms_together_have_not_won_enough(heads):
     """By trying all pairs of means; cells of the search make it a little larger, and never smaller."""

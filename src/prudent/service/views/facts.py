@@ -130,8 +130,9 @@ def facts(
 
 
 def control_of(state: ExperimentState, asked: str | None = None) -> str:
-    """The arm with which others are compared: the one that is asked for, the fallback arm, or the first."""
-    known = asked if asked in state.numbers else state.fallback
+    """The arm with which others are compared: the one that is asked for, that of the spec, the fallback arm, or the
+    first."""
+    known = asked if asked in state.numbers else state.spec.control or state.fallback
     return known if known is not None else state.labels[0]
 
 

@@ -31,6 +31,17 @@ class Shown(Status, kw_only=True):
     """What that means, if more decisions were made than were planned."""
 
 
+class KnownMetric(Answer):
+    """What is known of another metric under an arm: how many values there were, their mean and variance, and where the
+    true ones lie."""
+
+    count: int
+    mean: float | None
+    variance: float | None
+    mean_interval: Ends | None
+    variance_interval: Ends | None
+
+
 class KnownArm(Answer):
     """What is known of an arm, in the order of the spec. Ends of intervals are null where nothing is known.
 
@@ -59,6 +70,7 @@ class KnownArm(Answer):
     mean_difference: Ends | None
     deviation_difference: Ends | None
     cost_difference: Ends | None
+    metrics: dict[str, KnownMetric]
 
 
 class Ahead(Answer):
@@ -130,7 +142,7 @@ class Estimates(Answer):
     why: str | None
     """Why there are no intervals and no leader, if so."""
     control: str | None
-    """The arm with which the others are compared, if one was named."""
+    """The arm with which the others are compared: the one that was asked for, or that of the spec, if there is one."""
     posterior: str
     """The probabilities of being best in words, with the model behind them; or why there are none."""
     past_horizon: str | None = None
@@ -160,11 +172,12 @@ def shown(view: View) -> Shown:
 def estimates(view: View, level: float, control: str | None = None) -> Estimates:
     """What is known of the arms, and of their differences from the control."""
     state, status = view.state, view.status
+    control = state.spec.control if control is None else control
     leader, none = view.foreseen(level), [None] * len(state.labels)
     intervals: Sequence[Any] = view.intervals(level) or none
     apart: Sequence[Any] = (None if control is None else view.differences(control, level)) or none
     best = view.posterior.best or {}
-    rows = zip(view.estimates, intervals, apart, state.tally, strict=True)
+    rows = zip(view.estimates, intervals, apart, state.tally, _metrics(view, level), strict=True)
     return Estimates(
         experiment=status.experiment,
         status=status.status,
@@ -184,7 +197,19 @@ def estimates(view: View, level: float, control: str | None = None) -> Estimates
     )
 
 
-def _arm(found: Any, intervals: Any, difference: Any, tally: Any, best: float | None) -> KnownArm:
+def _metrics(view: View, level: float) -> list[dict[str, KnownMetric]]:
+    """Of each arm the other metrics by their names."""
+    found: list[dict[str, KnownMetric]] = [{} for _ in view.state.labels]
+    for name in view.state.spec.metrics:
+        for arm, (known, ends) in zip(found, view.metric(name, level), strict=True):
+            about = known.pulls, known.mean, known.variance
+            arm[name] = KnownMetric(*about, _ends(ends.mean), _ends(ends.variance))
+    return found
+
+
+def _arm(
+    found: Any, intervals: Any, difference: Any, tally: Any, metrics: dict[str, KnownMetric], best: float | None
+) -> KnownArm:
     mean, variance, cost = (_ends(getattr(intervals, name, None)) for name in ("mean", "variance", "cost"))
     apart = {name: _ends(getattr(difference, name, None)) for name in ("mean", "deviation", "cost")}
     return KnownArm(
@@ -202,6 +227,7 @@ def _arm(found: Any, intervals: Any, difference: Any, tally: Any, best: float | 
         mean_difference=apart["mean"],
         deviation_difference=apart["deviation"],
         cost_difference=apart["cost"],
+        metrics=metrics,
         **asdict(tally),
     )
 

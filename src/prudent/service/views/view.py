@@ -3,6 +3,7 @@
 What takes time is computed when it is first asked for. What is made of it, such as a page, is kept beside it.
 """
 
+import math
 import time
 from collections.abc import Callable
 from functools import cached_property
@@ -11,15 +12,19 @@ from typing import Any, TypeVar
 from prudent.base.errors import PrudentError, near, shown
 from prudent.live.answer_rates import Answers, answer_rates
 from prudent.live.differences import Difference
-from prudent.live.evidence import Estimate
-from prudent.live.intervals import Intervals
+from prudent.live.evidence import Estimate, Evidence
+from prudent.live.intervals import Intervals, intervals
 from prudent.live.stopping import Leader, Posterior
 from prudent.live.summary import Summary
+from prudent.risk.mean_variance import MeanVariance
 from prudent.service import messages as m
 from prudent.service.log.state import ExperimentState
 from prudent.service.log.store import Experiment
 from prudent.service.spec import LEVEL
 from prudent.service.work.changes import status_of
+
+MEAN = MeanVariance(math.inf)
+"""Metrics have no risk measure of their own."""
 
 MAX_MADE = 100
 """Things that are kept beside a view; a page may be asked for with many settings."""
@@ -104,6 +109,15 @@ class View:
             raise PrudentError(f"estimates: control must be {allowed}, got {shown(control)}; {hint}")
         make = self.state.agent.differences
         return self._if_bounded(("differences", control, level), lambda: make(control, level))
+
+    def metric(self, name: str, level: float = LEVEL) -> list[tuple[Estimate, Intervals]]:
+        """What is known of another metric under each arm; each interval has this probability."""
+        return self.once(("metric", name, level), lambda: self._of_metric(name, level))
+
+    def _of_metric(self, name: str, level: float) -> list[tuple[Estimate, Intervals]]:
+        arms = [known[name] for known in self.state.metrics]
+        evidence = Evidence(arms, MEAN, self.state.spec.metrics[name].support)
+        return [(evidence.estimate(i), each) for i, each in enumerate(intervals(evidence, 1.0 - level))]
 
     def summary(self, level: float = LEVEL) -> Summary:
         """All rewards as one sequence."""
