@@ -14,8 +14,8 @@ from prudent.cli import main, simulate, tables
 
 WIDE = 2_000
 WIDTHS = (60, 80, 120)
-MACHINES = ("cite", "plot")
-"""Commands whose lines are for other programs: BibTeX, and the path of a file."""
+MACHINES = ("cite", "docs", "plot")
+"""Commands whose lines are for other programs: BibTeX, pages, and the path of a file."""
 
 
 @pytest.fixture(scope="module")

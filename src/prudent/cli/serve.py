@@ -69,7 +69,7 @@ def serve(ctx: click.Context, /, **settings: Any) -> None:
     run(Settings(**settings))
 
 
-@serve.command()
+@serve.command(short_help="Copy the database into a file.")
 @click.argument("out", type=FILE)
 @click.pass_obj
 def backup(database: str, out: Path) -> None:

@@ -115,7 +115,7 @@ def print_estimate(asked: Any, out: Path, workers: int, backend: str) -> None:
         click.echo(f"{more}; how long they take to run is not known before")
 
 
-@study.command()
+@study.command(short_help="Print the finished cells.")
 @cells_options
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with every column of numbers and words.")

@@ -301,7 +301,7 @@ def show_tokens(found: list[dict[str, Any]], as_json: bool) -> None:
     answer(as_json, found, "Tokens", rows, left=tuple(rows[0]) if rows else ())
 
 
-@trial.command()
+@trial.command(short_help="Delete stopped experiments that are old.")
 @click.option("--days", type=float, required=True, help="Delete those in which nothing has happened for so long.")
 @click.option("--reason", required=True, help=REASON)
 @click.option("--dry-run", is_flag=True, help="Only say which these are.")
