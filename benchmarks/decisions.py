@@ -1,18 +1,18 @@
 """How many rounds until a decision, as a multiple of the least possible? Two arms in turn, level 95 %.
 
-    python benchmarks/decisions.py [runs, 11 by default]
+    python benchmarks/decisions.py [runs, 200 by default]
 
 The least possible is log(1/δ)·T, δ = 0.05, T the characteristic time of the two distributions among all on [0, 1]:
 1/T = max over shares w of min over x of w K₊(best, x) + (1 − w) K₋(other, x). K₊ is the price of the best arm's looking
 as if it cost x or more, K₋ that of the other's looking as if it cost x or less (docs: lower-bounds). Shares may be any
-there, while the trial takes the arms in turn. Medians over the runs, of
+there, while the trial takes the arms in turn. Medians over the runs with standard errors (of 200 bootstrap samples), of
 
-- `two intervals`: stop when the arms' cost intervals are disjoint, the cost of each being what intervals of mean and
-  variance say together, with half of its failure each; for a CVaR by the band of [Massart90];
-- `intervals`: the same with `Agent.intervals` of the cost;
 - `leader`: stop when `Agent.leader` has decided;
-- `one look`: the best test for which the number of rounds must be known before: the one-sided test of the difference
-  with known variance, when it decides in half of all cases.
+- `declared`: the same if the two values of coins were declared;
+- `two intervals`: stop when the arms' cost intervals are disjoint, the cost of each being what intervals of mean and
+  variance say together, with half of its failure each; for a CVaR by the band of [Massart90]. A tenth of the runs;
+- `one look`: the best test for which the number of rounds must be known before: the one-sided test of the difference at
+  α = 0.05 with known variance, when its power is 50 %.
 
 "more" means more than the rounds simulated.
 """
@@ -28,14 +28,15 @@ from scipy.stats import norm
 
 from prudent import Bernoulli, Beta, CVaR, Deterministic, Law, MeanVariance, Mixture, RiskMeasure
 from prudent.base.text import count
-from prudent.confidence import betting
+from prudent.confidence import betting, tails
 from prudent.engine.python.arm import ArmState
-from prudent.live.evidence import Evidence, rho_of
-from prudent.live.intervals import bounds
+from prudent.live.evidence import Evidence, rho_of, tail_of
 from prudent.live.stopping import excluded
 
 DELTA, LONGEST = 0.05, 60_000
 TIMES = np.unique(np.geomspace(20, LONGEST, 330).astype(int))
+FEWER = 10
+"""The two intervals, which take long, are looked at in every tenth run."""
 
 
 def purchases(share: float) -> Law:
@@ -119,34 +120,63 @@ def disjoint(ends: list[Any]) -> bool:
     return ends[0][1] < ends[1][0] or ends[1][1] < ends[0][0]
 
 
+def excluded_by(arms: list[ArmState], risk: RiskMeasure, binary: bool) -> bool:
+    return any(excluded(Evidence(arms, risk, (0.0, 1.0), binary), 2, DELTA))
+
+
 RULES: dict[str, Callable[[list[ArmState], RiskMeasure], bool]] = {
+    "leader": lambda arms, risk: excluded_by(arms, risk, False),
+    "declared": lambda arms, risk: excluded_by(arms, risk, True),
     "two intervals": lambda arms, risk: disjoint([added_up(arm, risk, DELTA / 2.0) for arm in arms]),
-    "intervals": lambda arms, risk: disjoint(bounds(Evidence(arms, risk, (0.0, 1.0)), "cost", DELTA / 2.0)),
-    "leader": lambda arms, risk: any(excluded(Evidence(arms, risk, (0.0, 1.0)), 2, DELTA)),
 }
 
 
-def stopped(rewards: list[np.ndarray], risk: RiskMeasure) -> dict[str, float]:
-    """After how many rounds each rule decides first, by bisection over the times."""
-    ledgers = [betting.entered(x, TIMES, 0.0, 1.0, rho_of(risk)) for x in rewards]
+def states_at(rewards: list[np.ndarray], risk: RiskMeasure, times: np.ndarray) -> list[list[ArmState]]:
+    """What is kept of the arms at these times."""
+    found, tail = [], tail_of(risk)
+    for x in rewards:
+        ledgers, kept = betting.entered(x, times, 0.0, 1.0, rho_of(risk)), tails.no_bets()
+        own, start = [], 0
+        for n, ledger in zip(times.tolist(), ledgers, strict=True):
+            arm = ArmState(None, n, float(x[:n].mean()), float(x[:n].var()), ledger=ledger)
+            if tail is not None:
+                for t in range(start, n):
+                    tails.include(kept, t, float(x[t]), 0.0, 1.0, *tail)
+                arm.tail, arm.rewards, start = kept.copy(), x[:n].tolist(), n
+            own.append(arm)
+        found.append(own)
+    return [list(arms) for arms in zip(*found, strict=True)]
 
-    def states(place: int) -> list[ArmState]:
-        n = int(TIMES[place])
-        return [
-            ArmState(
-                None, n, float(x[:n].mean()), float(x[:n].var()), rewards=sorted(x[:n].tolist()), ledger=ledger[place]
-            )
-            for x, ledger in zip(rewards, ledgers, strict=True)
-        ]
 
-    found = {}
-    for name, decides in RULES.items():
-        early, late = -1, len(TIMES)
-        while late - early > 1:
-            middle = (early + late) // 2
-            early, late = (early, middle) if decides(states(middle), risk) else (middle, late)
-        found[name] = 2.0 * TIMES[late] if late < len(TIMES) else math.inf
-    return found
+def stopped(rewards: list[np.ndarray], risk: RiskMeasure, rule: str, guess: float) -> float:
+    """After how many rounds the rule decides first, by bisection over the times; the first guess is doubled until it
+    has decided."""
+    last = int(np.searchsorted(TIMES, guess))
+    while True:
+        last = min(last, len(TIMES) - 1)
+        known = states_at(rewards, risk, TIMES[: last + 1])
+        if RULES[rule](known[last], risk):
+            break
+        if last == len(TIMES) - 1:
+            return math.inf
+        last = int(np.searchsorted(TIMES, 2 * TIMES[last]))
+    early, late = -1, last
+    while late - early > 1:
+        middle = (early + late) // 2
+        early, late = (early, middle) if RULES[rule](known[middle], risk) else (middle, late)
+    return 2.0 * float(TIMES[late])
+
+
+def median(times: list[float], least: float) -> str:
+    """With its standard error, and over the least possible."""
+    if not times:
+        return "–"
+    middle = float(np.median(times))
+    if math.isinf(middle):
+        return "more"
+    rng = np.random.default_rng(0)
+    again = np.minimum(rng.choice(times, (200, len(times))), 4.0 * LONGEST)
+    return f"{count(round(middle))} ± {count(round(float(np.median(again, axis=1).std())))} ({middle / least:.1f})"
 
 
 def main(runs: int) -> None:
@@ -160,13 +190,20 @@ def main(runs: int) -> None:
                 continue
             best = int(np.argmin(costs))
             least = least_rounds(risk, x[best], x[1 - best], min(costs), max(costs))
+            times: dict[str, list[float]] = {rule: [] for rule in RULES}
             rng = np.random.default_rng(1)
-            times = [stopped([law.sample(rng, LONGEST) for law in laws], risk) for _ in range(runs)]
-            cells = [float(np.median([each[rule] for each in times])) for rule in RULES]
-            cells.append(one_look(risk, x, costs[1] - costs[0]))
-            shown = ("more" if math.isinf(each) else f"{count(round(each))} ({each / least:.1f})" for each in cells)
-            print(f"| {name} | {risk} | {count(round(least))} |", " | ".join(shown), "|", flush=True)
+            for run in range(runs):
+                rewards = [law.sample(rng, LONGEST) for law in laws]
+                for rule, found in times.items():
+                    if (rule == "declared" and not name.startswith("coins")) or (
+                        rule == "two intervals" and run % FEWER
+                    ):
+                        continue
+                    found.append(stopped(rewards, risk, rule, (8.0 if rule == "two intervals" else 1.5) * least))
+            cells = [median(each, least) for each in times.values()]
+            cells.append(f"{count(round(alone := one_look(risk, x, costs[1] - costs[0])))} ({alone / least:.1f})")
+            print(f"| {name} | {risk} | {count(round(least))} |", " | ".join(cells), "|", flush=True)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 11)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)

@@ -16,4 +16,5 @@ betting.py             confidence sequences of mean, variance and σ² − ρ μ
 divergence.py          how far is a law from looking as good as the best one?
 finite_divergence.py   how far is a law on known values from looking as good as the best one?
 fixed_n.py             bounds at a fixed number of independent rewards in [low, high]
+tails.py               confidence sequences of the CVaR of bounded rewards
 """

@@ -216,7 +216,7 @@ def mean_variance_limits(
     return reach**2 * least - rho * low, reach**2 * most - rho * low
 
 
-def least_means(bets: Array, pulls: Array, gains: ArrayLike) -> Array:
+def least_means(bets: Array, pulls: Array, gains: ArrayLike, steps: int = STEPS) -> Array:
     """For outcomes in [0, 1] the largest mean against which the capital has gained so much, in an array
     (outcome, gain, arm); 0 where there is none. `bets` are the G_j in an array (arm, outcome, bet).
 
@@ -228,7 +228,7 @@ def least_means(bets: Array, pulls: Array, gains: ArrayLike) -> Array:
     n = pulls[..., None]
     with np.errstate(over="ignore"):
         mean = np.maximum((np.expm1((worth - wanted[..., None]) / n) / KAPPA).max(-1), 0.0)
-    for _ in range(STEPS):
+    for _ in range(steps):
         rise = KAPPA * mean[..., None]
         capital = worth - n * np.log1p(rise)
         largest = capital.max(-1, keepdims=True)

@@ -32,7 +32,7 @@ from prudent.engine.python.choosing import Binding, Ready, choose, round_of
 from prudent.engine.python.propensities import Choice, Share, check_limits, decide, limits_of
 from prudent.live import batches
 from prudent.live.differences import Difference, differences
-from prudent.live.evidence import Estimate, Evidence, are_two_values, rho_of
+from prudent.live.evidence import Estimate, Evidence, are_two_values, rho_of, tail_of
 from prudent.live.forecast import Forecast, forecast, obstacle
 from prudent.live.intervals import Intervals, intervals
 from prudent.live.labels import Labels, names_of
@@ -258,7 +258,7 @@ class Agent:
         reward = reward if self.larger_is_better else -reward
         if asked and known.open_asks == 0:
             raise PrudentError(f"tell: arm {arm!r} has no open ask; for a reward from elsewhere pass asked=False")
-        include_reward(known, reward, *self._ends, rho_of(self.risk))
+        include_reward(known, reward, *self._ends, rho_of(self.risk), tail_of(self.risk))
         known.open_asks -= asked
         if self._ready.learns:
             self._ready.policy.tell(self._labels.number("tell", arm), reward)

@@ -11,6 +11,7 @@ from prudent.engine.record import Statistics
 from prudent.live.labels import Label, label_of
 from prudent.risk.base import RiskMeasure
 from prudent.risk.mean_variance import MeanVariance
+from prudent.risk.tails import CVaR, MeanCVaR
 
 
 class Estimate(NamedTuple):
@@ -85,6 +86,13 @@ def are_two_values(arms: Iterable[ArmState], ends: tuple[float, float]) -> bool:
 def rho_of(risk: RiskMeasure) -> float:
     """The ρ for which an arm's ledger has bets of its own, beside those on mean and variance; 0 if there is none."""
     return risk.rho if isinstance(risk, MeanVariance) and risk.rho < math.inf else 0.0
+
+
+def tail_of(risk: RiskMeasure) -> tuple[float, float] | None:
+    """The level and the weight of a CVaR, on which bets of their own are made; None for other measures."""
+    if isinstance(risk, MeanCVaR):
+        return risk.alpha, risk.weight
+    return (risk.alpha, 1.0) if isinstance(risk, CVaR) else None
 
 
 def statistics_of(arms: Sequence[ArmState]) -> Statistics:

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prudent.base.arrays import Array
-from prudent.confidence import anytime, betting
+from prudent.confidence import anytime, betting, tails
 from prudent.confidence.anytime import MEAN_SHARE, Pair
 from prudent.confidence.betting import LEVELS
 from prudent.engine.python.arm import ArmState, ordered
-from prudent.live.evidence import Evidence
+from prudent.live.evidence import Evidence, tail_of
 from prudent.live.labels import Label
 from prudent.risk.base import Interval
 from prudent.risk.mean_variance import MeanVariance
@@ -157,13 +157,18 @@ def _of_two_values(arms: Sequence[ArmState], rho: float, means: Pair, within: Pa
 
 
 def _limits_of_measure(evidence: Evidence, gains: Array, times: float) -> Pair:
-    """By a band around the distribution, where the cost falls as rewards rise: bets on 128 levels share the capital.
-    Otherwise by the measure's own `always_bounds`, which fail with a probability: that of two sides at each gain."""
+    """By bets on a CVaR. By a band around the distribution where another cost falls as rewards rise: bets on 128 levels
+    share the capital. Otherwise by the measure's own `always_bounds`, which fail with a probability: that of two sides
+    at each gain."""
     arms, risk, support = evidence[:3]
     low, high = np.full((len(gains), len(arms)), -math.inf), np.full((len(gains), len(arms)), math.inf)
     steps = np.diff(LEVELS, prepend=0.0, append=1.0)
+    tail, some = tail_of(risk), [i for i, arm in enumerate(arms) if arm.tail is not None]
+    if tail is not None and some:
+        ledgers, counts = np.array([arms[i].tail for i in some]), np.array([arms[i].pulls for i in some], float)
+        low[:, some], high[:, some] = tails.limits(times * ledgers, times * counts, *tail, gains, support)
     for i, arm in enumerate(arms):
-        if arm.pulls == 0:
+        if arm.pulls == 0 or arm.tail is not None:
             continue
         if is_monotone(risk) and all(map(math.isfinite, support)):
             ends = quantiles(arm, LEVELS, gains + math.log(len(LEVELS)), support)

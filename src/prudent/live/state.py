@@ -16,7 +16,7 @@ from prudent.base.errors import PrudentError, check_integer, check_number, shown
 from prudent.base.json_text import sealed, unsealed
 from prudent.base.own_classes import check_names_no_file
 from prudent.base.parameters import check_support
-from prudent.engine.python.arm import ArmState, check_moments, check_rewards, checked_ledger
+from prudent.engine.python.arm import ArmState, check_moments, check_rewards, checked_ledger, checked_tail
 from prudent.engine.python.propensities import Share
 from prudent.live.evidence import are_two_values, rho_of
 from prudent.live.labels import check_names
@@ -60,7 +60,7 @@ def write(state: State) -> str:
         "horizon": state.horizon,
         "support": _plain(state.support),
         "larger_is_better": state.larger_is_better,
-        "arms": [{**asdict(arm), "ledger": None if arm.ledger is None else arm.ledger.tolist()} for arm in state.arms],
+        "arms": [{**asdict(arm), "ledger": _numbers(arm.ledger), "tail": _numbers(arm.tail)} for arm in state.arms],
         "generator": {**large, "has_uint32": bits["has_uint32"], "uinteger": bits["uinteger"]},
         "floor": _pairs(state.floor),
         "cap": _pairs(state.cap),
@@ -166,6 +166,8 @@ def _arm(where: str, given: Any, low: float, high: float, rho: float) -> ArmStat
         check_rewards(where, arm, arm.rewards)
     if arm.ledger is not None:
         arm.ledger = checked_ledger(where, arm, list(arm.ledger), low, high, rho)
+    if arm.tail is not None:
+        arm.tail = checked_tail(where, arm, list(arm.tail), low, high)
     return arm
 
 
@@ -201,6 +203,10 @@ def _pairs(share: Any) -> Any:
 def _share(given: Any) -> Any:
     """What `_pairs` gave."""
     return dict(given) if isinstance(given, list) else given
+
+
+def _numbers(ledger: NDArray[np.float64] | None) -> Any:
+    return None if ledger is None else ledger.tolist()
 
 
 def _plain(value: Any) -> Any:

@@ -116,7 +116,7 @@ def other(value):
 
 
 def test_one_changed_number_anywhere_is_refused():
-    agent = Agent("b-cvts(alpha=0.5)", ["a", "b"], support=(0, 1), seed=3, horizon=100)
+    agent = Agent("b-cvts(alpha=0.5)", ["a", "b"], support=(0, 1), seed=3, horizon=100, risk="entropic(lam=1)")
     for arm, reward in (("a", 0.25), ("a", 0.75), ("b", 0.5)):
         agent.tell(arm, reward, asked=False)
     for state in map(json.loads, (agent.to_json(), saved())):
@@ -146,7 +146,7 @@ def test_what_is_written_in_another_way_is_the_same_state():
 
 def remembered():
     """Every leaf that a state can have: rewards, a risk that needs them, flags, and a policy that draws."""
-    agent = Agent("b-cvts(alpha=0.5)", 2, support=(0, 1), seed=3)
+    agent = Agent("b-cvts(alpha=0.5)", 2, support=(0, 1), seed=3, risk="entropic(lam=1)")
     for arm, reward in ((0, 0.25), (0, 0.75), (1, 0.5)):
         agent.tell(arm, reward, asked=False)
     agent.ask()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from prudent.arms.sampling import include
 from prudent.base.errors import PrudentError, check_finite
-from prudent.confidence import betting
+from prudent.confidence import betting, tails
 from prudent.confidence.anytime import LARGEST
 
 _include = inspect.unwrap(include)  # interpreted: a service starts without waiting for the compiler
@@ -33,7 +33,8 @@ class ArmState:
 
     `name` is None if arms go by their numbers. `rewards` are in ascending order; None if the agent does not remember
     them. `ledger` is that of `confidence.betting`; None before the first reward, if the support is unbounded, and for
-    good after merged rewards, or if older versions, which kept none, recorded the first rewards.
+    good after merged rewards, or if older versions, which kept none, recorded the first rewards. `tail` is that of
+    `confidence.tails`, if the cost is a CVaR.
     """
 
     name: str | None = None
@@ -47,12 +48,13 @@ class ArmState:
     due: int = 0
     rewards: list[float] | None = None
     ledger: NDArray[np.float64] | None = None
+    tail: NDArray[np.float64] | None = None
 
 
 def copy_of(arm: ArmState) -> ArmState:
     """The arm as it is now."""
     other = copy.copy(arm)
-    other.rewards, other.ledger = copy.copy(arm.rewards), copy.copy(arm.ledger)
+    other.rewards, other.ledger, other.tail = copy.copy(arm.rewards), copy.copy(arm.ledger), copy.copy(arm.tail)
     return other
 
 
@@ -61,15 +63,26 @@ def ordered(arm: ArmState) -> NDArray[np.float64]:
     return np.array(arm.rewards or (), np.float64)
 
 
-def include_reward(arm: ArmState, reward: float, low: float, high: float, rho: float = 0.0) -> None:
-    """Enter a reward, which lies in [low, high], into mean, variance, ledger and remembered rewards.
+def include_reward(
+    arm: ArmState,
+    reward: float,
+    low: float,
+    high: float,
+    rho: float = 0.0,
+    tail: tuple[float, float] | None = None,
+) -> None:
+    """Enter a reward, which lies in [low, high], into mean, variance, ledgers and remembered rewards.
 
-    The ledger bets on σ² − ρμ, beside mean and variance."""
+    The ledger bets on σ² − ρμ, beside mean and variance; that of a tail on the CVaR at `tail`'s level, with its weight.
+    """
     mean, variance = _include(arm.pulls + 1, arm.mean, arm.variance, reward)
     if not math.isfinite(variance):
         raise PrudentError(f"tell: reward {reward} is too large for a variance; rescale the rewards")
     if arm.pulls == 0 and keeps_ledger(low, high):
         arm.ledger = betting.no_bets(rho)
+        arm.tail = None if tail is None else tails.no_bets()
+    if arm.tail is not None and tail is not None:
+        tails.include(arm.tail, arm.pulls, reward, low, high, *tail)
     if arm.ledger is not None:
         betting.include(arm.ledger, arm.pulls, arm.mean, reward, low, high, rho)
     arm.pulls, arm.mean, arm.variance = arm.pulls + 1, mean, variance
@@ -144,3 +157,17 @@ def checked_ledger(
     if not (fits.all() and centred and floored):
         raise PrudentError(f"{where}: ledger must be that of {arm.pulls} rewards of mean {arm.mean}")
     return ledger
+
+
+def checked_tail(where: str, arm: ArmState, given: list[object], low: float, high: float) -> NDArray[np.float64]:
+    """The ledger of a tail, if bets can have gained so much, and if so many rewards can lie up to each point."""
+    if arm.pulls == 0 or not keeps_ledger(low, high) or len(given) != tails.SIZE:
+        wanted = f"{tails.SIZE} numbers, for an arm with rewards and a bounded support"
+        raise PrudentError(f"{where}: tail must be {wanted}, got {len(given)}")
+    tail = np.array([check_finite(where, "tail", entry) for entry in given])
+    gained = tail[: -tails.CELLS - 1].reshape(-1, betting.BETS) / arm.pulls
+    below = np.concatenate(([0.0], tail[-tails.CELLS - 1 :], [arm.pulls]))
+    fits = (gained <= betting.THETA + ROUNDED).all() and (gained[:-1] >= -ROUNDED).all() and (np.diff(below) >= 0).all()
+    if not fits:
+        raise PrudentError(f"{where}: tail must be that of {arm.pulls} rewards")
+    return tail
