@@ -4,8 +4,8 @@
 
 Each row has an environment and machine code of its own in build/anywhere. In it everything is imported, README's code
 blocks run word for word, both with every warning an error, and quick tests run; with --full all of `make tests`, with
---brief a few, and no `prudent plan`. A row is green, red, or not run, which says why. Rows that were run before at the
-same commit stay in the table.
+--brief a few, and no `prudent plan`. A row is green, red, or not run, which says why. What was found before at the same
+commit stays in the table; a row of which nothing is known is there as well, as not run.
 """
 
 import argparse
@@ -260,10 +260,17 @@ def commit() -> str:
 
 
 def earlier(row: Row) -> dict[str, str]:
-    """The result of a row that was run before at this commit; nothing if it was not."""
+    """The result of a row that was run before at this commit, or why there is none."""
     file = row.folder / "result.json"
     found: dict[str, str] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    return found if found.get("commit") == commit() else {}
+    if found.get("commit") == commit():
+        return found
+    why = "what was found is of another commit" if found else "not asked for"
+    try:
+        find_python(row.python)
+    except CannotRunError as lacking:
+        why = str(lacking)
+    return {"versions": "", "result": f"not run: {why}", "time": ""}
 
 
 def table(results: Mapping[Row, Mapping[str, str]]) -> str:
@@ -271,14 +278,14 @@ def table(results: Mapping[Row, Mapping[str, str]]) -> str:
     lines = [
         "# Where it was tried",
         "",
-        "Every row is an environment of its own. In it everything is imported and README's code blocks run word for",
-        "word, both with every warning an error, and tests run. `make anywhere` makes this table. This one was made on",
-        f"{platform.system()} ({platform.machine()}, {processor()}).",
+        "Every row that was run is an environment of its own. In it everything is imported and README's code blocks",
+        "run word for word, both with every warning an error, and tests run. `make anywhere` makes this table. This one",
+        f"was made on {platform.system()} ({platform.machine()}, {processor()}).",
         "",
         "| row | Python | libraries | NumPy, SciPy, Numba | result | time |",
         "|---|---|---|---|---|---|",
     ]
-    for row, found in ((row, found) for row, found in results.items() if found):
+    for row, found in results.items():
         versions = ", ".join(found["versions"].split())
         cells = (row.name, row.python, row.libraries, versions, found["result"], found["time"])
         lines.append(f"| {' | '.join(cells)} |")
@@ -322,7 +329,7 @@ def main() -> None:
     page = table(results)
     (asked.page or BUILD / "table.md").write_text(page, encoding="utf-8")
     print("", page, sep="\n")
-    sys.exit(any(found.get("result", "").startswith("RED") for found in results.values()))
+    sys.exit(any(found["result"].startswith("RED") for found in results.values()))
 
 
 if __name__ == "__main__":
