@@ -14,26 +14,6 @@ os.environ["PRUDENT_QUIET"] = "1"  # what is compiled, and announced, depends on
 settings.register_profile("repeatable", derandomize=True, deadline=None, print_blob=False)
 settings.load_profile("repeatable")
 
-LONGEST = (
-    "test_claims.py",
-    "test_units.py",
-    "test_fuzz.py",
-    "test_policies.py",
-    "test_study_backends.py",
-    "test_cli_trouble.py",
-    "test_leaping.py",
-    "test_leaping_engine.py",
-    "test_site_plan.py",
-    "test_announce.py",
-    "test_risk.py",
-    "test_own_laws.py",
-    "test_service_kills.py",
-    "test_service_many.py",
-    "test_doors_server.py",
-    "test_service_patience.py",
-)
-"""Files that take longest. They come first, so that no process is left alone with one of them at the end."""
-
 
 def pytest_xdist_auto_num_workers():
     """One process more than there are cores, because many tests wait for a server or for another process."""
@@ -41,8 +21,9 @@ def pytest_xdist_auto_num_workers():
 
 
 def pytest_collection_modifyitems(items):
-    place = {name: i for i, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: place.get(item.path.name, len(LONGEST)))
+    """Long files first, as they take longest by and large: so no process is left alone with one of them at the end."""
+    length = {path: path.stat().st_size for path in {item.path for item in items}}
+    items.sort(key=lambda item: (-length[item.path], item.path))
 
 
 def pytest_collection_finish():

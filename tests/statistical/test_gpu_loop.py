@@ -21,7 +21,14 @@ def ready(policy, bandit):
     return bind(policies.parse(policy), Setting.of(bandit, risks.parse(RISK), 100))
 
 
-@pytest.mark.parametrize(("bandit", "policy"), [(TWO, "mvts(sd=1)"), (TWO, "mv-lcb"), (OTHERS, "thompson(sd=1)")])
+@pytest.mark.parametrize(
+    ("bandit", "policy"),
+    [
+        (TWO, "mvts(sd=1)"),
+        pytest.param(TWO, "mv-lcb", marks=pytest.mark.slow),
+        pytest.param(OTHERS, "thompson(sd=1)", marks=pytest.mark.slow),
+    ],
+)
 def test_law_is_that_of_stepping(bandit, policy):
     assert bandit.best(risks.parse(RISK)) == 0
     record = played(ready(policy, bandit), encode(bandit.arms), [30, 100], len(bandit), slice(0, RUNS))
