@@ -70,9 +70,10 @@ class Comparison:
         """The runs of a policy, or of a bandit and a policy where there are several bandits."""
         bandit, policy = key if isinstance(key, tuple) and len(key) == 2 else (self.bandits[0], key)
         if key == policy and len(self.bandits) > 1:
-            names = ", ".join(self.bandits)
+            policy = policy if policy in self.policies else self.policies[0]
             raise PrudentError(
-                f"Comparison: name a bandit too, as in [{self.bandits[0]!r}, {policy!r}]; known: {names}"
+                f"Comparison: name a bandit and a policy, as in [{self.bandits[0]!r}, {policy!r}]; the bandits are"
+                f" {', '.join(self.bandits)}"
             )
         if (bandit, policy) not in self._labels:
             hint = near(shown(policy, str), self.policies)

@@ -348,7 +348,7 @@ class Runs(Rounds):
         if not self.risk.by_moments:
             raise PrudentError(
                 f"{asked}: runs keep the mean and variance of their rewards, which do not determine {self.risk};"
-                " use gap_regret()"
+                ' use gap_regret(), or path_regret() with keep="trajectory"'
             )
 
     def _has_twins(self) -> bool:

@@ -169,7 +169,7 @@ def test_the_table_has_a_row_for_each_bandit_policy_and_snapshot():
 def test_labels_must_be_known_and_differ():
     compared = simulate([BANDIT, TWO], ["mv-lcb"], **SETTINGS)
     assert compared.bandits == ("bandit 1", "bandit 2")
-    with pytest.raises(PrudentError, match=r"name a bandit too, as in \['bandit 1', 'mv-lcb'\]"):
+    with pytest.raises(PrudentError, match=r"name a bandit and a policy, as in \['bandit 1', 'mv-lcb'\]"):
         compared["mv-lcb"]
     with pytest.raises(PrudentError, match="no runs of 'mv-lbc' on 'bandit 1'; did you mean mv-lcb"):
         compared["bandit 1", "mv-lbc"]
