@@ -322,3 +322,22 @@ def test_what_was_gained_is_the_mean_received_against_the_arms_intervals(site, l
         assert re.search(
             r"a, with 3\.\d+ EUR on average: 2\.0+ EUR less than b\. The difference lies between −2\.", page
         )
+
+
+@pytest.mark.parametrize(
+    ("risk", "cost"),
+    [("mean-variance(rho=2)", "cost ÷ ρ −0.5"), ("mean-variance(rho=0)", None), ("mean", None)],
+)
+def test_the_table_compares_spread_and_cost_too_where_the_risk_is_not_the_mean(site, risk, cost):
+    """In the unit of outcomes: (4 − 2 · 3)/2 = −1 for a, (1 − 2 · 2)/2 = −1.5 for b; standard deviations 2 and 1."""
+    name = f"apart-{len(risk)}-{risk[-2]}"
+    spec = {"name": name, "arms": ["a", "b"], "policy": "round-robin", "risk": risk, "support": [0, 10], "unit": "EUR"}
+    site.service.create(decoded(spec))
+    batch = site.service.run(name, m.Split(20_000))
+    merged = {arm: m.Statistics(n, *(3.0, 4.0) if arm == "a" else (2.0, 1.0)) for arm, n in batch.arms.items()}
+    site.service.run(name, m.Merge(merged), decision=batch.batch)
+    page = " ".join(Tags(get(site, f"/e/{name}").body.decode()).words.split())
+    spread = re.search(r"spread −1\.00, −1\.\d+ to −0\.\d", page)
+    assert bool(spread) == (risk != "mean")
+    assert ("cost ÷ ρ" in page) == (cost is not None)
+    assert cost is None or re.search(rf"{cost}\d*, −0\.\d+ to −0\.\d", page)

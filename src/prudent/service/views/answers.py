@@ -4,13 +4,15 @@ import math
 from typing import NamedTuple
 
 from prudent.base.text import count, duration, minus, number
+from prudent.live.differences import Difference
 from prudent.live.forecast import percent
 from prudent.live.stopping import Leader
 from prudent.live.summary import Summary
+from prudent.risk.mean_variance import MeanVariance
 from prudent.service.log.state import ExperimentState
 from prudent.service.spec import LEVEL
 from prudent.service.verbs import ENDED
-from prudent.service.views.amounts import Ends, Units, between, estimate, finite, text, units
+from prudent.service.views.amounts import Ends, Units, between, estimate, finite, is_squared, text, units
 from prudent.service.views.view import View
 
 STATES = {
@@ -30,15 +32,62 @@ class Gain(NamedTuple):
     total: str
 
 
+class Apart(NamedTuple):
+    """How an arm differs from the control in something else than its mean, in the unit of outcomes: what it is, by how
+    much it is more, and where that lies."""
+
+    what: str
+    more: str
+    interval: str
+
+
 def difference(view: View, arm: int, control: int) -> tuple[float | None, Ends | None]:
     """How much larger the mean of an arm is than that of the control: the estimate, and where the truth lies; those of
-    all arms hold together."""
+    all arms hold together, with what `other_differences` says."""
     means = view.estimates[arm].mean, view.estimates[control].mean
     if arm == control or means[0] is None or means[1] is None:
         return None, None
-    share = (1.0 - LEVEL) / (len(view.state.labels) - 1)
+    return means[0] - means[1], finite(getattr(_differences(view, arm, control), "mean", None))
+
+
+def other_differences(view: View, arm: int, control: int) -> list[Apart]:
+    """Those of spread and cost, where the risk is not the mean. A mean-variance has the unit of outcomes once it is
+    divided by ρ; with ρ = 0 it is the square of the spread, which says as much."""
+    one, other = view.estimates[arm], view.estimates[control]
+    values = one.variance, other.variance, one.cost, other.cost
+    if arm == control or None in values or len(_compared(view)) == 1:
+        return []
+    first, second, cost, control_cost = map(float, values)  # type: ignore[arg-type]
+    factors = {"deviation": (1.0, "spread", math.sqrt(first) - math.sqrt(second))}
+    if "cost" in _compared(view):
+        rho = getattr(view.state.agent.risk, "rho", math.inf) if is_squared(view.state) else math.inf
+        part = 1.0 / rho if math.isfinite(rho) else 1.0
+        factors["cost"] = part, "cost ÷ ρ" if math.isfinite(rho) else "cost", part * (cost - control_cost)
+    known, unit, found = _differences(view, arm, control), units(view.state), []
+    for name, (part, what, more) in factors.items():
+        ends = finite(getattr(known, name, None))
+        ends = None if ends is None else unit.scaled_ends((part * ends[0], part * ends[1]))
+        found.append(Apart(what, plus(unit.scaled(more), ends), between(ends, sign=True)))
+    return found
+
+
+def _compared(view: View) -> tuple[str, ...]:
+    """What of two arms is compared: all three share what may fail."""
+    risk = view.state.agent.risk
+    if not isinstance(risk, MeanVariance):
+        return "mean", "deviation", "cost"
+    return ("mean",) if math.isinf(risk.rho) else ("mean", "deviation", "cost")[: 2 + (risk.rho > 0.0)]
+
+
+def _differences(view: View, arm: int, control: int) -> Difference | None:
+    share = (1.0 - LEVEL) / (len(view.state.labels) - 1) / len(_compared(view))
     known = view.differences(view.state.labels[control], 1.0 - share)
-    return means[0] - means[1], finite(None if known is None else known[arm].mean)
+    return None if known is None else known[arm]
+
+
+def plus(value: float | None, ends: Ends | None) -> str:
+    """A difference, with its sign."""
+    return "–" if value is None else f"{'+' if value > 0.0 else ''}{estimate(value, ends)}"
 
 
 def leads(view: View, leader: Leader | None, control: str) -> str:

@@ -15,13 +15,25 @@ from prudent.service.log.state import ExperimentState
 from prudent.service.spec import LEVEL
 from prudent.service.verbs import ENDED
 from prudent.service.views.amounts import Ends, Units, between, estimate, finite, is_squared, saved, text, units
-from prudent.service.views.answers import Gain, difference, gains, leads, may_stop, received, sentence
+from prudent.service.views.answers import (
+    Apart,
+    Gain,
+    difference,
+    gains,
+    leads,
+    may_stop,
+    other_differences,
+    plus,
+    received,
+    sentence,
+)
 from prudent.service.views.view import View
 
 
 class ArmFacts(NamedTuple):
     """A row of the table of arms, as text and, for pictures, as numbers; rates are in percent. `more` is how much
-    larger its mean is than that of the control, and `chance` the probability that it is the best."""
+    larger its mean is than that of the control, `apart` the same of spread and cost if the risk is not the mean, and
+    `chance` the probability that it is the best."""
 
     label: str
     retired: bool
@@ -35,6 +47,7 @@ class ArmFacts(NamedTuple):
     mean_interval: str
     more: str
     more_interval: str
+    apart: list[Apart]
     chance: str
     deviation: str
     cost: str
@@ -161,8 +174,9 @@ def arms(view: View, recent: dict[int, int], leader: Leader | None, control: int
                 open=known.open_asks,
                 mean=estimate(mean, mean_ends),
                 mean_interval=between(mean_ends),
-                more=_plus(more, more_ends),
+                more=plus(more, more_ends),
                 more_interval=between(more_ends, sign=True),
+                apart=other_differences(view, i, control),
                 chance=percent(chances[label]) if label in chances else "–",
                 deviation=text(None if known.variance is None else math.sqrt(known.variance)),
                 cost=estimate(known.cost, cost_ends),
@@ -176,11 +190,6 @@ def arms(view: View, recent: dict[int, int], leader: Leader | None, control: int
             )
         )
     return found
-
-
-def _plus(value: float | None, ends: Ends | None) -> str:
-    """A difference, with its sign."""
-    return "–" if value is None else f"{'+' if value > 0.0 else ''}{estimate(value, ends)}"
 
 
 def progress(facts: Facts) -> str:
