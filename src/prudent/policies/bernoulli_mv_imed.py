@@ -9,7 +9,8 @@ from prudent.policies.contract import UNSET, Arm, policies
 
 @policies.add("bernoulli-mv-imed", serves="mean-variance", binary=True)
 class BernoulliMVIMED(NamedTuple):
-    """The smallest s K(p̂; ĉ) + log s is pulled (docs: mv-imed; after the IMED of [Honda15]).
+    """IMED for the mean-variance of 0/1 rewards: the smallest s·K(p̂, ĉ) + log s is pulled
+    (docs: mv-imed; after the IMED of [Honda15]).
 
     ĉ is the smallest empirical mean-variance, and K the smallest divergence kl(p̂, q) over the probabilities q of cost
     ĉ or less. Assumes rewards that are `high`, a success, or `low`, a failure: 1 or 0.

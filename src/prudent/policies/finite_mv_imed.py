@@ -12,7 +12,8 @@ from prudent.policies.contract import UNSET, Arm, Setting, policies
 
 @policies.add("finite-mv-imed", serves="mean-variance")
 class FiniteMVIMED(NamedTuple):
-    """The smallest s K(p̂; ĉ) + log s is pulled (docs: mv-imed; after the IMED of [Honda15]).
+    """IMED for the mean-variance of few values: the smallest s·K(p̂, ĉ) + log s is pulled
+    (docs: mv-imed; after the IMED of [Honda15]).
 
     ĉ is the smallest empirical mean-variance, p̂ the shares of the values among the arm's rewards, and K the smallest
     divergence from p̂ of a law on `values` of cost ĉ or less. Costs some 10 µs where the index must be computed, which

@@ -10,7 +10,7 @@ from prudent.policies.contract import UNSET, Arm, policies
 
 @policies.add("mv-imed", serves="mean-variance")
 class MVIMED(NamedTuple):
-    """The smallest (s − 2) K(μ̂, V̂; ĉ) + log s is pulled, sK + log s if ρ = 0 (docs: mv-imed; after IMED [Honda15]).
+    """The smallest (s − 2)·K(μ̂, V̂, ĉ) + log s is pulled, sK + log s if ρ = 0 (docs: mv-imed; after IMED [Honda15]).
 
     ĉ is the smallest empirical mean-variance, and K the smallest divergence of the arm's empirical Gaussian from a
     Gaussian of cost ĉ. Each arm is pulled three times first. With s in place of s − 2 and ρ > 0 an arm whose first

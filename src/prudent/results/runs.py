@@ -166,7 +166,7 @@ class Runs(Rounds):
     kept: Trajectory | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
-        return f"<Runs: {spec(self.policy)}, {len(self)} × {self.horizon:,} rounds, {self.engine}, seed {self.seed}>"
+        return f"<Runs: {spec(self.policy)}, {len(self):,} × {self.horizon:,} rounds, {self.engine}, seed {self.seed}>"
 
     def reward_mean(self) -> Array:
         """μ̂_n(A), the mean of the rewards received."""
