@@ -20,7 +20,7 @@ from prudent.service.spec import decoded
 from prudent.service.work.service import Service
 from prudent.service.work.transaction import Command
 
-EXAMPLES = int(os.environ.get("PRUDENT_EXAMPLES", "200"))
+EXAMPLES = int(os.environ.get("PRUDENT_EXAMPLES", "100"))
 KEYS = st.none() | st.sampled_from(["k1", "k2", "k3"])
 ARMS = ["A", "B", "C", "D", "E"]
 AMONG = st.sampled_from([None, None, None, None, ["A"], ["B", "C"], ["A", "C"], ["D"]])

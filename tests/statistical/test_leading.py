@@ -24,7 +24,14 @@ CELLS = [
 COMPARISONS = sum(3 * len(bandit) * (1 + len(snapshots)) for _, bandit, _, snapshots in CELLS)
 
 
-@pytest.mark.parametrize(("policy", "bandit", "rho", "snapshots"), CELLS, ids=[cell[0] for cell in CELLS])
+QUICK = {"mvts", "ucb1"}
+"""One score that is drawn and one that is not; every kind takes long to compile."""
+
+
+@pytest.mark.parametrize(
+    ("policy", "bandit", "rho", "snapshots"),
+    [pytest.param(*cell, id=cell[0], marks=[] if cell[0] in QUICK else [pytest.mark.slow]) for cell in CELLS],
+)
 def test_behind_a_leader_runs_have_the_law_of_stepping(policy, bandit, rho, snapshots):
     settings = {"risk": MeanVariance(rho), "horizon": 2_000, "runs": RUNS, "snapshots": snapshots, "seed": 20}
     leaping, stepping = (simulate(bandit, policy, engine=engine, **settings) for engine in ("leaping", "stepping"))
