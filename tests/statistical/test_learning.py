@@ -133,7 +133,8 @@ def test_every_policy_that_learns_is_tried() -> None:
 
 def is_tried_on_others(policy: str) -> bool:
     """Whether a policy also learns on arms that are no Gaussians, for which fewer kernels are compiled."""
-    return any(name.split("(")[0] == policy.split("(")[0] for name, bandit, _ in LEARNERS if bandit is not GAUSSIAN)
+    name = policy.partition("(")[0]
+    return any(other.partition("(")[0] == name for other, bandit, _ in LEARNERS if bandit is not GAUSSIAN)
 
 
 @pytest.mark.parametrize(
