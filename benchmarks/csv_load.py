@@ -1,4 +1,4 @@
-"""Large CSV files: seconds until each of those who read them is done, and what the careful reader would take.
+"""Large CSV files: seconds until each of those who read them is done.
 
 Three columns of 10⁶ rows for a law, a portfolio and a pilot; 2,000 columns of 1,000 rows for a portfolio. Files are
 made in a temporary folder.
@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from prudent import Empirical, EmpiricalJoint
-from prudent.base.csv_columns import read_carefully
 from prudent.plan import pilot
 
 
@@ -30,9 +29,6 @@ def main():
             "portfolio, 3 columns of 1,000,000 rows": lambda: EmpiricalJoint.from_csv(long),
             "pilot, 3 columns of 1,000,000 rows": lambda: pilot(long),
             "portfolio, 2,000 columns of 1,000 rows": lambda: EmpiricalJoint.from_csv(wide),
-            "read carefully, 3 columns of 1,000,000 rows": lambda: read_carefully(
-                long, long.read_bytes(), None, gaps=False, text=True
-            ),
         }
         for what, read in readers.items():
             start, cpu = time.perf_counter(), time.process_time()

@@ -3,7 +3,6 @@
 arrays.py        the array types of the package, and how input becomes an array
 csv_cells.py     what a cell or a column of a CSV file holds: a number, a date, an id, nothing
 csv_columns.py   one way to read a CSV file: as it was meant, or not at all
-csv_numbers.py   reading a large CSV file through polars, where there is no doubt about a single cell
 description.py   an object of a user as text, which is the same in every process: its class and its parameters
 errors.py        the one error type users meet, and the checks that raise it
 files.py         one way to write a file: all of it or nothing

@@ -9,8 +9,11 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from prudent.base.csv_cells import (
     CONTROL_NAME,
@@ -28,8 +31,8 @@ from prudent.base.errors import PrudentError, near, shown
 MAX_BYTES = 2**30
 """Bytes of the largest file that is read."""
 
-LARGE = 2**20
-"""Bytes from which a file is tried through polars first."""
+PLAIN = frozenset("0123456789+-.eE")
+"""The characters of cells that NumPy may read all at once; it takes some that are no numbers here, such as 1_000."""
 
 MOST_CELLS = 100_000
 """Cells in a line; more are no table."""
@@ -41,6 +44,9 @@ SUMMARIES = {"total", "totals", "grand total", "sum", "mean", "average"}
 """What is written beside a last row that is no row of data."""
 
 SEPARATORS = ",;\t"
+BLANK = re.compile(r"[^\S\r\n]|\"")
+"""Where a cell may begin or end with a space; one in quotes may also do so with a line end."""
+
 Remark = Callable[[str], Any]
 
 
@@ -87,13 +93,19 @@ def read_columns(
     content = _content(path)
     if isinstance(names, str) or not all(isinstance(name, str) and name for name in names or ()):
         raise PrudentError(f"{path}: columns must be a list of their names, got {shown(names)}")
-    found = None
-    if len(content) > LARGE:
-        from prudent.base.csv_numbers import read_quickly  # polars takes longer to import than a smaller file to read
-
-        found = read_quickly(content, names, gaps=gaps, text=text)
-    if not found:
-        found = read_carefully(Path(path), content, names, gaps=gaps, text=text, remark=remark)
+    sheet = _sheet(Path(path), content.decode(), gaps)
+    places = _places(sheet, names, text, remark)
+    comma = _has_decimal_commas(sheet, places)
+    found = {}
+    for place in places:
+        numbers = _numbers(sheet, place, comma, gaps)
+        if names is None and place == 0 and counts_rows(numbers):
+            fix = "leave its name empty if it is, else put another column first"
+            raise sheet.error(0, 0, f"and the column looks like dates or row numbers; {fix}")
+        cells = sheet.column(place)
+        while cells and not cells[-1]:  # columns may differ in length, so what is empty after the last is not missing
+            cells.pop()
+        found[sheet.header[place]] = numbers[: len(cells)]
     return {name: _present(name, numbers, remark) for name, numbers in found.items()}
 
 
@@ -158,32 +170,14 @@ def _present(name: str, numbers: list[float], remark: Remark) -> list[float]:
     return present
 
 
-def read_carefully(
-    path: Path, data: bytes, names: Sequence[str] | None, *, gaps: bool, text: bool, remark: Remark = ignore
-) -> dict[str, list[float]]:
-    """The columns, cell by cell, or an error that says which cell is wrong; NaN where a number is missing.
-
-    What is empty after the last number of a column is not missing: columns may differ in length.
-    """
-    sheet = _sheet(path, data.decode(), gaps)
-    places = _places(sheet, names, text, remark)
-    comma = _has_decimal_commas(sheet, places)
-    found = {}
-    for place in places:
-        numbers = _numbers(sheet, place, comma, gaps)
-        if names is None and place == 0 and counts_rows(numbers):
-            fix = "leave its name empty if it is, else put another column first"
-            raise sheet.error(0, 0, f"and the column looks like dates or row numbers; {fix}")
-        cells = sheet.column(place)
-        while cells and not cells[-1]:
-            cells.pop()
-        found[sheet.header[place]] = numbers[: len(cells)]
-    return found
-
-
 def _numbers(sheet: _Sheet, place: int, comma: bool, gaps: bool) -> list[float]:
     """The numbers of a column; NaN for those that are missing, if there may be `gaps`."""
     cells = sheet.column(place)
+    if not comma and PLAIN.issuperset("".join(cells)):
+        with suppress(ValueError):  # an empty cell, or such as 1e: they are looked at one by one
+            at_once = np.array(cells, dtype=float)
+            if np.isfinite(at_once).all():
+                return at_once.tolist()  # type: ignore[no-any-return]
     numbers = [number_in(cell, comma) for cell in cells]
     wrong = []
     for row, number in enumerate(numbers):
@@ -259,9 +253,12 @@ def _cut(path: Path, text: str, separator: str, gaps: bool) -> _Sheet | PrudentE
     reader = csv.reader(_lines(path, text, separator), delimiter=separator, skipinitialspace=True, strict=True)
     lines: list[int] = []
     rows: list[list[str]] = []
+    spaces = BLANK.search(text) is not None
     try:
         for cells in reader:
-            if not any(map(str.strip, cells)):
+            if spaces:
+                cells[:] = map(str.strip, cells)
+            if not any(cells):
                 continue
             missing = len(rows[0]) - len(cells) if rows else 0
             # A short row with a decimal comma may be one whose columns are separated by commas.
@@ -270,7 +267,7 @@ def _cut(path: Path, text: str, separator: str, gaps: bool) -> _Sheet | PrudentE
                 at = f"{path}, line {reader.line_num}"
                 return PrudentError(f"{at}: must hold {allowed}, got {len(cells)}; is it cut short? {fix}")
             lines.append(reader.line_num)
-            rows.append([*map(str.strip, cells), *[""] * missing])
+            rows.append([*cells, *[""] * missing] if missing else cells)
     except csv.Error as error:
         return PrudentError(f"{path}, line {reader.line_num}: {error}; save it as CSV, names in the first line")
     if len(rows) < 2:
