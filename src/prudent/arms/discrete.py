@@ -3,7 +3,9 @@
 import hashlib
 import math
 import os
+import warnings
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -121,10 +123,13 @@ class Empirical(Law):
 
     @classmethod
     def from_csv(cls, path: str | Path, column: str) -> "Empirical":
-        """The values of one column of a CSV file whose first line holds the names; see `prudent.base.read_columns`."""
+        """The values of one column of a CSV file whose first line holds the names; see `prudent.base.read_columns`.
+
+        Columns may differ in length: missing cells are passed over, with a warning that counts them.
+        """
         if not isinstance(path, (str, os.PathLike)) or not isinstance(column, str):
             raise PrudentError(f"empirical: path and column must be text, got {shown(path)} and {shown(column)}")
-        return cls(read_columns(path, [column])[column])
+        return cls(read_columns(path, [column], gaps=True, remark=partial(_warn, path))[column])
 
     def times(self, factor: float) -> "Empirical":
         return Empirical(self.values * factor)
@@ -166,6 +171,10 @@ class Empirical(Law):
             return f"empirical({self.values.tolist()})"
         digest = hashlib.blake2b(self.values.tobytes(), digest_size=8).hexdigest()
         return f"empirical({self.values.size} values, {digest})"
+
+
+def _warn(path: str | Path, text: str) -> None:
+    warnings.warn(f"{path}: {text}", stacklevel=4)
 
 
 @arms.add("empirical", example="empirical([0, 1, 1, 4])")

@@ -26,8 +26,9 @@ SECONDS = "About how long it may take on two cores; more simulates more."
 EVERY = 15.0
 """Seconds between two lines of progress where there is no terminal."""
 
-FORESEEN = 0.12
-"""The share of the work from which on the rest is foreseen: before it, time goes into compiling."""
+FORESEEN, LATER = 0.12, 0.05
+"""The share of the work from which on the rest is foreseen, once so much more is done: before it, time goes into
+compiling."""
 
 
 class Joined(click.Command):
@@ -109,9 +110,24 @@ def plan(out: Path, as_json: bool, **settings: Any) -> None:
     said = [] if as_json else cautions(trial)
     say([f"Caution: {text}" for text in said])
     with progress_lines("plan") as told:
-        advice = advise(options, trial.risk, horizon, out, progress=told, **facts, **settings)
+        advice = advise(options, risk, horizon, out, progress=told, **facts, **settings)
     page = write_report(advice, out, notes)
     show(advice, page, as_json, said)
+
+
+class Pace:
+    """How long the rest takes, by the pace since `FORESEEN`."""
+
+    def __init__(self) -> None:
+        self._since: tuple[float, float] | None = None
+
+    def left(self, share: float, now: float) -> float | None:
+        """Seconds, at a share of the work that is done; None as long as nobody can tell."""
+        if self._since is None:
+            self._since = (share, now) if share >= FORESEEN else None
+            return None
+        first, begun = self._since
+        return None if share < first + LATER else (now - begun) * (1.0 - share) / (share - first)
 
 
 @contextmanager
@@ -121,6 +137,7 @@ def progress_lines(title: str) -> Iterator[Callable[[float], None]]:
     Ctrl-C says how to go on.
     """
     begun = said = time.monotonic()
+    pace = Pace()
     try:
         with progress_bar(title, 100.0) as advance:
             done = 0.0
@@ -129,12 +146,11 @@ def progress_lines(title: str) -> Iterator[Callable[[float], None]]:
                 nonlocal done, said
                 advance(100.0 * (share - done))  # type: ignore[arg-type]
                 done, now = share, time.monotonic()
+                left = pace.left(share, now)
                 if not sys.stderr.isatty() and now - said >= EVERY and 0.0 < share < 1.0:
                     said = now
-                    left = (now - begun) * (1.0 - share) / share
-                    click.echo(
-                        f"{title}: {100.0 * share:.0f} % after {now - begun:.0f} s, about {left:.0f} s to go", err=True
-                    )
+                    rest = "" if left is None else f", about {left:.0f} s to go"
+                    click.echo(f"{title}: {100.0 * share:.0f} % after {now - begun:.0f} s{rest}", err=True)
 
             yield told
     except KeyboardInterrupt:

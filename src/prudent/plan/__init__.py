@@ -15,6 +15,7 @@ playing.py     trials of a policy in many worlds, which begin with the pilot
 race.py        policies that fall behind leave, and the time goes to the others
 ranking.py     what is measured of trials, and which policy is better
 snippet.py     the lines that run the trial
+sums.py        the risk of a sum of outcomes, as a mean-variance
 tails.py       what becomes of the plan if the largest outcomes weigh twice, or not at all
 tradeoff.py    how to choose ρ
 trial.py       the trial that is planned, and the worlds it may be in

@@ -28,7 +28,14 @@ SKEWED = 2.0
 def cautions(trial: Trial, *, judged: bool = True) -> list[str]:
     """All of them, in sentences; empty if there are none. Where ρ is not chosen yet, options are not `judged`."""
     pilots = [option for option in trial.options if isinstance(option, Pilot)]
-    found = prefers_less(trial) if judged else []
+    found = []
+    if trial.model == "normal" and any(not option.binary for option in pilots):
+        found.append(
+            "Outcomes are simulated as normal, because a normal model was asked for; of those of your file only the"
+            " means and variances are used."
+        )
+    found += [trial.sums] if trial.sums else []
+    found += prefers_less(trial) if judged else []
     found += _odd(trial, pilots, judged)
     found += [text for option in pilots for text in _changed(trial, option, len(pilots))]
     if few := [option.name for option in pilots if len(option.outcomes) < FEW]:

@@ -52,8 +52,8 @@ class Check(NamedTuple):
     deviation_se: float
 
     def found_in(self, level: float) -> tuple[float, float]:
-        """Where the probability lies to find the best option: the exact interval of a share (Clopper and Pearson), which has a
-        width also where all trials found it."""
+        """Where the probability lies to find the best option: the exact interval of a share (Clopper and Pearson),
+        which has a width also where all trials found it."""
         right, tail = self.found_best * self.trials, 0.5 - 0.5 * level
         low = stats.beta.ppf(tail, right, self.trials - right + 1.0) if right > 0.0 else 0.0
         high = stats.beta.isf(tail, right + 1.0, self.trials - right) if right < self.trials else 1.0

@@ -17,7 +17,7 @@ def experiment_of(advice: Advice, name: str = "trial") -> dict[str, Any]:
     trial = check_advice("experiment_of", advice).trial
     found: dict[str, Any] = {"name": name_of(name), "arms": list(trial.names), "policy": advice.recommended}
     found["control"] = trial.names[0]
-    found |= {"risk": str(trial.risk), "horizon": advice.horizon + trial.told}
+    found |= {"risk": str(trial.risk), "horizon": advice.horizon + trial.told, "floor": 0.0}
     if (ends := trial.limits) is not None:
         found["support"] = list(ends)
     if not trial.outcome.larger_is_better:
@@ -43,10 +43,15 @@ def lines_to_serve(out: Path) -> str:
 
 def missing(advice: Advice) -> list[str]:
     """What should be added to the experiment before it is created, in sentences."""
+    floor = (
+        f'Each decision is logged with the probability of its option. To judge other policies by this log, set "floor"'
+        f" in {FILE} to the smallest probability of an option, such as 0.05; it is 0 in the plan."
+    )
     if advice.trial.limits is not None:
-        return []
+        return [floor]
     return [
+        floor,
         f'{FILE} does not say between which limits outcomes lie, because no limits are known. Add "support": [smallest,'
         " largest] to it, or plan again with --support. Without it there are no confidence intervals, and guardrails"
-        " cannot be watched."
+        " cannot be watched.",
     ]

@@ -315,7 +315,9 @@ def assumptions(advice: Advice, notes: Sequence[str] = ()) -> list[str]:
     ]
     if trial.rho is not None:
         points.append("Outcomes are judged by their variance minus ρ times their mean (plus, where smaller is better).")
-    if trial.period > 1:
+    if trial.sums:
+        points.append(trial.sums)
+    elif trial.period > 1:
         points.append(f"The risk is that of the sum of {trial.period:,} outcomes, whose variances and means add up.")
     if notes:
         points.append("Missing outcomes are like those that are there.")

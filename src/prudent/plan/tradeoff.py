@@ -131,7 +131,7 @@ def in_words(found: Sequence[Stretch], outcome: Outcome, options: Sequence[Optio
     if period == 1:
         lines.append(
             "Ask what bears the risk. If it is a single outcome, such as a patient or a waiting time, compare outcomes."
-            " If it is a sum, such as a shop's day, compare sums: --period with the number of outcomes."
+            " If it is a sum, such as a shop's day, compare sums: give the number of outcomes as the period."
         )
     return lines
 
@@ -159,11 +159,19 @@ def usual(option: Option | None, one: Stretch, outcome: Outcome, period: int = 1
         return _range_of(x, outcome)
     if option.binary:
         return f"{percent(one.mean)} are 1 and the others 0"
+    return _range_and_mode(x, outcome)
+
+
+def _range_and_mode(x: Any, outcome: Outcome) -> str:
     values, counts = np.unique(x, return_counts=True)
     often = int(counts.argmax())
-    share = float(counts[often] / len(x))
-    many = f"; {percent(share)} are {outcome.amount(float(values[often]))}" if share >= 0.2 and len(values) > 2 else ""
-    return _range_of(x, outcome) + many
+    share, value = float(counts[often] / len(x)), float(values[often])
+    if share < 0.2 or len(values) <= 2:
+        return _range_of(x, outcome)
+    many = f"{percent(share)} are {outcome.amount(value)}"
+    if share > 0.9:  # nine of ten are the same, which says nothing of the others
+        return f"{many}, and {_range_of(x[x != value], outcome).replace('ten', 'ten others')}"
+    return f"{_range_of(x, outcome)}; {many}"
 
 
 def _range_of(x: Any, outcome: Outcome) -> str:

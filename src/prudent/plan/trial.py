@@ -19,6 +19,8 @@ from prudent.base.parameters import check_support
 from prudent.engine.jobs import MAX_ROUNDS
 from prudent.plan.cells import Cells
 from prudent.plan.elicit import Option, Pilot, check_options
+from prudent.plan.sums import in_words as sums_in_words
+from prudent.plan.sums import risk_of_sums
 from prudent.plan.words import Outcome
 from prudent.plan.worlds import Outcomes, outcomes_of
 from prudent.policies.units import NOTHING, Units, units_of_arms
@@ -38,7 +40,8 @@ class Trial(NamedTuple):
     """Options by name, the risk by which outcomes are judged, and how many rounds; `support` is where outcomes lie.
 
     `begin` says that the policy begins with the pilot's outcomes, `model` what worlds are drawn from. `period` is the
-    number of outcomes whose sum bears the risk, `month` the number of rounds a month, for amounts a month.
+    number of outcomes whose sum bears the risk, `month` the number of rounds a month, for amounts a month. `sums` says
+    what was done where the risk of a sum is not the sum of risks.
     """
 
     options: Sequence[Option]
@@ -50,6 +53,7 @@ class Trial(NamedTuple):
     model: str = "pilot"
     period: int = 1
     month: int | None = None
+    sums: str = ""
 
     @classmethod
     def checked(
@@ -77,13 +81,14 @@ class Trial(NamedTuple):
             _check_inside(chosen, *ends)
         check_choice("plan", "model", model, MODELS)
         length = check_integer("plan", "period", period, low=1, high=10**6)
+        said = ""
         if length > 1 and not measure.additive:
-            fix = "take mean-variance or entropic, whose costs add up over independent outcomes; or leave period out"
-            raise PrudentError(f"plan: period must be 1 for {measure}, got {length:,}; {fix}")
+            whole, (measure, worth) = measure, risk_of_sums(chosen, measure, length, outcome.sign)
+            said = sums_in_words(measure, whole, length, outcome, chosen, worth)
         rounds = None if month is None else check_integer("plan", "month", month, low=1, high=MAX_ROUNDS)
         begins = check_flag("plan", "begin", begin)
         horizons = _horizons(horizon, len(chosen))
-        return cls(chosen, measure, horizons, outcome, ends, begins, model, length, rounds)
+        return cls(chosen, measure, horizons, outcome, ends, begins, model, length, rounds, said)
 
     @property
     def names(self) -> list[str]:

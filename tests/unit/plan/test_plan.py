@@ -100,7 +100,7 @@ def test_an_option_and_a_column_of_one_name_are_refused(tmp_path):
         ({"seconds": 0}, "seconds must"),
         ({"model": "gamma"}, "model must be"),
         ({"begin": "no"}, "begin must be True or False"),
-        ({"risk": "cvar(alpha=0.1)", "period": 5}, "period must be 1 for cvar"),
+        ({"risk": "var(alpha=0.5)", "period": 5}, "risk must cost more where sums vary more"),
         ({"out": 5}, "out must be a folder, got 5"),
         ({"policies": "mv-lcb"}, "policies must be a list"),
         ({"policies": [5]}, "policy must be a NamedTuple"),
@@ -458,3 +458,11 @@ def test_a_policy_is_as_good_unless_its_p_value_times_all_pairs_is_below_5_perce
 
 def test_a_difference_without_spread_is_seen():
     assert [alike(np.full(12, gap), 3) for gap in (0.0, 0.5)] == [True, False]
+
+
+def test_columns_of_a_guess_may_differ_in_length_and_holes_are_counted(tmp_path):
+    (tmp_path / "wide.csv").write_text("a,b\n1,2\nNA,4\n5,\n")
+    law = arms.parse(f'empirical("{tmp_path / "wide.csv"}", "b")')
+    assert law.values.tolist() == [2.0, 4.0]
+    with pytest.warns(UserWarning, match="a: 1 of 3 missing"):
+        assert arms.parse(f'empirical("{tmp_path / "wide.csv"}", "a")').values.tolist() == [1.0, 5.0]

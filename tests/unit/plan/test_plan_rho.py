@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
-from prudent import MeanVariance, PrudentError
+from prudent import CVaR, MeanVariance, PrudentError
 from prudent.plan import Pilot, accepted, guesses, tolerance, winners
 from prudent.plan.tradeoff import Stretch, in_words, rho_in_words, usual
+from prudent.plan.trial import Trial
 from prudent.plan.words import Outcome, percent, plus_minus, short
 
 
@@ -125,7 +127,7 @@ def test_who_wins_is_said_in_words():
         "Would you rather have C (38 EUR on average, standard deviation 10 EUR), or A (40 EUR on average, standard"
         " deviation 30 EUR)? If you prefer C, your ρ is below 400 EUR."
     )
-    assert "--period" in said[-1]
+    assert "give the number of outcomes as the period" in said[-1]
     clear = winners(guesses(["steady: gaussian(2, 1)", "wild: gaussian(1, 2)"]))
     assert in_words(clear, Outcome()) == ["steady wins whatever ρ is: it has the best mean and the smallest spread."]
 
@@ -140,6 +142,30 @@ def test_options_are_pictured_by_the_pilots_own_outcomes():
     said = usual(options[0], one, Outcome("EUR"), 1_000)
     low, high = (float(text.replace(",", "")) for text in re.findall(r"([\d,]+) EUR", said))
     assert 1_500 < low < 1_900 < high < 2_300, "sums of a period are close to 1,900"
+
+
+def test_where_nine_of_ten_are_the_same_the_others_are_told():
+    """95 of 100 pay nothing; of the five that pay the quantiles at 5 and 95 % are the ends."""
+    option = Pilot("shop", (0.0,) * 95 + (12.0, 30.0, 40.0, 60.0, 180.0))
+    one = Stretch(0.0, 1.0, "shop", 3.22, 19.0)
+    said = usual(option, one, Outcome("EUR"))
+    assert said == "95 % are 0 EUR, and nine of ten others between 12 EUR and 180 EUR"
+
+
+@pytest.mark.parametrize("period", [50, 20_000])
+@pytest.mark.parametrize("larger", [True, False])
+def test_the_risk_of_a_sum_becomes_the_rho_that_orders_normal_options_as_it_does(period, larger):
+    """For normal outcomes the CVaR of a sum is −nμ + √n σ φ(z)/α: two options whose sums are of equal worth cost the
+    same by the mean-variance, but for the three digits of ρ and, where sums are drawn, their error."""
+    alpha, sign = 0.1, 1.0 if larger else -1.0
+    premium = stats.norm.pdf(stats.norm.isf(alpha)) / alpha
+    gap = premium * (9.0 - 4.0) / math.sqrt(period)
+    options = guesses([f"a: gaussian({sign * 10.0}, 16)", f"b: gaussian({sign * (10.0 + gap)}, 81)"])
+    trial = Trial.checked(options, CVaR(alpha), 100, period=period, larger_is_better=larger)
+    assert trial.rho == pytest.approx(math.sqrt(period) * 13.0 / premium, rel=0.006)
+    assert f"cvar(alpha=0.1) of the sum of {period:,} outcomes" in trial.sums
+    assert "by these sums" not in trial.sums or abs(gap) < 1.0
+    assert Trial.checked(options, MeanVariance(3.0), 100, period=period).sums == "", "it adds up"
 
 
 def test_a_rho_is_said_as_a_trade_off_that_gives_it():

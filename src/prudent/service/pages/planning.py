@@ -138,7 +138,7 @@ class Planning:
             if what == "keep":
                 return Response(status_code=204)
             seen = await self._look(name)
-            if what == "compute" and not seen.wrong and seen.rho is not None:
+            if what == "compute" and not seen.wrong and seen.judged:
                 await asyncio.to_thread(self.drafts.enqueue, name)
                 self.planner.wake()
             elif what == "compute" and not seen.wrong:
@@ -250,6 +250,8 @@ def started_with(experiment: dict[str, Any], form: dict[str, str]) -> dict[str, 
     if not re.fullmatch(NAME, name):
         raise PrudentError(f"name: must be up to 63 small letters, digits and hyphens, got {shown(name)}")
     made = {**experiment, "name": name}
+    if form.get("begin", PILOT) != PILOT and (pilot := made.pop(PILOT, {})):
+        made["horizon"] -= sum(map(len, pilot.values()))  # its outcomes would have been rounds of the policy
     if fallback := form.get("fallback", ""):
         made["fallback"] = fallback
     if window := form.get("window", "").strip():

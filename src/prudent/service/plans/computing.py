@@ -32,19 +32,19 @@ def _name(fields: dict[str, str]) -> str:
 
 def compute(question: Question, file: Path | None, out: Path) -> dict[str, Any]:
     """The plan as the command line makes it, and all that its page says."""
-    from prudent import MeanVariance, PrudentError
+    from prudent import PrudentError
     from prudent.engine.threads import usable_cores
     from prudent.plan import advise, experiment_of
     from prudent.plan.page import contents, write_page
 
     notes: list[str] = []
     options = options_of(question, file, notes)
-    if question.rho is None:
+    if question.risk is None:
         raise PrudentError("risk: ρ is not chosen yet")
-    risk = MeanVariance(question.rho)
     advice = advise(
-        options, risk, question.horizon, out, policies=question.policies, draws=question.draws, runs=question.runs,
-        seed=question.seed, workers=max(1, usable_cores() // 2), progress=keep_progress, **question.facts,
+        options, question.risk, question.horizon, out, policies=question.policies, draws=question.draws,
+        runs=question.runs, seed=question.seed, seconds=question.seconds, workers=max(1, usable_cores() // 2),
+        progress=keep_progress, **question.facts,
     )  # fmt: skip
     context = contents(advice, out, notes)
     write_page(advice, out, context)

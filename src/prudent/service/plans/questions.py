@@ -21,6 +21,9 @@ from prudent.service.spec import decoded
 ROWS = 4
 """Rows for options that an empty form has."""
 
+MOST_SECONDS = 600.0
+"""Seconds that may be asked for."""
+
 MOST_OPTIONS, MOST_ROUNDS, MOST_LENGTHS, MOST_TRIALS = 50, 1_000_000, 10, 20_000
 MOST_COLUMNS = 1000
 """Limits on what the service computes; the command line has none of them."""
@@ -33,18 +36,30 @@ FIELDS = {"group": "column that names the option", "outcome": "column of outcome
 
 
 class Question(NamedTuple):
-    """What is asked of a plan. `rho` is None as long as it is not chosen."""
+    """What is asked of a plan. `rho` is None as long as it is not chosen; `measure` is another risk in its place."""
 
     texts: list[str]
     group: str | None
     outcome: str | None
     facts: dict[str, Any]
     rho: float | None
+    measure: str
     horizon: list[int] | None
     policies: list[str]
     draws: int
     runs: int
     seed: int
+    seconds: float
+
+    @property
+    def risk(self) -> Any:
+        """How outcomes are judged; None as long as nothing is chosen."""
+        from prudent.risk.base import risks
+        from prudent.risk.mean_variance import MeanVariance
+
+        if self.measure:
+            return risks.parse(self.measure)
+        return None if self.rho is None else MeanVariance(self.rho)
 
 
 class Seen(Struct):
@@ -57,6 +72,7 @@ class Seen(Struct):
     words: list[str] = []
     rho: float | None = None
     rho_words: str = ""
+    judged: bool = False
 
 
 def rows_of(fields: Mapping[str, str]) -> int:
@@ -72,6 +88,16 @@ def asked(fields: Mapping[str, str]) -> Question:
     texts = [*_guesses(known), *(line.strip() for line in known.get("laws", "").splitlines() if line.strip())]
     direction = known.get("direction", "larger")
     facts = {"unit": known.get("unit", ""), "larger_is_better": direction != "smaller", "support": _support(known)}
+    facts |= {"begin": known.get("begin") != "nothing", "model": known.get("model") or "pilot"}
+    for name, called in (("period", "outcomes of a sum"), ("month", "rounds of a month")):
+        if known.get(name):
+            facts[name] = _whole(called, known[name])
+    seconds = number_of("seconds", known.get("seconds") or "30")
+    if not 1.0 <= seconds <= MOST_SECONDS:
+        raise PrudentError(f"seconds: must be from 1 to {MOST_SECONDS:g}, got {seconds:g}")
+    rho, measure = _rho(known), known.get("measure", "")
+    if measure and rho is not None:
+        raise PrudentError("risk: give ρ or another risk measure, but not both")
     lengths = [_whole(f"people: {shown(word)}", word) for word in re.split(r"[;\s]+", known.get("people", "")) if word]
     if len(lengths) > MOST_LENGTHS or any(not 1 <= n <= MOST_ROUNDS for n in lengths):
         limit = f"at most {MOST_LENGTHS} numbers from 1 to {MOST_ROUNDS:,}"
@@ -85,12 +111,14 @@ def asked(fields: Mapping[str, str]) -> Question:
         group=known.get("group") or None,
         outcome=(known.get("outcome") or None) if known.get("group") else None,
         facts=facts,
-        rho=_rho(known),
+        rho=rho,
+        measure=measure,
         horizon=lengths or None,
         policies=[text.strip() for text in known.get("policies", "").split(";") if text.strip()],
         draws=draws,
         runs=runs,
         seed=_whole("seed", known.get("seed") or "0"),
+        seconds=seconds,
     )
 
 
@@ -208,14 +236,14 @@ def look(fields: Mapping[str, str], path: Path | None) -> Seen:
             seen.columns = columns_of(path)
         question = asked(fields)
         options = options_of(question, path, seen.notes)
-        risk = MeanVariance(0.0 if question.rho is None else question.rho)
+        risk = MeanVariance(0.0) if question.risk is None else question.risk
         trial = Trial.checked(options, risk, question.horizon, **question.facts)
-        seen.rho = question.rho
-        seen.notes += [text.removesuffix(".") for text in cautions(trial, judged=question.rho is not None)]
+        seen.rho, seen.judged = question.rho, question.risk is not None
+        seen.notes += [text.removesuffix(".") for text in cautions(trial, judged=seen.judged)]
         found = tradeoff.winners(trial.options, larger_is_better=trial.outcome.larger_is_better)
         seen.winners, seen.words = (
             tradeoff.rows(found, trial.outcome),
-            tradeoff.in_words(found, trial.outcome, trial.options),
+            tradeoff.in_words(found, trial.outcome, trial.options, trial.period),
         )
         if question.rho is not None:
             deviation = max(option.moments[1] for option in trial.options) ** 0.5
