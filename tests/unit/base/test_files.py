@@ -275,7 +275,7 @@ def test_a_number_is_the_one_that_python_reads(tmp_path_factory, numbers, style)
             read_columns(path, ["a"])
 
 
-ODD = ["1_000", "1e999", "nan", "٣e1", "1e", "--1", ".", "1 2", "x"]
+ODD = ["1_000", "1e999", "nan", "1e", "--1", ".", "1 2", "x"]
 
 
 @pytest.mark.parametrize("odd", ODD)
