@@ -61,6 +61,7 @@ def kill(name: str, place: Callable[[int], str], nursery: Nursery, kills: int, s
             f" ({time.monotonic() - since:.0f} s)",
             flush=True,
         )
+    print(f"    {totals['messages']:,} decisions told to a receiver of webhooks, {totals['repeats']:,} of them twice")
     print("    " + ", ".join(f"{step}: {count}" for step, count in steps.items()))
 
 

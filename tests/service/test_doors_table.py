@@ -16,6 +16,7 @@ PLACES = {
     "decision": "1-2-0123456789",
     "batch": "1-2-0123456789",
     "token": "abcdefgh",
+    "webhook": "0123456789abcdef",
     "problem": "busy",
     "plan": "0123456789abcdef",
     "file": "style.css",

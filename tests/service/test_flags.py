@@ -99,6 +99,19 @@ def test_a_paused_flag_gives_the_fallback_arm_or_leaves_the_program_its_default(
     site.close()
 
 
+def test_a_deleted_experiment_is_no_flag(tmp_path):
+    site = InProcessService(str(tmp_path / "a.db"))
+    for flag in FLAGS[:2]:
+        assert site("POST", "/v1/experiments", flag).status == 201
+    body = {"context": {"targetingKey": "ann"}}
+    assert len(site("POST", PATH, body, "decide").json["flags"]) == 2
+    for verb in ("stop", "delete"):
+        assert site("POST", f"/v1/experiments/layout/{verb}", {"reason": "over"}).status == 200
+    assert [flag["key"] for flag in site("POST", PATH, body, "decide").json["flags"]] == ["banner"]
+    assert evaluated(site, "layout", "ann").json["errorCode"] == "FLAG_NOT_FOUND"
+    site.close()
+
+
 def test_an_event_is_the_reward_of_the_decision_of_its_unit_once(site):
     decision = evaluated(site, "layout", "buyer").json["metadata"]["decision"]
     (result,) = tracked(site, "layout", "buyer").json["results"]

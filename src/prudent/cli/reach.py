@@ -67,7 +67,8 @@ def _local(database: str, experiment: str | None, new: bool) -> "Client":
         from prudent.service.work.service import Service
 
     check_database("trial", database, new=new)
-    service = Service(open_store(database), answer_within=None).start()  # a long log takes its time
+    # A long log takes its time; and nothing is sent from here.
+    service = Service(open_store(database), answer_within=None, private_webhooks=True).start()
     try:
         service.close_windows()  # what a running service would have done meanwhile
         return client_of(service, experiment)

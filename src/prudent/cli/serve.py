@@ -17,6 +17,7 @@ HOST = "A name under which callers reach it, besides its address; several are po
 EXPLORE = "Let everybody who reaches the service use the page to explore, without a token."
 TRUST = "The header in which a proxy that signs people in writes who somebody is, such as X-Forwarded-User."
 ROLE = "What a group may do on pages, such as owners=admin; everybody is the group *."
+PRIVATE = "Let webhooks go to this machine and its network, and over plain HTTP."
 RELAXED = "Do not wait for the disk: faster, but a power failure may lose what was answered."
 
 
@@ -41,6 +42,7 @@ RELAXED = "Do not wait for the disk: faster, but a power failure may lose what w
 @click.option("--access-log", is_flag=True, help="Log every request, without its body.")
 @click.option("--json-log", is_flag=True, help="Write the log as JSON, an object a line.")
 @click.option("--open-explore", is_flag=True, help=EXPLORE)
+@click.option("--allow-private-webhooks", is_flag=True, help=PRIVATE)
 @click.option("--demo", is_flag=True, help="Three simulated experiments to look around in; nothing is kept.")
 @click.pass_context
 def serve(ctx: click.Context, /, **settings: Any) -> None:

@@ -19,6 +19,7 @@ from prudent.service.verbs import ENDED, VERBS, Verb
 REASON = "Why, in a sentence; it is kept in the log."
 OTHER_ARM = "The arm that becomes the fallback arm; needed if ARM is it."
 FORMATS = ("csv", "parquet", "ndjson")
+GROUPS = ("guardrail", "alarm", "state", "decision")
 SCOPES = ("decide", "reward", "read", "admin")
 DAY = 86_400_000
 
@@ -326,6 +327,55 @@ def purge(days: float, reason: str, dry_run: bool, as_json: bool, **settings: ob
         print_text(f"{'Would be deleted' if dry_run else 'Deleted'}: {', '.join(names)}.")
     else:
         print_text(f"No experiment has stopped and had its last event more than {days:g} days ago.")
+
+
+@trial.command()
+@click.argument("url", required=False)
+@click.option("--event", "events", multiple=True, type=click.Choice(GROUPS), help="Of what; several are possible.")
+@click.option("--experiment", "experiments", multiple=True, metavar="NAME", help="Only of these; by default of all.")
+@click.option("--note", default="", help="What it is for.")
+@click.option("--list", "listed", is_flag=True, help="List all receivers instead, and whether they answer.")
+@click.option("--remove", metavar="ID", help="Tell a receiver nothing more, by its ID.")
+@where_options
+def webhook(url: str | None, listed: bool, remove: str | None, as_json: bool, **settings: Any) -> None:
+    """Tell the receiver at URL what happens; its secret is printed this once. Or list or remove receivers.
+
+    Without --event it is told of guardrails, alarms and changes of state.
+
+    prudent trial webhook https://example.org/hook --event guardrail --event state
+    """
+    given = {name: settings.pop(name) for name in ("events", "experiments", "note")}
+    if url is None and remove is None and not listed:
+        raise PrudentError("trial: pass the URL of a receiver, such as https://example.org/hook; or --list")
+    with opened(**where(settings), new=url is not None) as client:
+        if remove is not None:
+            client.remove_webhook(remove)
+            answer(as_json, {"removed": remove}, "", []) if as_json else print_text(f"{remove} is told nothing more.")
+        elif url is None:
+            show_webhooks(client.webhooks(), as_json)
+        else:
+            events = given["events"] or GROUPS[:3]
+            made = client.make_webhook(url, events, given["experiments"] or None, given["note"])
+            answer(as_json, made, "", []) if as_json else click.echo(made["secret"])
+
+
+def show_webhooks(found: list[dict[str, Any]], as_json: bool) -> None:
+    """All receivers as a table."""
+    if not found and not as_json:
+        print_text("There are no webhooks yet.")
+        return
+    rows = [
+        {
+            "id": each["id"],
+            "url": each["url"],
+            "events": ", ".join(each["events"]),
+            "experiments": "all" if each.get("experiments") is None else ", ".join(each["experiments"]),
+            "note": each.get("note", ""),
+            "trouble": "it is gone" if each.get("gone") else each.get("trouble", ""),
+        }
+        for each in found
+    ]
+    answer(as_json, found, "Webhooks", rows, left=tuple(rows[0]) if rows else ())
 
 
 def _add_command(verb: Verb) -> None:

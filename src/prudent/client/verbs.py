@@ -216,6 +216,26 @@ class Client:
         """End a token; by its id, the eight letters in its middle."""
         self._delivery.call("DELETE", f"/v1/tokens/{_quoted(token)}")
 
+    def make_webhook(
+        self,
+        url: str,
+        events: Sequence[str] = ("guardrail", "alarm", "state"),
+        experiments: Sequence[str] | None = None,
+        note: str = "",
+    ) -> dict[str, Any]:
+        """A receiver that is told what happens from now on; its secret is shown this once."""
+        named = {} if experiments is None else {"experiments": list(experiments)}
+        body = {"url": url, "events": list(events), "note": note, **named}
+        return self._change("POST", "/v1/webhooks", body, shape={"secret": str})
+
+    def webhooks(self) -> list[dict[str, Any]]:
+        """All receivers of webhooks, without their secrets, and whether they answer."""
+        return cast("list[dict[str, Any]]", self._delivery.call("GET", "/v1/webhooks", shape=[dict]).said)
+
+    def remove_webhook(self, webhook: str) -> None:
+        """Tell a receiver nothing more; by its id."""
+        self._delivery.call("DELETE", f"/v1/webhooks/{_quoted(webhook)}")
+
     def experiments(self) -> list[dict[str, Any]]:
         """All experiments that the token may see, in short."""
         return cast("list[dict[str, Any]]", self._delivery.call("GET", "/v1/experiments", shape=[STATUS]).said)

@@ -119,7 +119,7 @@ class Wire:
 
     def _new(self) -> http.client.HTTPConnection:
         connection = self._make(self._host, self._port)
-        connection.response_class = _Answer
+        connection.response_class = TimedAnswer
         return connection
 
     def _kept(self) -> http.client.HTTPConnection | None:
@@ -136,7 +136,7 @@ class Wire:
         into.truncate()  # what an earlier try has left
         while piece := answer.read(PIECE):
             into.write(piece)
-            if file is not None and isinstance(answer, _Answer):
+            if file is not None and isinstance(answer, TimedAnswer):
                 answer.goes_on(self.timeout)  # a file may be large: only a standstill ends it
             elif into.tell() > MAX_ANSWER_BYTES:
                 longer = f"longer than {MAX_ANSWER_BYTES:,} bytes, as none of an experiment service is"
@@ -153,7 +153,7 @@ class Wire:
         return f"{self.url} does not answer ({said}; tried {times}); is the service running there?"
 
 
-class _Answer(http.client.HTTPResponse):
+class TimedAnswer(http.client.HTTPResponse):
     """An answer that ends with its time, however slowly it comes; of a socket's own, each read may take that long."""
 
     def __init__(self, sock: socket.socket, *given: Any, **named: Any) -> None:

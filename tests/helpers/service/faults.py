@@ -6,7 +6,8 @@ from typing import Any
 def apply(name: str | None) -> None:
     """Give this process a fault."""
     if name is not None:
-        {"early": answer_before_commit, "cache": keys_in_memory, "ahead": keep_the_agent}[name]()
+        faults = {"early": answer_before_commit, "cache": keys_in_memory, "ahead": keep_the_agent}
+        (faults | {"hasty": note_before_sending, "forgetful": note_nothing})[name]()
 
 
 def answer_before_commit() -> None:
@@ -54,3 +55,23 @@ def keep_the_agent() -> None:
 
     Writer.forget = lambda self: None  # type: ignore[method-assign]
     Writer._state = trusted  # type: ignore[method-assign]
+
+
+def note_before_sending() -> None:
+    """A message of a webhook is noted as taken before it is sent."""
+    from prudent.service.work.outbox import Outbox
+
+    sent = Outbox._sent
+
+    def noted_and_sent(self: Any, target: Any, experiment: Any, event: Any, link: bytes) -> bool:
+        self._save(target, experiment.id, event.seq)
+        return sent(self, target, experiment, event, link)
+
+    Outbox._sent = noted_and_sent  # type: ignore[method-assign]
+
+
+def note_nothing() -> None:
+    """Which messages of webhooks were taken is kept in memory alone."""
+    from prudent.service.work.outbox import Outbox
+
+    Outbox._save = lambda self, target, number, seq: None  # type: ignore[method-assign]

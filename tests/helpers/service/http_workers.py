@@ -8,6 +8,7 @@ from typing import Any
 
 PATHS = {
     "create": ("POST", "/v1/experiments"),
+    "webhook": ("POST", "/v1/webhooks"),
     "Ask": ("POST", "/v1/experiments/{experiment}/decisions"),
     "TellMany": ("POST", "/v1/experiments/{experiment}/rewards"),
     "Tell": ("PUT", "/v1/decisions/{decision}/reward"),

@@ -247,8 +247,10 @@ def started(orders: Orders) -> Any:
     """The service as ordered."""
     from prudent.service.log import follower, postgres
     from prudent.service.log.store import open_store
+    from prudent.service.work import outbox
     from prudent.service.work.service import Service
 
+    outbox.TICK, outbox.FIRST_PAUSE, outbox.LONGEST_PAUSE, outbox.LEASE = 0.02, 0.02, 0.5, 2_000
     follower.EVERY, follower.PACE = orders.every, 0.02
     postgres.LIMITS.update(orders.limits)
     counted = itertools.count(1)
@@ -261,7 +263,10 @@ def started(orders: Orders) -> Any:
     store = open_store(orders.database)
     if orders.failing:
         store.commit = unreliable(store, orders.failing)
-    return Service(store, patience=0.0, step=pass_by).start()
+    service = Service(store, patience=0.0, step=pass_by, private_webhooks=True).start()
+    if not orders.web:  # the server starts it by itself
+        service.outbox.start()
+    return service
 
 
 def migrate(orders: Orders) -> None:
@@ -305,6 +310,7 @@ def answer(service: Any, request: dict[str, Any]) -> Any:
     import msgspec
 
     from prudent.service import messages as m
+    from prudent.service.http.webhooks import NewWebhook
     from prudent.service.problems import RequestError
     from prudent.service.spec import decoded
 
@@ -312,6 +318,8 @@ def answer(service: Any, request: dict[str, Any]) -> Any:
     try:
         if kind == "create":
             return msgspec.to_builtins(service.create(decoded(request["spec"])))
+        if kind == "webhook":
+            return msgspec.to_builtins(service.webhooks.create(NewWebhook(**request["body"])))
         if kind == "ready":
             return service.ready()
         body = msgspec.convert(request.pop("body", {}), getattr(m, kind))

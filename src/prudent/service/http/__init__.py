@@ -15,4 +15,5 @@ server.py      serving: the address, the first token, workers, and an orderly en
 sessions.py    who is signed in: sessions of browsers, each of a token
 single_sign_on.py  single sign-on: a proxy that is trusted says in a header who somebody is
 tokens.py      who may do what: tokens with scopes, for all experiments or some, until they expire or are revoked
+webhooks.py    who is told of what happens: targets of webhooks, which an administrator names
 """

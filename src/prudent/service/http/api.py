@@ -20,6 +20,7 @@ from prudent.service.http.app import encode, unknown
 from prudent.service.http.metrics import MEDIA
 from prudent.service.http.routes import JSON, NDJSON, Call, Route
 from prudent.service.http.tokens import MadeToken, NewToken, TokenInfo
+from prudent.service.http.webhooks import MadeWebhook, NewWebhook, WebhookInfo
 from prudent.service.problems import ADVICE, KINDS, RequestError
 from prudent.service.spec import Spec
 from prudent.service.views import export as files
@@ -205,6 +206,23 @@ async def revoke(call: Call) -> Response:
     return Response(status_code=204)
 
 
+async def create_webhook(call: Call) -> MadeWebhook:
+    """Name a receiver that is told what happens from now on. Its secret is shown this once."""
+    made: MadeWebhook = await asyncio.to_thread(call.service.webhooks.create, call.body)
+    return made
+
+
+async def webhooks(call: Call) -> list[WebhookInfo]:
+    """All receivers of webhooks, without their secrets, and whether they answer."""
+    return [target.info() for target in await asyncio.to_thread(call.service.webhooks.all)]
+
+
+async def remove_webhook(call: Call) -> Response:
+    """Tell a receiver nothing more."""
+    await asyncio.to_thread(call.service.webhooks.remove, call.id)
+    return Response(status_code=204)
+
+
 async def healthz(call: Call) -> Ready:
     """Whether the process answers."""
     return Ready(True, [])
@@ -349,6 +367,11 @@ ROUTES = (
     Route("POST", "/v1/tokens", "admin", create_token, NewToken, MadeToken, (201,), whole=True),
     Route("GET", "/v1/tokens", "admin", tokens, answer=list[TokenInfo], whole=True),
     Route("DELETE", "/v1/tokens/{token}", "admin", revoke, statuses=(204,), whole=True),
+    Route(
+        "POST", "/v1/webhooks", "admin", create_webhook, NewWebhook, MadeWebhook, (201,), ("conflict",), whole=True
+    ),
+    Route("GET", "/v1/webhooks", "admin", webhooks, answer=list[WebhookInfo], whole=True),
+    Route("DELETE", "/v1/webhooks/{webhook}", "admin", remove_webhook, statuses=(204,), whole=True),
     Route("GET", "/healthz", "", healthz, answer=Ready),
     Route("GET", "/readyz", "", readyz, answer=Ready, statuses=(200, 503)),
     Route("GET", "/metrics", "read", metrics, answer=("text/plain",), whole=True),

@@ -54,6 +54,7 @@ NAMED = {
     "experiment": re.compile(NAME),
     "decision": re.compile(r"[A-Za-z0-9_-]{1,80}"),
     "batch": re.compile(r"[A-Za-z0-9_-]{1,80}"),
+    "webhook": re.compile(r"[0-9a-f]{16}"),
     "plan": re.compile(r"[0-9a-f]{16}"),
     "file": re.compile(r"[a-z]{1,40}\.[a-z]{1,4}"),
 }

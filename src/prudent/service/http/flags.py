@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from prudent.service import messages as m
 from prudent.service.http.routes import JSON, Call
-from prudent.service.log.store import Store
+from prudent.service.log.store import DELETED, Store
 from prudent.service.problems import RequestError
 from prudent.service.spec import Spec, decoded
 
@@ -142,7 +142,7 @@ class Flags:
         """Read those that are new."""
         with self._lock:
             for number, name, text in self._store.read(
-                "SELECT id, name, spec FROM experiment WHERE id > ? ORDER BY id", self._last
+                "SELECT id, name, spec FROM experiment WHERE id > ? AND status <> ? ORDER BY id", self._last, DELETED
             ):
                 spec = decoded(text)
                 if spec.sticky:
@@ -152,7 +152,9 @@ class Flags:
     async def of(self, call: Call) -> list[Flag]:
         """Those that the token is for, by name."""
         await asyncio.to_thread(self.refresh)
-        return sorted(flag for name, flag in self._known.items() if call.token is None or call.token.covers(name))
+        names = await asyncio.to_thread(self._store.names)  # without deleted ones
+        known = [self._known[name] for name in names if name in self._known]
+        return sorted(flag for flag in known if call.token is None or call.token.covers(flag.name))
 
     async def one(self, name: str) -> Flag:
         """The one of this name."""

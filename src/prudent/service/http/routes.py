@@ -35,7 +35,7 @@ PROBES = ("/healthz", "/readyz")
 """Whoever watches the service may call these by any name of its host."""
 
 
-IDS = ("decision", "batch", "token", "problem", "plan")
+IDS = ("decision", "batch", "token", "webhook", "problem", "plan")
 """What is named in a path besides an experiment."""
 
 

@@ -68,6 +68,7 @@ class Settings(Struct, frozen=True):
     access_log: bool = False
     json_log: bool = False
     open_explore: bool = False
+    allow_private_webhooks: bool = False
     demo: bool = False
 
 
@@ -152,7 +153,8 @@ def _service(settings: Settings, clock: Callable[[], int] | None = None) -> Serv
             f"serve: workers must be 1 with SQLite, got {settings.workers}; one process writes its file. More workers"
             " would not make one experiment faster; for several experiments take PostgreSQL"
         )
-    return Service(store, clock, queue_limit=settings.queue_limit).start()
+    private = settings.allow_private_webhooks
+    return Service(store, clock, queue_limit=settings.queue_limit, private_webhooks=private).start()
 
 
 def worker() -> App:
@@ -167,6 +169,7 @@ def app_of(settings: Settings, service: Service) -> App:
     """The application with these settings."""
     site = Site(service, open_explore=settings.open_explore, secure=settings.behind_proxy)
     site.planning.start()
+    service.outbox.start()
     app = App(
         service,
         ROUTES,

@@ -69,6 +69,13 @@ MIGRATIONS = [
         "CREATE TABLE access (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, token INTEGER NOT NULL,"
         " what TEXT NOT NULL, caller TEXT NOT NULL)",
     ],
+    [
+        "CREATE TABLE webhook (id TEXT PRIMARY KEY, url TEXT NOT NULL, secret BLOB NOT NULL, events TEXT NOT NULL,"
+        " experiments TEXT NOT NULL, note TEXT NOT NULL, created INTEGER NOT NULL, failures INTEGER NOT NULL,"
+        " trouble TEXT NOT NULL, again INTEGER NOT NULL, gone INTEGER, holder TEXT NOT NULL, until INTEGER NOT NULL)",
+        "CREATE TABLE webhook_position (webhook TEXT NOT NULL, experiment INTEGER NOT NULL, seq INTEGER NOT NULL,"
+        " PRIMARY KEY (webhook, experiment)) WITHOUT ROWID",
+    ],
 ]
 
 DELETED = "deleted"
@@ -83,7 +90,7 @@ SCHEMA = len(MIGRATIONS)
 LEAST = 9
 """The oldest version of the tables whose software may work on these: what came since is only added, so that two
 versions of the software run side by side during an upgrade, and the older one can be taken back. Software older than 9
-knows nothing of archives and of deleted experiments."""
+knows nothing of archives, of deleted experiments and of rewards that are events."""
 
 
 class Experiment(NamedTuple):

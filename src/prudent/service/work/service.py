@@ -18,6 +18,7 @@ from prudent.service import messages as m
 from prudent.service.http.flags import Flags
 from prudent.service.http.sessions import Sessions
 from prudent.service.http.tokens import Tokens
+from prudent.service.http.webhooks import Webhooks
 from prudent.service.log.events import line_of
 from prudent.service.log.follower import Follower
 from prudent.service.log.store import Experiment, Store, StoreError
@@ -30,6 +31,7 @@ from prudent.service.work.changes import status_of
 from prudent.service.work.clocks import absence, clock_of, log_alarms, machine_alarm, machine_clock, settle
 from prudent.service.work.decisions import decision_reply
 from prudent.service.work.forecasts import Forecasts
+from prudent.service.work.outbox import Outbox
 from prudent.service.work.transaction import Command, decision_id, experiment_number, seq_of
 from prudent.service.work.writer import Writer
 
@@ -58,6 +60,7 @@ class Service:
 
     `patience` are the seconds after the start in which no window closes, so that those who could not report while the
     service was away can do so first. `answer_within` are those after which whoever waits is answered in any case.
+    `private_webhooks` allows receivers on this machine and in its network; nothing is sent before `outbox.start()`.
     """
 
     def __init__(
@@ -69,6 +72,7 @@ class Service:
         patience: float = 10.0,
         answer_within: float | None = ANSWER,
         step: Callable[[str], None] = lambda name: None,
+        private_webhooks: bool = False,
     ) -> None:
         self.store, self.queue_limit, self.patience = store, queue_limit, patience
         self.answer_within = answer_within
@@ -83,6 +87,8 @@ class Service:
             lambda *points: self.write(partial(self.writer.keep_series, *points)),
         )
         self.flags = Flags(store)
+        self.webhooks = Webhooks(store, self.write, self.now, private=private_webhooks)
+        self.outbox = Outbox(self.webhooks, self.write, self.now, step)
         self.forecasts, self.views = Forecasts(), Views(self)
         self.commits = self.carried_out = 0
         self._told: str | None = None  # the trouble that the log of the service has
@@ -122,6 +128,7 @@ class Service:
 
     def close(self) -> None:
         """Carry out what waits, keep a snapshot of each experiment, and end."""
+        self.outbox.stop()
         with self._arrived:
             self._closing.set()
             self._arrived.notify_all()
@@ -360,7 +367,7 @@ class Service:
     @property
     def alarms(self) -> list[str]:
         """What somebody should look at although the service can do its work."""
-        return [*self.clock_alarms, *self._log_alarms]
+        return [*self.clock_alarms, *self._log_alarms, *self.outbox.alarms]
 
     async def readiness(self) -> list[str]:
         """What `ready` says, if the database answers in time."""
