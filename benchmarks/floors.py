@@ -6,11 +6,18 @@ python benchmarks/floors.py coverage    # how often intervals hold, over 1,000 e
 
 import sys
 import time
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from prudent import Agent, evaluate
+from prudent.client import Client
 from prudent.evaluation import read_log
+from prudent.service.http.local import Local
+from prudent.service.log.store import open_store
+from prudent.service.work.service import Service
 
 RATES = {"control": 0.30, "short": 0.34, "long": 0.26}
 POLICIES = ("ucb1", "bernoulli-thompson")
@@ -46,18 +53,46 @@ def experiment(policy: str, floor: float, seed: int, rounds: int = ROUNDS) -> di
     return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
 
 
+def exports(policy: str, folder: Path) -> Iterator[tuple[int, Path]]:
+    """The files that a service exports of experiments to which the arm `long` is added after 150 of 300 rounds."""
+    wire = Local(Service(open_store(str(folder / "floors.db"), relaxed=True), patience=3600.0).start())
+    for seed in range(1000):
+        rng, client, path = np.random.default_rng([seed, 7]), Client.through(wire, f"e{seed}"), folder / "log.csv"
+        spec = {
+            "arms": list(RATES)[:2],
+            "policy": policy,
+            "risk": "mean",
+            "support": [0, 1],
+            "floor": 0.05,
+            "seed": seed,
+        }
+        client.create({**spec, "horizon": 300})
+        for part in range(6):
+            if part == 3:
+                client.add_arm(list(RATES)[2], "later")
+            decisions = client.ask_many(50)
+            client.tell_many([(each, float(rng.random() < RATES[each.arm])) for each in decisions])
+        client.export(path)
+        yield seed, path
+    wire.close()
+
+
 def coverage() -> None:
-    """How often the interval of the mean holds, with a floor of 5 %, for three policies."""
+    """How often the interval of the mean holds, with a floor of 5 %, for three policies, and how wide it is."""
     targets = {"short": {"short": 1.0}, "long": {"long": 1.0}, "a mixture": {"control": 0.5, "short": 0.3, "long": 0.2}}
     for policy in POLICIES:
-        held = dict.fromkeys(targets, 0)
-        for seed in range(1000):
-            log = read_log(experiment(policy, 0.05, seed, 300))
-            for name, shares in targets.items():
-                low, high = evaluate(log, shares, support=(0, 1), quantiles=[], risk="mean")["mean"].interval
-                held[name] += low <= sum(share * RATES[arm] for arm, share in shares.items()) <= high
-        cells = ", ".join(f"{name} {many / 10:.1f} %" for name, many in held.items())
-        print(f"{policy}: 95 % intervals hold for {cells}", flush=True)
+        held, width = dict.fromkeys(targets, 0), dict.fromkeys(targets, 0.0)
+        with TemporaryDirectory() as folder:
+            for seed, path in exports(policy, Path(folder)):
+                log = read_log(path)
+                for name, shares in targets.items():
+                    low, high = evaluate(log, shares, support=(0, 1), quantiles=[], risk="mean")["mean"].interval
+                    held[name] += low <= sum(share * RATES[arm] for arm, share in shares.items()) <= high
+                    width[name] += high - low
+                if seed + 1 in (100, 300, 1000):
+                    done = seed + 1
+                    cells = [f"{each} {100 * held[each] / done:.1f} %, {width[each] / done:.2f} wide" for each in held]
+                    print(f"{policy}, {done} experiments: 95 % intervals hold for {'; '.join(cells)}", flush=True)
 
 
 def main() -> None:

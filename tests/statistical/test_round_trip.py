@@ -9,10 +9,11 @@ import pytest
 from click.testing import CliRunner
 from scipy.stats import binom
 
-from prudent import Agent, evaluate
+from prudent import evaluate
 from prudent.cli import main
+from prudent.client import Client
 from prudent.evaluation import read_log
-from prudent.service.http.local import client_of
+from prudent.service.http.local import Local, client_of
 from prudent.service.log.store import open_store
 from prudent.service.work.service import Service
 
@@ -79,35 +80,45 @@ def test_plan_serve_export_evaluate_and_plan_again(tmp_path, monkeypatch):
     assert json.loads(Path("again/experiment.json").read_text(encoding="utf-8"))["arms"] == spec["arms"]
 
 
-def exported(policy, rounds, rng, floor):
-    """What a service would export of such an experiment, of which one decision in twenty expires."""
-    agent = Agent(policy, list(SHAPES), rounds, int(rng.integers(2**31)), support=(0, 1), floor=floor)
-    rows = []
-    for number in range(rounds):
-        arm, propensity = agent.decide()
-        if rng.random() < 0.05:
-            agent.withdraw(arm)
-            rows.append((f"{number}", arm, "expired", None, propensity, floor))
-            continue
-        reward = float(rng.beta(*SHAPES[arm]))
-        agent.tell(arm, reward)
-        rows.append((f"{number}", arm, "done", reward, propensity, floor))
-    names = ["decision", "arm", "state", "reward", "propensity", "floor"]
-    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+COINS = {"old": 0.5, "new": 0.5, "late": 0.7}
+TARGETS = {"late": {"late": 1.0}, "mixture": {"old": 0.5, "late": 0.5}, "new": {"new": 1.0}}
+LOGS = 40
 
 
-@pytest.mark.parametrize("policy", ["mv-lcb(rho=1)", "thompson"])
-def test_intervals_of_a_log_of_our_own_hold(policy):
-    logs, missed = 60, 0
-    targets = {"new": {"new": 1.0}, "wild": {"wild": 1.0}, "mixture": {"old": 0.5, "new": 0.3, "wild": 0.2}}
-    for seed in range(logs):
-        log = read_log(exported(policy, 300, np.random.default_rng(seed), 0.1))
-        for shares in targets.values():
+def exported(client, path, rng):
+    """The log of an experiment to which an arm is added in the middle, and of which one decision in twenty expires."""
+    spec = {"arms": ["old", "new"], "policy": "ucb1", "risk": "mean", "support": [0, 1], "floor": 0.1}
+    client.create({**spec, "horizon": 1000, "seed": int(rng.integers(2**31))})
+    for part in range(8):
+        if part == 4:
+            client.add_arm("late", "an idea")
+        decisions = client.ask_many(125)
+        for decision in decisions[::20]:
+            client.withdraw(decision)
+        told = [each for i, each in enumerate(decisions) if i % 20]
+        client.tell_many([(each, float(rng.random() < COINS[each.arm])) for each in told])
+    client.export(path)
+    return pl.read_csv(path)
+
+
+def test_intervals_of_logs_of_the_service_hold_and_narrower_ones_are_found(tmp_path):
+    """Logs are independent, so the misses of one target have at most the binomial distribution of the level."""
+    limit = binom.isf(FALSE_ALARM, LOGS, 0.05)
+    missed = {name: dict.fromkeys(TARGETS, 0) for name in ("ours", "without chances", "too narrow")}
+    wire = Local(Service(open_store(str(tmp_path / "round.db"), relaxed=True), patience=3600.0).start())
+    for seed in range(LOGS):
+        log = exported(Client.through(wire, f"e{seed}"), tmp_path / "log.csv", np.random.default_rng([seed, 5]))
+        for name, shares in TARGETS.items():
+            truth = sum(share * COINS[arm] for arm, share in shares.items())
             found = evaluate(log, shares, support=(0, 1), quantiles=[], risk="mean")
-            truth = sum(share * mean_of(arm) for arm, share in shares.items())
-            low, high = found["mean"].interval
+            row = found["mean"]
             assert found.method == "weights"
-            assert high - low < 0.9  # it says something
-            missed += not low <= truth <= high
-    # Three targets of one log are not independent: the limit is that of one, three times.
-    assert missed <= 3 * binom.isf(FALSE_ALARM, logs, 0.05)
+            assert found.rounds == (472 if "late" in shares else 944)
+            missed["ours"][name] += not row.interval.low <= truth <= row.interval.high
+            missed["too narrow"][name] += abs(truth - row.estimate) > (row.interval.high - row.interval.low) / 12
+            wrong = evaluate(log.drop("without_chance"), shares, support=(0, 1), quantiles=[], risk="mean")["mean"]
+            missed["without chances"][name] += not wrong.interval.low <= truth <= wrong.interval.high
+    wire.close()
+    assert max(missed["ours"].values()) <= limit
+    assert missed["without chances"]["late"] > limit, missed
+    assert min(missed["too narrow"].values()) > limit, missed

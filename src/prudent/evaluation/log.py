@@ -1,5 +1,6 @@
 """A log: in each round an arm, its outcome, and the probability with which the arm was taken, if it is known."""
 
+import inspect
 import json
 import math
 import os
@@ -199,11 +200,16 @@ def lazy_frame(given: Any) -> Any:
     if several or (isinstance(given, (str, os.PathLike)) and is_parquet(given)):
         return scanned(given)
     if callable(getattr(given, "pl", None)):
-        try:
-            return given.pl(lazy=True)
-        except TypeError:  # an older DuckDB
-            return given.pl().lazy()
+        return given.pl(lazy=True) if _takes_lazy(given.pl) else given.pl().lazy()
     return given if hasattr(given, "collect") else None
+
+
+def _takes_lazy(method: Any) -> bool:
+    """Whether a query can be read in parts; those of older versions of DuckDB cannot."""
+    try:
+        return "lazy" in inspect.signature(method).parameters
+    except (TypeError, ValueError):  # it is written in C++, and only its text says it
+        return "lazy" in (method.__doc__ or "")
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:

@@ -165,3 +165,25 @@ def test_a_floor_of_one_arm_alone_is_enough_for_it():
     log = coins_of(1_000, []).with_columns(pl.lit('["A", "B"]').alias("without_chance"))
     assert evaluate(log, "C", support=(0, 1)).method == "weights"
     assert evaluate(log, "A", support=(0, 1)).method == "arms"
+
+
+def test_a_query_of_duckdb_is_read_in_parts(monkeypatch, tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    log = coins_of(2_000, ["C"])
+    log.write_parquet(tmp_path / "log.parquet")
+    query = duckdb.sql(f"SELECT * FROM '{tmp_path / 'log.parquet'}' WHERE state = 'done'")
+    for large in (10, 10_000):
+        monkeypatch.setattr(streaming, "LARGE", large)
+        found = evaluate(query, "C", support=(0, 1), risk="mean")
+        assert found.rows == evaluate(tmp_path / "log.parquet", "C", support=(0, 1), risk="mean").rows
+
+
+def test_an_error_of_a_query_is_not_taken_for_an_older_version():
+    class Broken:
+        def pl(self, lazy: bool = False):
+            assert lazy
+            raise TypeError("a column of another type")
+
+    with pytest.raises(TypeError, match="a column of another type"):
+        read_log(Broken())
