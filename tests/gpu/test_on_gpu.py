@@ -9,10 +9,12 @@ from scipy.stats import ks_2samp
 
 from prudent import Bandit, Bernoulli, Beta, Exponential, FromDraw, Gaussian, PrudentError, Uniform, simulate
 from prudent.arms import encode
-from prudent.engine.gpu import device, playing
+from prudent.engine.gpu import coins, device, playing
 from prudent.engine.record import FINE, Record
 from prudent.policies.binding import bind
+from prudent.policies.coin_table import least_costs
 from prudent.policies.contract import Setting, policies
+from prudent.policies.optimal import costs_of_totals, factors
 from prudent.risk.base import risks
 
 
@@ -134,3 +136,12 @@ def test_laws_that_ask_for_other_draws_are_an_error():
     bandit = Bandit([FromDraw(poisson, 3.0, 3.0), Uniform(0.0, 1.0)])
     with pytest.raises(PrudentError, match="of rng, a GPU has only beta, binomial"):
         simulate(bandit, "mv-lcb", risk=RISK, horizon=100, runs=5, engine="gpu")
+
+
+@pytest.mark.parametrize("pairs", [(), ((0.2, 0.9, 1.0), (0.5, 0.25, 2.0))])
+def test_the_value_of_two_coins_is_that_of_the_cpu(pairs):
+    n = 150
+    given = *factors(n, (1.0, 1.0), pairs), costs_of_totals(risks.parse("variance"), n, 0.0, 1.0)
+    wanted = min(least_costs(n, *given))
+    assert coins.least_cost(n, *given) == pytest.approx(wanted, rel=1e-12)
+    assert coins.least_cost(n, *given, digits=np.float32) == pytest.approx(wanted, rel=1e-5)

@@ -123,3 +123,11 @@ def test_no_log_has_an_error_whenever_a_gpu_is_still_busy(caplog):
     log.error("Call to cuEventQuery results in CUDA_ERROR_NOT_READY")
     log.error("Call to cuEventQuery results in CUDA_ERROR_ILLEGAL_ADDRESS")
     assert [record.getMessage()[-15:] for record in caplog.records] == ["ILLEGAL_ADDRESS"]
+
+
+def test_two_coins_compile():
+    whole, table, layer = types.int64, types.float64[:, ::1], types.float32[::1]
+    args = (layer, layer, types.int64[::1], whole, whole)
+    assert ".visible .entry" in cuda.compile_ptx(kernels.of_rows().py_func, args, cc=HOPPER)[0]
+    args = (layer, table, table, types.float64[::1], types.int64[::1], whole)
+    assert ".visible .entry" in cuda.compile_ptx(kernels.of_last_rows().py_func, args, cc=HOPPER)[0]

@@ -7,6 +7,7 @@ description.py   an object of a user as text, which is the same in every process
 errors.py        the one error type users meet, and the checks that raise it
 files.py         one way to write a file: all of it or nothing
 json_text.py     JSON, for every command and file
+memory.py        how much memory this machine has, and what needs more of it
 own_classes.py   classes of the user's own in specs: `package.module:Class(…)` and `path/to/file.py:Class(…)`
 parameters.py    parameters that many have in common: what each means, where it lies
 registry.py      names for arms, risk measures, policies and strategies: `mv-lcb(c=1)`, `gaussian(1.0, 0.05)`

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from prudent.arms.base import encode
 from prudent.arms.sampling import Laws
 from prudent.base.arrays import Counts, Marks
-from prudent.engine.jobs import check_memory
+from prudent.base.memory import check_memory
 from prudent.engine.leap import clocked, drawn
 from prudent.engine.leap.blocks import sources
 from prudent.engine.leap.scores import leap_scores

@@ -1,7 +1,6 @@
 """The scaffold under `simulate`, `identify` and `simulate_portfolio`: checks, chunks, streams, complaints, timing."""
 
 import math
-import os
 import time
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -72,19 +71,3 @@ def rounds_of(owner: str, horizon: int, snapshots: Iterable[int] | str) -> Count
     given = check_list(owner, "snapshots", snapshots, 'a list of rounds such as [100, 1000], or "log"')
     early = {check_integer(owner, "snapshots", n, low=1, high=horizon) for n in given}
     return np.array(sorted(early | {horizon}), dtype=np.int64)
-
-
-def check_memory(owner: str, numbers: float, what: str) -> None:
-    """Refuse what this machine cannot hold before it is asked for: many systems promise more memory than they have."""
-    needed, there = 8.0 * numbers, memory()
-    if needed > there:
-        size = f"{needed / 2**30:,.3g} GiB of memory, and this machine has {there / 2**30:,.3g}"
-        raise PrudentError(f"{owner}: {what} need {size}; take fewer")
-
-
-def memory() -> float:
-    """The memory of this machine in bytes; infinite where the system does not tell (Windows)."""
-    try:
-        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, OSError, ValueError):
-        return float("inf")

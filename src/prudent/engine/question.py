@@ -13,7 +13,8 @@ from prudent.arms.base import Law
 from prudent.bandit import Bandit, Unknown
 from prudent.base.arrays import Counts
 from prudent.base.errors import PrudentError, check_choice, check_flag, check_integer, check_number, shown
-from prudent.engine.jobs import MAX_ROUNDS, Job, check_memory, rounds_of
+from prudent.base.memory import check_memory
+from prudent.engine.jobs import MAX_ROUNDS, Job, rounds_of
 from prudent.engine.leap.blocks import MAX_ATOMS, sources
 from prudent.engine.record import Record
 from prudent.engine.recorded_rewards import kept_runs

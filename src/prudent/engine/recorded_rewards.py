@@ -21,8 +21,8 @@ from prudent.arms.sampling import OWN, Laws, draw, draw_block, draw_many, includ
 from prudent.bandit import Bandit
 from prudent.base.arrays import Array, Counts, Marks
 from prudent.base.errors import PrudentError, check_integer, shown
+from prudent.base.memory import check_memory
 from prudent.compile.types import as_compiled, simpler_for
-from prudent.engine.jobs import check_memory
 from prudent.engine.record import FINE, Record, draw_all_twins
 from prudent.engine.streams import number_of, stream
 from prudent.results.runs import Trajectory

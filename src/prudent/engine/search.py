@@ -6,8 +6,9 @@ from typing import Any
 from prudent.arms.base import encode
 from prudent.bandit import Bandit
 from prudent.base.errors import PrudentError, check_integer, shown
+from prudent.base.memory import check_memory
 from prudent.base.parameters import check_parameter
-from prudent.engine.jobs import MAX_ROUNDS, Job, check_memory
+from prudent.engine.jobs import MAX_ROUNDS, Job
 from prudent.engine.search_rounds import Found, search
 from prudent.policies.binding import bind
 from prudent.policies.contract import Policy, Setting, strategies

@@ -14,8 +14,9 @@ from prudent.arms.base import Law, encode
 from prudent.arms.sampling import OWN, Laws, draw, include
 from prudent.base.arrays import Array, Counts, Marks
 from prudent.base.errors import PrudentError
+from prudent.base.memory import check_memory
 from prudent.compile.types import helper, kernel
-from prudent.engine.jobs import Job, check_memory
+from prudent.engine.jobs import Job
 from prudent.engine.leap.level_search import any_nan
 from prudent.engine.phase_rounds import next_phase
 from prudent.engine.record import BAD_PHASE, BAD_SCORE, FINE, HALTED, Statistics, no_arms, no_statistics

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from numpy.random import Generator
 
-from prudent.base.arrays import Marks
+from prudent.base.arrays import Array, Marks
 from prudent.compile.types import helper
 from prudent.policies.contract import UNSET, Arms, Setting, policies
 from prudent.policies.helpers import choose_only, choose_pulled, need_horizon
@@ -77,6 +77,13 @@ class _WhileItPays(NamedTuple):
         else:
             choose_only(chosen, self.pulled(arms, rng.random() < 0.5))
         return 1
+
+    def chances(self, arms: Arms, t: int, chances: Array) -> None:
+        """Ties are broken by a fair coin."""
+        chances[:] = 0.0
+        for forwards in (True, False):
+            first = arms.pulls.min() == 0
+            chances[arms.pulls.argmin() if first else self.pulled(arms, forwards)] += 0.5
 
     def pulled(self, arms: Arms, forwards: bool) -> int:
         """The arm to pull; the first of tied arms, or the last if not `forwards`. Nature must not know which."""

@@ -6,6 +6,9 @@ that a layer takes the place of the one before it. Numbers are probabilities or 
 has the share (s + 1)/(n₁ + 1) of what follows a one, as in docs: exact, and nothing overflows.
 
 A table of decisions has one bit a state, 1 for the first coin; each row of s₂ begins with a new byte.
+
+Costs of the last layer are a sum of products, Σ_j left_j(n₁, s₁) right_j(n₂, s₂) cost(s₁ + s₂): one product for
+independent coins, one for each pair of a finite prior. A state (k, s) of one coin is in column k(k + 1)/2 + s.
 """
 
 import numpy as np
@@ -90,6 +93,57 @@ def _pack(marks: Bits, packed: Bits, size: int) -> None:
         for bit in range(8):
             byte |= marks[8 * i + bit] << bit
         packed[i] = byte
+
+
+LEVELS = 8
+"""So many numbers of tosses of the first coin follow each other, so that rows are read from slow memory once."""
+
+
+def least_costs(horizon: int, left: Array, right: Array, costs: Array) -> tuple[float, float]:
+    """The least expected costs if the first or the second coin is tossed first, of one round or more, without a table:
+    in n³/6 numbers."""
+    sizes = [(horizon - a + 1) * (horizon - a + 2) // 2 for a in range(horizon + 1)]
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    first, second = _least_costs(horizon, left, right, costs, start, np.empty(start[-1]))
+    return float(first), float(second)
+
+
+@kernel
+def _least_costs(n: int, left: Array, right: Array, costs: Array, start: Counts, values: Array) -> tuple[float, float]:
+    """Row a of `values` holds, for u = 0, 1, … and b = 0, …, u tosses and ones of the second coin, the least cost with
+    a ones among s tosses of the first. Level s of it is made from rows a and a + 1 of level s + 1, and replaces it."""
+    numbers = np.arange(n + 2).astype(np.float64)
+    for begin in range(n, -1, -LEVELS):
+        for step in range(begin + LEVELS):
+            for d in range(LEVELS):
+                s, a = begin - d, step - d
+                if 0 <= a <= s:
+                    own = values[start[a] : start[a + 1]]
+                    after = values[start[a + 1] : start[a + 2]] if s < n else own
+                    _replace_level(own, after, (n, s, a), (left, right), costs, numbers)
+    return values[start[1]] + values[0], values[1] + values[2]
+
+
+@helper
+def _replace_level(
+    own: Array, after: Array, place: tuple[int, int, int], sides: Pair, costs: Array, numbers: Array
+) -> None:
+    """Row a of level s, from the last of n rounds backwards."""
+    (n, s, a), (left, right) = place, sides
+    one, zero, most = (a + 1.0) / (s + 1.0), (s - a + 1.0) / (s + 1.0), n - s
+    last = own[most * (most + 1) // 2 :]
+    for b in range(most + 1):
+        seen = 0.0
+        for j in range(len(left)):
+            seen += left[j, s * (s + 1) // 2 + a] * right[j, most * (most + 1) // 2 + b]
+        last[b] = seen * costs[a + b]
+    for u in range(most - 1, 0 if s == 0 else -1, -1):  # all but the first decision
+        begin, part = u * (u + 1) // 2, 1.0 / (u + 1.0)
+        here, there, then = own[begin : begin + u + 1], after[begin : begin + u + 1], own[begin + u + 1 :]
+        for b in range(u + 1):
+            toss_first = one * there[b] + zero * here[b]
+            toss_second = ((numbers[b] + 1.0) * then[b + 1] + (u + 1.0 - numbers[b]) * then[b]) * part
+            here[b] = toss_first if toss_first < toss_second else toss_second
 
 
 @kernel

@@ -9,6 +9,7 @@
 | `tuned(self, setting)` | if a constant depends on the `Setting` | the policy with it, before the first round |
 | `fitted(self, units)` | if a part of it assumes something of rewards | that part with its range, sd, … |
 | `check(self)` | if names of fields say too little | wrong parameters are refused at the door |
+| `chances(self, arms, t, chances)` | with a `phase` that draws at random | distributions are exact (docs: exact) |
 | `feasible(self, bandit)` | if a strategy has conditions | `identify` knows which answers are right |
 
 **Score.** Ties go to the lowest number; an arm never pulled goes first. After `arm` a score names what else it needs,
@@ -32,6 +33,8 @@ takes `t` if the score does, which then must never rise with `t`. With `best_cos
 return how many times each. 0 is the end: the arm of smallest cost among those `alive` is the answer, and is pulled from
 then on. With a field `rho` or `risk`, `arms.cost` has the estimated costs. In
 `identify` arms pulled together make one round `t`.
+
+**Chances.** With which probability `phase` pulls each arm in round t, if it decides every round from counts alone.
 
 **Fields** left UNSET are filled in: `risk` is the measure that the policy serves, and other names are its parameters;
 `budget` and `delta` are those of `identify`, else δ = 1/n²; `range`, `sd`, `low`, `high`, `best` and `values` say what

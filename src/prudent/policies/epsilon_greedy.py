@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from numpy.random import Generator
 
-from prudent.base.arrays import Marks
+from prudent.base.arrays import Array, Marks
 from prudent.base.errors import check_number
 from prudent.policies.contract import UNSET, Arms, policies
 from prudent.policies.helpers import cheapest, choose_only, choose_pulled
@@ -35,6 +35,13 @@ class EpsilonGreedy(NamedTuple):
         else:
             choose_only(chosen, cheapest(arms))
         return 1
+
+    def chances(self, arms: Arms, t: int, chances: Array) -> None:
+        chances[:] = self.epsilon / len(chances)
+        chances[cheapest(arms)] += 1.0 - self.epsilon
+        if arms.pulls.min() == 0:
+            chances[:] = 0.0
+            chances[arms.pulls.argmin()] = 1.0
 
     def check(self) -> None:
         check_number("epsilon-greedy", "epsilon", self.epsilon, low=0.0, high=1.0, hint="pass a probability")

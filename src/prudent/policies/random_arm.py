@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from numpy.random import Generator
 
-from prudent.base.arrays import Marks
+from prudent.base.arrays import Array, Marks
 from prudent.policies.contract import ANY, FOREVER, Arms, policies
 from prudent.policies.helpers import choose_only
 
@@ -26,3 +26,9 @@ class RandomArm(NamedTuple):
     def phase(self, arms: Arms, t: int, chosen: Marks, rng: Generator) -> int:
         choose_only(chosen, int(rng.integers(0, len(arms.pulls))))
         return FOREVER
+
+    def chances(self, arms: Arms, t: int, chances: Array) -> None:
+        chances[:] = 1.0 / len(chances)
+        if t > 1:
+            chances[:] = 0.0
+            chances[arms.pulls.argmax()] = 1.0

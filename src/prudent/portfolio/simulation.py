@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from prudent.base.arrays import Array, Marks
 from prudent.base.errors import PrudentError, check_integer, shown
-from prudent.engine.jobs import MAX_ROUNDS, Job, check_memory, rounds_of
+from prudent.base.memory import check_memory
+from prudent.engine.jobs import MAX_ROUNDS, Job, rounds_of
 from prudent.engine.record import FINE, HALTED
 from prudent.portfolio.bandit import PortfolioBandit
 from prudent.portfolio.laws import NOTHING, Block

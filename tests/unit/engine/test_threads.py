@@ -8,7 +8,7 @@ import pytest
 
 from prudent import LUCB, UCB1, Bandit, MeanVariance, PrudentError, identify, simulate
 from prudent.arms.base import encode
-from prudent.engine import jobs
+from prudent.base import memory
 from prudent.engine.compiled import stepper
 from prudent.engine.leap.blocks import sources
 from prudent.engine.leap.scores import leap_scores
@@ -120,6 +120,6 @@ def test_what_no_machine_can_hold_is_refused_with_its_size(name):
 
 
 def test_where_the_system_does_not_tell_its_memory_nothing_is_refused(monkeypatch):
-    monkeypatch.delattr(jobs.os, "sysconf")
-    assert jobs.memory() == float("inf")
-    jobs.check_memory("simulate", 1e300, "runs")
+    monkeypatch.delattr(memory.os, "sysconf")
+    assert memory.memory() == float("inf")
+    memory.check_memory("simulate", 1e300, "runs")

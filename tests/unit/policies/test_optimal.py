@@ -160,7 +160,7 @@ def test_dollars_instead_of_ones_change_no_choice():
         (lambda: Optimal(pairs=((0.5, 0.5),)), "probabilities and a weight"),
         (lambda: Optimal(quantile=1.0), "quantile must lie in"),
         (lambda: Optimal(low=0.0, high=1.0, risk=MEAN).tuned(Setting(3, MEAN, 30)), "it is for two arms, got 3"),
-        (lambda: Optimal(low=0.0, high=1.0, risk=MEAN).tuned(Setting(2, MEAN, 401)), "horizon must"),
+        (lambda: Optimal(low=0.0, high=1.0, risk=MEAN).tuned(Setting(2, MEAN, 1_001)), "horizon must"),
         (lambda: Optimal(low=0.0, high=1.0, risk=MEAN).tuned(Setting(2, MEAN)), "needs the horizon"),
     ],
 )

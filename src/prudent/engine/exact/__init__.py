@@ -6,6 +6,7 @@ lattice.py        which counts of rewards there may be, and how a round leads fr
 pair.py           the pass of a policy that scores arms, for two arms of two values each
 choices.py        with which probabilities a policy that scores arms pulls each of them
 draws.py          the same for scores of numbers drawn at random
+chances.py        the same for a policy that tells these probabilities itself
 phases.py         the pass of a policy that plays in phases
 results.py        distributions of pulls, rewards and regret
 surface.py        the expected regret on every pair of coins

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from prudent.base.arrays import Array, Counts
 from prudent.base.errors import PrudentError
 from prudent.compile.types import kernel
+from prudent.engine.exact.chances import ToldChances
 from prudent.engine.exact.draws import DrawnScores
 from prudent.engine.exact.lattice import Allocation, ArmStates, Lattice
 from prudent.engine.record import BAD_SCORE, COMPLAINTS
@@ -148,8 +149,10 @@ class Scores:
         return np.asarray(scores)
 
 
-def choices(owner: str, ready: Any, lattice: Lattice) -> "Scores | DrawnScores":
-    """The choices of a policy that scores arms, or an error that says why they are not known exactly."""
+def choices(owner: str, ready: Any, lattice: Lattice) -> "Scores | DrawnScores | ToldChances":
+    """The choices of a policy that decides round by round, or an error that says why they are not known exactly."""
+    if not hasattr(ready, "score"):
+        return ToldChances(owner, ready, lattice)
     inputs = score_inputs(type(ready))
     if "rng" in inputs:
         raise PrudentError(

@@ -18,6 +18,7 @@ import numpy as np
 
 from prudent.base.arrays import Array, Counts
 from prudent.compile.types import borrowed, compilable, kernel
+from prudent.engine.exact.chances import ToldChances
 from prudent.engine.exact.choices import Known, Scores, choices, keep_all
 from prudent.engine.exact.draws import DrawnScores
 from prudent.engine.exact.lattice import Lattice, Layer
@@ -144,13 +145,17 @@ for _each in (Bounds, Compared, Shares):
 
 
 def last_layer_of_pair(owner: str, ready: Any, lattice: Lattice) -> Layer:
-    """W of the states after all rounds, for a policy that scores arms."""
+    """W of the states after all rounds, for a policy that decides round by round."""
     n, chosen = lattice.horizon, choices(owner, ready, lattice)
     rows = Rows.empty(n)
     if isinstance(chosen, Scores):
         bad = np.zeros(1, np.bool_)
         how = Compared(*chosen.comparison(), bad) if chosen.compared else Bounds(*chosen.all_bounds())
         _sweep(rows, how, n, 0, n, n, 0, LEVELS)
+        chosen.check(bool(bad[0]))
+    elif isinstance(chosen, ToldChances):
+        bad = np.zeros(1, np.bool_)
+        _sweep(rows, chosen.of_pair(bad), n, 0, n, n, 0, LEVELS)
         chosen.check(bool(bad[0]))
     else:
         for s in range(n + 1):

@@ -12,10 +12,10 @@ import numpy as np
 
 from prudent.base.arrays import Array, Counts, Marks
 from prudent.base.errors import PrudentError
+from prudent.base.memory import check_memory
 from prudent.base.text import duration
 from prudent.compile.types import kernel
 from prudent.engine.exact.lattice import Allocation, Lattice, Layer
-from prudent.engine.jobs import check_memory
 from prudent.engine.phase_rounds import next_phase
 from prudent.engine.record import BAD_PHASE, COMPLAINTS, FINE
 from prudent.policies.contract import FOREVER, Arms

@@ -1,4 +1,4 @@
-"""The kernels of a GPU: a thread for each run, or a lane for each arm of a run, and the twins of all runs.
+"""The kernels of a GPU: a thread for each run, or a lane for each arm of a run, the twins of all runs, and two coins.
 
 Both kernels of runs draw from the same streams, so that which one is taken does not change the results. The number of
 arms is a constant in each, because the arrays of a thread need a size when they are compiled.
@@ -12,6 +12,7 @@ import numpy as np
 from numba import cuda
 
 from prudent.arms.sampling import draw, include
+from prudent.engine.gpu.coins import fill_row, respond_in_row
 from prudent.engine.gpu.device import cached
 from prudent.engine.gpu.generator import REWARDS, SCORES
 from prudent.engine.gpu.loops import Room, draw_twins, step_run, stream_of
@@ -141,3 +142,27 @@ def of_twins() -> Any:
             draw_twins(laws, best, rounds, record, at, i, key, first + at, taken, spare)
 
     return cached(twins_in_thread)
+
+
+@cache
+def of_last_rows() -> Any:
+    """Threads for each row of the last layer of two coins."""
+
+    def last_rows(layer, left, right, costs, offset, n):  # type: ignore[no-untyped-def]
+        n1, s1 = cuda.blockIdx.y, cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+        if s1 <= n1:
+            fill_row(layer, left, right, costs, offset, n, n1, s1, cuda.threadIdx.x, cuda.blockDim.x)
+
+    return cached(last_rows)
+
+
+@cache
+def of_rows() -> Any:
+    """Threads for each row of the layer of two coins after t rounds."""
+
+    def rows(following, layer, offset, n, t):  # type: ignore[no-untyped-def]
+        n1, s1 = cuda.blockIdx.y, cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+        if s1 <= n1:
+            respond_in_row(following, layer, offset, n, t, n1, s1, cuda.threadIdx.x, cuda.blockDim.x)
+
+    return cached(rows)

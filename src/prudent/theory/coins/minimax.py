@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from prudent.base.arrays import Array
 from prudent.base.errors import PrudentError, check_integer, check_number, shown
-from prudent.policies.optimal import MOST_ROUNDS, Optimal
+from prudent.policies.optimal import TABLED, Optimal
 from prudent.theory.coins.bernstein import largest_value
 from prudent.theory.coins.checker import check
 from prudent.theory.coins.game import GRAIN, CoinGame, Prior
@@ -104,7 +104,7 @@ def minimax(horizon: int, rho: float = 0.0, tolerance: float = 2e-3) -> Minimax:
     >>> found.lower <= low <= high <= found.upper
     True
     """
-    n = check_integer("minimax", "horizon", horizon, low=2, high=MOST_ROUNDS)
+    n = check_integer("minimax", "horizon", horizon, low=2, high=TABLED)
     rho = check_number("minimax", "rho", rho, low=0.0, high=2.0, hint="larger ρ make the problem that of the mean")
     tolerance = check_number(
         "minimax", "tolerance", tolerance, low=1e-5, high=0.5, hint="0.002 is a fifth of a percent"

@@ -223,11 +223,31 @@ def test_tables_have_the_distributions_in_figures():
     assert "30 rounds" in repr(found)
 
 
+class Drawn(NamedTuple):
+    """It pulls an arm at random, and does not tell its chances."""
+
+    def phase(self, arms, t, chosen, rng):
+        chosen[:] = False
+        chosen[int(rng.random() < 0.5)] = True
+        return 1
+
+
+class Wrong(NamedTuple):
+    """Chances that are none."""
+
+    def phase(self, arms, t, chosen, rng):
+        return 1
+
+    def chances(self, arms, t, chances):
+        chances[:] = 0.4
+
+
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
         ({"policy": "m-cvts(alpha=0.5)"}, "draws at random by itself"),
-        ({"policy": "epsilon-greedy"}, "draws at random by itself"),
+        ({"policy": Drawn()}, "draws at random by itself"),
+        ({"policy": Wrong()}, "Wrong.*chances must be at least 0 and add up to 1"),
         ({"policy": "mvts"}, "InverseGamma and Normal"),
         ({"policy": ["ucb1", "mv-lcb"]}, "one bandit and one policy"),
         ({"bandit": Bandit(["gaussian(0, 1)", "bernoulli(0.5)"])}, "at most 5 different values"),

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import product
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -18,11 +19,13 @@ from prudent import Bandit, Bernoulli, Gaussian, PrudentError, simulate
 from prudent.arms import encode
 from prudent.arms.sampling import GaussianLaws
 from prudent.compile import announce
-from prudent.engine.gpu import device, playing
+from prudent.engine.gpu import coins, device, playing
 from prudent.engine.gpu.generator import key_of, sine_and_cosine
 from prudent.engine.threads import halted_by
 from prudent.policies.binding import bind, served_risk
+from prudent.policies.coin_table import least_costs, row_starts
 from prudent.policies.contract import Setting, policies, spec
+from prudent.policies.optimal import costs_of_totals, factors
 from prudent.policies.scoring import reads_rewards
 from prudent.policies.units import units_of
 from prudent.risk.base import risks
@@ -284,3 +287,31 @@ def test_on_the_leaderboard_it_takes_what_would_step():
 
     taken = [suites.labelled(suites.FIVE, RISK, text, 100, "any") for text in ("mv-lcb(range=1)", "ucb1", "npts-sg")]
     assert [suites.stepping_on("gpu", each).cell.engine for each in taken] == ["auto", "gpu", "auto"]
+
+
+@pytest.mark.parametrize("pairs", [(), ((0.2, 0.9, 1.0), (0.5, 0.25, 2.0))])
+def test_threads_for_the_rows_of_two_coins_have_the_value_of_the_cpu(pairs):
+    """Their functions one after the other, three threads to a row."""
+    n, offset, threads = 9, row_starts(9), range(3)
+    left, right = factors(n, (2.0, 1.0, 1.0, 3.0), pairs)
+    costs = costs_of_totals(risks.parse("variance"), n, 0.0, 1.0)
+    layer, following = np.full((2, math.comb(n + 3, 3)), np.nan)
+    for n1, s1, first in product(range(n + 1), range(n + 1), threads):
+        if s1 <= n1:
+            coins.fill_row(layer, left, right, costs, offset, n, n1, s1, first, len(threads))
+
+    def respond(t, after, before):
+        for n1, s1, first in product(range(t + 1), range(t + 1), threads):
+            if s1 <= n1:
+                coins.respond_in_row(after, before, offset, n, t, n1, s1, first, len(threads))
+
+    assert coins.descend(n, layer, following, respond) == pytest.approx(
+        min(least_costs(n, left, right, costs)), rel=1e-13
+    )
+
+
+def test_what_a_gpu_has_no_memory_for_is_refused_with_its_size():
+    assert coins.digits_for(1_000, 2**40) is np.float64
+    assert coins.digits_for(4_000, 140 * 2**30) is np.float32
+    with pytest.raises(PrudentError, match=r"4,000 rounds need 80.6 GiB of a GPU's memory, and it has 24 left"):
+        coins.digits_for(4_000, 24 * 2**30)
