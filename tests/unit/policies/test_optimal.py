@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 
 from prudent import Agent, Bandit, CVaR, MeanVariance, Optimal, PrudentError, simulate
-from prudent.policies.coin_table import follow, table_starts
-from prudent.policies.contract import Setting, policies
-from prudent.policies.optimal import best_plan, costs_of_totals
+from prudent.compile.types import as_compiled
+from prudent.engine.exact.forward import layer_of_table
+from prudent.engine.exact.lattice import Lattice
+from prudent.engine.exact.pair import last_layer_of_pair
+from prudent.policies.contract import Arms, Setting, policies
+from prudent.policies.optimal import Recomputed, best_plan, costs_of_totals, on_one_scale
 from prudent.risk.base import risks
 
 MEAN = risks.parse("mean")
@@ -122,13 +125,38 @@ def test_what_engines_play_has_the_value(coins):
     assert found.cost().mean() == pytest.approx(Optimal(pairs=pairs).expected_cost(MeanVariance(0.5), 12), rel=1e-12)
 
 
-def test_the_weights_of_the_table_are_those_of_the_exact_engine():
+def test_the_weights_of_the_table_are_those_of_its_chances():
+    """The pass for tables against the one for policies that tell their chances, which looks every decision up."""
     n = 9
-    plan = best_plan(n, (1.0, 1.0), (), tuple(costs_of_totals(MeanVariance(0.0), n, 0.0, 1.0)))
-    layer = follow(n, table_starts(n), plan.table)
-    found = simulate(COINS, Optimal(), risk="mean-variance(rho=0)", horizon=n, engine="exact")
-    wanted = [found.layer.get((n1, n - n1), np.zeros((n1 + 1, n - n1 + 1))).ravel() for n1 in range(n + 1)]
-    assert layer == pytest.approx(np.concatenate(wanted), abs=1e-14)
+    ready = Optimal(low=0.0, high=1.0, risk=MeanVariance(0.0)).tuned(Setting(2, MeanVariance(0.0), n))
+    lattice = Lattice([np.array([0.0, 1.0])] * 2, n)
+    layer, wanted = layer_of_table(ready, n), last_layer_of_pair("optimal", as_compiled(ready), lattice)
+    assert layer.keys() == wanted.keys()
+    for allocation, weights in wanted.items():
+        assert layer[allocation] == pytest.approx(weights, abs=1e-14)
+
+
+@pytest.mark.parametrize("pairs", [(), AS_FLOATS])
+def test_what_is_computed_when_it_is_due_is_what_the_table_says(pairs):
+    n, rng, risk = 24, np.random.default_rng(3), MeanVariance(0.0)
+    for prior in ((1.0, 1.0), (2.0, 1.0, 1.0, 3.0)):
+        table = Optimal(prior=prior, pairs=pairs, low=0.0, high=1.0, risk=risk).tuned(Setting(2, risk, n))
+        costs = on_one_scale(tuple(costs_of_totals(risk, n, 0.0, 1.0))).costs
+        later = Recomputed(prior, pairs, costs, 0.0, 1.0)
+        for _ in range(60):
+            n1 = rng.integers(0, (t := rng.integers(0, n)) + 1)
+            ones = rng.integers(0, n1 + 1), rng.integers(0, t - n1 + 1)
+            means = np.array([s / max(k, 1) for s, k in zip(ones, (n1, t - n1), strict=True)])
+            arms = Arms(np.array([n1, t - n1]), means, *(np.zeros(2) for _ in range(3)), np.empty((2, 0)))
+            assert later.pulled(arms) == table.pulled(arms)
+
+
+def test_an_agent_for_many_rounds_needs_no_table():
+    agent = Agent(Optimal(), ["a", "b"], horizon=401, support=(0, 1), risk="mean", seed=1)
+    assert agent.ask() == "a"
+    for _ in range(300):
+        agent.tell("a", 0.0, asked=False)
+    assert Agent.from_json(agent.to_json()).ask() == "b"
 
 
 def test_an_agent_decides_as_the_table_says_after_it_was_saved():

@@ -2,6 +2,7 @@
 
 import math
 from collections import defaultdict
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 from itertools import product, zip_longest
@@ -128,11 +129,70 @@ def smallest_variance(state):
     return [share, 1 - share]
 
 
+def cheapest(state):
+    costs = [cost(ones, ones + zeros, HALF) for ones, zeros in state]
+    return costs.index(min(costs))
+
+
+def sure(state, arm):
+    return [Fraction(i == arm) for i in range(len(state))]
+
+
+def in_turn(pull):
+    """Each arm once, and then as the policy says."""
+    return lambda state: sure(state, state.index((0, 0))) if (0, 0) in state else pull(state)
+
+
+def epsilon_greedy(state):
+    return [Fraction(1, 10 * len(state)) + Fraction(9, 10) * (i == cheapest(state)) for i in range(len(state))]
+
+
+def random_arm(state):
+    pulled = [i for i, counts in enumerate(state) if counts != (0, 0)]
+    return sure(state, pulled[0]) if pulled else [Fraction(1, len(state))] * len(state)
+
+
+def explored_twice(state):
+    """ExpExp with two pulls an arm: then the cheapest one to the end."""
+    pulls = [sum(counts) for counts in state]
+    if min(pulls) < 2:
+        return sure(state, pulls.index(min(pulls)))
+    return sure(state, pulls.index(max(pulls)) if max(pulls) > 2 else cheapest(state))
+
+
+def lowest(scores):
+    """Ties, which 50 digits leave no doubt about, go to the lowest number."""
+    return next(i for i, score in enumerate(scores) if score <= min(scores) + Decimal("1e-40"))
+
+
+def decimal(fraction):
+    return Decimal(fraction.numerator) / fraction.denominator
+
+
+def mv_lcb(state):
+    """Its logarithm is that of δ = 1/n², n = 8 for two arms and 6 for three."""
+    log = 2 * Decimal(8 if len(state) == 2 else 6).ln()
+    sizes = [sum(counts) for counts in state]
+    widths = [Decimal("1.5") * (log / (2 * s)).sqrt() for s in sizes]
+    costs = [decimal(cost(ones, s, HALF)) for (ones, _), s in zip(state, sizes, strict=True)]
+    return sure(state, lowest([c - width for c, width in zip(costs, widths, strict=True)]))
+
+
+def ucb1(state):
+    log = Decimal(sum(map(sum, state)) + 1).ln()
+    return sure(state, lowest([-Decimal(ones) / (ones + f) - (2 * log / (ones + f)).sqrt() for ones, f in state]))
+
+
 COINS = {2: (Fraction(3, 10), Fraction(7, 10)), 3: (Fraction(1, 5), Fraction(1, 2), Fraction(9, 10))}
 POLICIES = {
     "own class": (LowestIndex(), lowest_index, 8, 6),
     "bernoulli-thompson": ("bernoulli-thompson", largest_mean, 8, 5),
     "bernoulli-mvts": ("bernoulli-mvts(rho=0)", smallest_variance, 8, 0),
+    "epsilon-greedy": ("epsilon-greedy", in_turn(epsilon_greedy), 8, 6),
+    "random-arm": ("random-arm", random_arm, 8, 6),
+    "exp-exp": ("exp-exp(tau=4)", explored_twice, 8, 0),
+    "mv-lcb": ("mv-lcb(c=1)", in_turn(mv_lcb), 8, 6),
+    "ucb1": ("ucb1", in_turn(ucb1), 8, 6),
 }
 
 
@@ -144,7 +204,9 @@ def test_pulls_and_regret_are_those_of_fractions(name, n_arms, order):
     if not (n := rounds[n_arms - 2]):
         pytest.skip("written out for two arms")
     p = COINS[n_arms][::order]
-    regret, pulls = in_fractions(pull, p, HALF, n)
+    with localcontext() as digits:
+        digits.prec = 50
+        regret, pulls = in_fractions(pull, p, HALF, n)
     found = simulate(coins(p), policy, risk=MeanVariance(0.5), horizon=n, engine="exact")
     same(found.regret(), regret)
     same(found.pulls[0], pulls)
