@@ -17,32 +17,45 @@ from prudent.compile.types import helper
 from prudent.engine.gpu import device
 from prudent.policies.coin_table import row_starts
 
-THREADS = (32, 8)
-"""Of a block: for each row, and as many rows of one n₁."""
+WIDTH, HEIGHT = 32, 8
+"""Threads of a row, and rows of a block."""
 
 SPARE = 2**30
 """Bytes of a GPU that are left to its driver and to small arrays."""
 
 
 @helper
+def row_of(place: int) -> tuple[int, int]:
+    """n₁ and s₁ of a row, counted from 0."""
+    n1 = int((math.sqrt(8.0 * place + 1.0) - 1.0) / 2.0)
+    while n1 * (n1 + 1) // 2 > place:
+        n1 -= 1
+    while (n1 + 1) * (n1 + 2) // 2 <= place:
+        n1 += 1
+    return n1, place - n1 * (n1 + 1) // 2
+
+
+@helper
 def fill_row(
-    layer: Any, left: Array, right: Array, costs: Array, offset: Counts, n: int, n1: int, s1: int, first: int, step: int
+    layer: Any, left: Array, right: Array, costs: Array, offset: Counts, n: int, place: int, first: int, step: int
 ) -> None:
     """The expected costs of a row of the last layer, for s₂ = first, first + step, …"""
+    n1, s1 = row_of(place)
     n2 = n - n1
     here = offset[n1] + s1 * (n2 + 1)
     for s2 in range(first, n2 + 1, step):
         seen = 0.0
         for j in range(left.shape[0]):
-            seen += left[j, n1 * (n1 + 1) // 2 + s1] * right[j, n2 * (n2 + 1) // 2 + s2]
+            seen += left[j, place] * right[j, n2 * (n2 + 1) // 2 + s2]
         layer[here + s2] = seen * costs[s1 + s2]
 
 
 @helper
 def respond_in_row(
-    following: Any, layer: Any, offset: Counts, n: int, t: int, n1: int, s1: int, first: int, step: int
+    following: Any, layer: Any, offset: Counts, n: int, t: int, place: int, first: int, step: int
 ) -> None:
     """The least costs of a row after t rounds from those after t + 1, for s₂ = first, first + step, …"""
+    n1, s1 = row_of(place)
     n2, stride = t - n1, n - n1 + 1
     here, zero = offset[n1] + s1 * stride, offset[n1 + 1] + s1 * (stride - 1)
     one, share, part = zero + stride - 1, (s1 + 1.0) / (n1 + 1.0), 1.0 / (n2 + 1.0)
@@ -83,10 +96,10 @@ def least_cost(horizon: int, left: Array, right: Array, costs: Array, *, digits:
     tables = [cuda.to_device(np.ascontiguousarray(each)) for each in (left, right, costs)]
     offset = cuda.to_device(row_starts(horizon))
     fill, respond = kernels.of_last_rows(), kernels.of_rows()
-    fill[blocks(horizon), THREADS](layer, *tables, offset, horizon)
+    fill[blocks(horizon), (WIDTH, HEIGHT)](layer, *tables, offset, horizon)
 
     def play(t: int, *layers: Any) -> None:
-        respond[blocks(t), THREADS](*layers, offset, horizon, t)
+        respond[blocks(t), (WIDTH, HEIGHT)](*layers, offset, horizon, t)
 
     return descend(horizon, layer, following, play)
 
@@ -99,6 +112,6 @@ def descend(horizon: int, layer: Any, following: Any, respond: Callable[..., Non
     return float(layer[0])
 
 
-def blocks(t: int) -> tuple[int, int]:
-    """As many as the rows of round t need: for s₁ and for n₁."""
-    return -(-(t + 1) // THREADS[1]), t + 1
+def blocks(t: int) -> int:
+    """As many as the rows of round t need."""
+    return -(-((t + 1) * (t + 2) // 2) // HEIGHT)

@@ -149,9 +149,9 @@ def of_last_rows() -> Any:
     """Threads for each row of the last layer of two coins."""
 
     def last_rows(layer, left, right, costs, offset, n):  # type: ignore[no-untyped-def]
-        n1, s1 = cuda.blockIdx.y, cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
-        if s1 <= n1:
-            fill_row(layer, left, right, costs, offset, n, n1, s1, cuda.threadIdx.x, cuda.blockDim.x)
+        place = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+        if place < (n + 1) * (n + 2) // 2:
+            fill_row(layer, left, right, costs, offset, n, place, cuda.threadIdx.x, cuda.blockDim.x)
 
     return cached(last_rows)
 
@@ -161,8 +161,8 @@ def of_rows() -> Any:
     """Threads for each row of the layer of two coins after t rounds."""
 
     def rows(following, layer, offset, n, t):  # type: ignore[no-untyped-def]
-        n1, s1 = cuda.blockIdx.y, cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
-        if s1 <= n1:
-            respond_in_row(following, layer, offset, n, t, n1, s1, cuda.threadIdx.x, cuda.blockDim.x)
+        place = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+        if place < (t + 1) * (t + 2) // 2:
+            respond_in_row(following, layer, offset, n, t, place, cuda.threadIdx.x, cuda.blockDim.x)
 
     return cached(rows)

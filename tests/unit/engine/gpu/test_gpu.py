@@ -296,14 +296,12 @@ def test_threads_for_the_rows_of_two_coins_have_the_value_of_the_cpu(pairs):
     left, right = factors(n, (2.0, 1.0, 1.0, 3.0), pairs)
     costs = costs_of_totals(risks.parse("variance"), n, 0.0, 1.0)
     layer, following = np.full((2, math.comb(n + 3, 3)), np.nan)
-    for n1, s1, first in product(range(n + 1), range(n + 1), threads):
-        if s1 <= n1:
-            coins.fill_row(layer, left, right, costs, offset, n, n1, s1, first, len(threads))
+    for place, first in product(range((n + 1) * (n + 2) // 2), threads):
+        coins.fill_row(layer, left, right, costs, offset, n, place, first, len(threads))
 
     def respond(t, after, before):
-        for n1, s1, first in product(range(t + 1), range(t + 1), threads):
-            if s1 <= n1:
-                coins.respond_in_row(after, before, offset, n, t, n1, s1, first, len(threads))
+        for place, first in product(range((t + 1) * (t + 2) // 2), threads):
+            coins.respond_in_row(after, before, offset, n, t, place, first, len(threads))
 
     assert coins.descend(n, layer, following, respond) == pytest.approx(
         min(least_costs(n, left, right, costs)), rel=1e-13
