@@ -54,5 +54,5 @@ def serve(service: Any, path: str, database: str) -> None:
             Path(path + ".new").write_text(f"{words[0].rpartition(':')[2]} {kept.read_text()}")
             os.rename(path + ".new", path)  # now it is ready
 
-    server._service = lambda settings: service  # type: ignore[assignment]
+    server._service = lambda *settings: service  # type: ignore[assignment]
     server.serve(server.Settings(database=database, port=0, rate=1e9), say)
