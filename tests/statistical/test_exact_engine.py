@@ -17,6 +17,7 @@ pytestmark = pytest.mark.slow  # every policy is compiled
 RISKS = ("mean-variance(rho=0.5)", "cvar(alpha=0.4)", "var(alpha=0.4)", "mean-cvar(alpha=0.4)", "entropic(lam=1)")
 REFUSED = {
     *("b-cvts", "cvar-ts", "m-cvts", "mvts", "npts", "npts-sg", "rho-mts", "srts", "vts"),
+    *("discounted", "sliding-window"),
 }
 """Those that draw at random by themselves, or numbers whose comparison is not known exactly."""
 

@@ -113,7 +113,8 @@ def _type_hints(owner: object) -> Mapping[str, Any]:
 def check_type(owner: str, name: str, value: object, hint: object) -> Any:
     """A value that its annotation fits, as a plain one; what is annotated as anything else than below is not checked.
 
-    A class with `check_given(owner, value)` decides itself what may stand for it.
+    A class with `check_given(owner, value)` decides itself what may stand for it, and returns what is made of it if
+    that is something else.
     """
     if hint is float and type(value) is float and not math.isnan(value):  # by far the most frequent
         return value
@@ -132,7 +133,8 @@ def check_type(owner: str, name: str, value: object, hint: object) -> Any:
     if get_origin(hint) in (Union, types.UnionType):
         return _check_union(owner, name, value, get_args(hint))
     if hasattr(hint, "check_given"):
-        hint.check_given(owner, value)
+        made = hint.check_given(owner, value)
+        value = value if made is None else made
     return value
 
 

@@ -206,9 +206,10 @@ class Registry(Generic[T]):
         if not hasattr(cls, "_fields"):
             return described(given)
         known = cls._field_defaults
+        parts = [self.spec(value) if hasattr(value, "_fields") else value for value in given]  # a policy in another
         shown = [
-            f"{field}={_text(value)}"
-            for field, value in zip(cls._fields, given, strict=True)
+            f"{field}={value if value is not part else _text(value)}"
+            for field, value, part in zip(cls._fields, parts, given, strict=True)
             if field not in known or _differ(value, known[field])
         ]
         name = entry.name if entry else place_of(cls) or cls.__name__
@@ -269,7 +270,8 @@ class Registry(Generic[T]):
     def _value(self, node: ast.expr, text: str) -> Any:
         match node:
             case ast.Call():
-                return self._parts._build(node, text)
+                inside = isinstance(node.func, ast.Name) and node.func.id in self  # a policy inside another one
+                return (self if inside else self._parts)._build(node, text)
             case ast.List(elts=items) | ast.Tuple(elts=items):
                 return [self._value(item, text) for item in items]
             case ast.Name(id="inf"):

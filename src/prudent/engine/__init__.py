@@ -2,6 +2,7 @@
 
 compiled.py           compiled simulations: which loop plays a question, and the streams of its runs
 floors.py             floors of scores that compare an arm with the best one: with them few scores are computed
+forgetting_rounds.py  every round of a policy that forgets, one after the other
 jobs.py               the scaffold under `simulate`, `identify` and `simulate_portfolio`: checks, chunks, streams
 late.py               rewards that a policy sees late, at the end of each batch of rounds
 own_errors.py         errors in a user's own class, said by the line that they come from

@@ -11,6 +11,7 @@ from prudent.arms.base import encode
 from prudent.arms.sampling import Laws
 from prudent.base.arrays import Counts, Marks
 from prudent.base.memory import check_memory
+from prudent.engine.forgetting_rounds import forgetting, play_forgetting
 from prudent.engine.leap import clocked, drawn
 from prudent.engine.leap.blocks import sources
 from prudent.engine.leap.scores import leap_scores
@@ -22,6 +23,7 @@ from prudent.engine.score_rounds import kind_of, play_scores
 from prudent.engine.streams import number_of, stream
 from prudent.policies.contract import ReadyPolicy, spec
 from prudent.policies.scoring import declares_draws, room_for, score_inputs
+from prudent.policies.units import core
 from prudent.results.runs import Runs
 
 BLOCKS_IN_A_RUN = 1e6
@@ -83,7 +85,7 @@ def _kernel(question: Question, problem: Problem) -> Callable[..., int]:
         int(question.rounds[-1]),
         question.engine == "leaping",
     )
-    blocks, room = sources(bandit.arms), room_for(ready, horizon)
+    blocks, room = sources(bandit.arms), room_for(core(ready), horizon)
     check_memory("simulate", float(room) * len(bandit), f"all rewards of {len(bandit):,} arms in {horizon:,} rounds")
     if hasattr(ready, "score") and leaping and blocks is not None:
         if score_inputs(type(ready)) != ("arm",):
@@ -99,7 +101,10 @@ def stepper(
     """The loop over the rounds or phases of a policy, waiting for (laws, best, rounds, record, halt, rng)."""
     loop: Any = play_scores if hasattr(ready, "score") else play_phases
     given: tuple[Any, ...]
-    if hasattr(ready, "score"):
+    policy: Any = core(ready)
+    if policy is not ready:
+        loop, ready, given = play_forgetting, policy, forgetting(ready)
+    elif hasattr(ready, "score"):
         given = kind_of(ready, horizon, batch)
     else:
         given = (room_for(ready, horizon), True if blocks else None, batch, None)

@@ -23,7 +23,7 @@ from prudent.policies.contract import Arm, Policy, ReadyPolicy, Setting, policie
 from prudent.policies.learners import Learner, is_learner
 from prudent.policies.posteriors import InverseGamma, Normal
 from prudent.policies.scoring import compares, costs_need_rewards, reads_rewards, score_inputs
-from prudent.policies.units import AUTO, InUnit, Scale, check_scale, fitted, in_its_unit, units_of, warn_of_size
+from prudent.policies.units import AUTO, InUnit, Scale, check_scale, core, fitted, in_its_unit, units_of, warn_of_size
 from prudent.risk.base import RiskMeasure, risks
 
 if TYPE_CHECKING:
@@ -210,6 +210,9 @@ def choose_engine(
 ) -> str:
     """The engine to use; asking for what cannot be done is an error that says why."""
     check_choice("simulate", "engine", asked, ENGINES)
+    if core(ready) is not ready and batch > 1:
+        why = f"{spec(policy)} forgets, and its compiled rounds see every reward at once"
+        raise PrudentError(f"simulate: batch must be 1, got {batch}: {why}; pass engine='interpreted' with this batch")
     if asked == "stepping":
         return asked
     if asked == "gpu":
@@ -227,6 +230,8 @@ def choose_engine(
 
 def _obstacle(bandit: Bandit, ready: ReadyPolicy, batch: int) -> str:
     """Why a policy cannot leap on a bandit; empty if it can."""
+    if core(ready) is not ready:
+        return "it forgets, so that what is known of every arm changes in every round"
     if batch > 1:
         return "rewards are seen a batch at a time, and leaping is for those seen at once (batch=1)"
     if costs_need_rewards(ready) or (hasattr(ready, "score") and reads_rewards(type(ready))):

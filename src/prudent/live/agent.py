@@ -29,6 +29,7 @@ from prudent.base.parameters import check_parameter, check_support
 from prudent.confidence import anytime
 from prudent.engine.python.arm import ArmState, copy_of, include_reward
 from prudent.engine.python.choosing import Binding, Ready, choose, round_of
+from prudent.engine.python.memory import Memory
 from prudent.engine.python.propensities import Choice, Share, check_limits, decide, limits_of
 from prudent.live import batches
 from prudent.live.differences import Difference, differences
@@ -46,6 +47,7 @@ from prudent.policies.learners import Learner, fresh, is_learner, started
 from prudent.policies.units import (
     PUBLISHED,
     Units,
+    core,
     fitted,
     units_of_support,
 )
@@ -149,16 +151,14 @@ class Agent:
         ends = ends if check_flag("Agent", "larger_is_better", larger_is_better) else (-ends[1], -ends[0])
         chosen = fitted(chosen, _units(ends, scale)) if hasattr(chosen, "_fields") else chosen
         rng = np.random.Generator(np.random.PCG64(sequence))
-        self._settle(
-            State(chosen, risk, horizon, ends, larger_is_better, made, rng, floor, cap, values is not None, control)
-        )
+        kept: tuple[Any, ...] = (values is not None, control, [])
+        self._settle(State(chosen, risk, horizon, ends, larger_is_better, made, rng, floor, cap, *kept))
 
     def _settle(self, state: State) -> None:
         """Become the agent of this state, new or restored."""
         self._lock = threading.RLock()
-        self.policy, risk, horizon, support, larger_is_better, self._arms, self._rng, floor, cap, declared, control = (
-            state
-        )
+        self.policy, risk, horizon, support, larger_is_better, self._arms, self._rng, *others = state
+        floor, cap, declared, control, latest = others
         self.risk: RiskMeasure = risks.make("Agent", risk)
         self.horizon = None if horizon is None else check_integer("Agent", "horizon", horizon, low=1, high=2**53)
         self._ends = check_support("Agent", support)
@@ -168,7 +168,14 @@ class Agent:
         self.control = None if control is None else self._labels[self._labels.number("Agent", control)]
         self._ready = self._made_ready()
         self._declared = check_flag("Agent", "declared", declared)
-        self._implied = bool(policies.facts_of(self.policy).get("binary"))
+        self._implied = bool(policies.facts_of(core(self.policy)).get("binary"))
+        self._memory = None
+        if self._ready.forgets is None:
+            if latest or any(arm.recent is not None for arm in self._arms):
+                raise PrudentError("arms and latest must hold nothing to remember, as the policy does not forget")
+        else:
+            self._memory = Memory(self._ready.forgets, self._ready.unit, latest)
+            self._memory.check(self._arms)
         if all(map(math.isfinite, self._ends)) and not self._ready.learns:
             check_rewards(self.policy, self._ends)
         for i, arm in enumerate(self._arms):
@@ -260,6 +267,8 @@ class Agent:
             raise PrudentError(f"tell: arm {arm!r} has no open ask; for a reward from elsewhere pass asked=False")
         include_reward(known, reward, *self._ends, rho_of(self.risk), tail_of(self.risk))
         known.open_asks -= asked
+        if self._memory is not None:
+            self._memory.tell(self._arms, self._labels.number("tell", arm), reward)
         if self._ready.learns:
             self._ready.policy.tell(self._labels.number("tell", arm), reward)
 
@@ -285,7 +294,12 @@ class Agent:
         if asked and count > known.open_asks:
             got = f"arm {arm!r} has {known.open_asks} open asks, got count {count}"
             raise PrudentError(f"merge: {got}; for rewards from elsewhere pass asked=False")
-        batches.include("merge", known, more if self.larger_is_better else more._replace(mean=-more.mean))
+        more = more if self.larger_is_better else more._replace(mean=-more.mean)
+        if self._memory is not None:
+            self._memory.check_merges()
+        batches.include("merge", known, more)
+        if self._memory is not None:
+            self._memory.merge(self._arms, self._labels.number("merge", arm), more.pulls, more.mean, more.variance)
         known.open_asks -= count * asked
 
     @alone
@@ -406,7 +420,8 @@ class Agent:
         if self._limits is not None:
             check_limits("add_arm", self._limits, [*self.arms, len(self._arms) if name is None else name])
         self._restart([*self._labels.in_play(), len(self._arms)])
-        return self._labels.add(ArmState(name, rewards=None if self._arms[0].rewards is None else []))
+        arm = ArmState(name, rewards=None if self._arms[0].rewards is None else [])
+        return self._labels.add(arm if self._memory is None else self._memory.begin(arm))
 
     @alone
     def retire(self, arm: Any) -> None:
@@ -430,6 +445,7 @@ class Agent:
         other._arms = [copy_of(arm) for arm in self._arms]
         other._labels, other._rng = Labels(other._arms), copy.deepcopy(self._rng)
         other._limits = None if self._limits is None else self._limits.again()
+        other._memory = copy.deepcopy(self._memory)
         if self._ready.learns:
             other._ready = self._ready._replace(policy=fresh(self._ready.policy))
         return other
@@ -441,7 +457,8 @@ class Agent:
             raise PrudentError(f"to_json: {self._ready.owner} has a memory of its own; save the agent with pickle")
         about = self.policy, self.risk, self.horizon, self._ends, self.larger_is_better
         floor, cap = (None, None) if self._limits is None else (self._limits.floor, self._limits.cap)
-        return write(State(*about, self._arms, self._rng, floor, cap, self._declared, self.control))
+        latest = [] if self._memory is None else [*self._memory.latest]
+        return write(State(*about, self._arms, self._rng, floor, cap, self._declared, self.control, latest))
 
     @classmethod
     def from_json(cls, text: str | bytes, policy: Policy | None = None) -> "Agent":

@@ -137,6 +137,8 @@ def obstacle(ready: Ready, evidence: Evidence, rounds: int) -> str:
     """Why there is no forecast; empty if there is one."""
     if not hasattr(ready.policy, "_fields"):
         return f"{ready.owner} has a memory of its own, and cannot be played on from here"
+    if ready.forgets is not None:
+        return f"{ready.owner} is made for rewards that change, and a forecast takes those so far for typical"
     if ready.needs_rewards:
         return f"{ready.owner} reads every reward, and only their mean and variance are simulated"
     if not evidence.risk.by_moments:

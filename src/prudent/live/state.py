@@ -5,14 +5,14 @@ written, a part missing or too many, a value out of its range.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple, TypeAlias, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prudent.base.errors import PrudentError, check_integer, check_number, shown
+from prudent.base.errors import PrudentError, check_finite, check_integer, check_number, shown
 from prudent.base.json_text import sealed, unsealed
 from prudent.base.own_classes import check_names_no_file
 from prudent.base.parameters import check_support
@@ -24,7 +24,7 @@ from prudent.policies.contract import FOREVER, Policy, policies, spec
 from prudent.policies.units import Units, fitted
 from prudent.risk.base import RiskMeasure, risks
 
-FORMAT, VERSION = "prudent agent", 7
+FORMAT, VERSION = "prudent agent", 8
 
 MAX_ROUNDS = 2**52
 """No experiment has more rounds. It is half of what floats count exactly, so that there is room to go on."""
@@ -47,6 +47,7 @@ class State(NamedTuple):
     cap: Share | None
     declared: bool = False  # that rewards are one of the two ends of the support
     control: Any = None  # the name or number of the arm with which others are compared
+    latest: Sequence[tuple[int, float]] = ()  # the last rewards, if the policy remembers a window of them
 
 
 def write(state: State) -> str:
@@ -66,6 +67,7 @@ def write(state: State) -> str:
         "cap": _pairs(state.cap),
         "declared": state.declared,
         "control": state.control,
+        "latest": [list(pair) for pair in state.latest],
     }
     return sealed(FORMAT, VERSION, parts)
 
@@ -74,16 +76,18 @@ def read(text: str | bytes, policy: Policy | None) -> State:
     """The state that was written. A `policy` given is taken if it is the one described."""
     if not isinstance(text, (str, bytes, bytearray)):
         raise PrudentError(f"must be text, got {shown(text)}; pass what to_json gave, or a path to load")
-    described, risk, horizon, support, larger, arms, generator, floor, cap, declared, control = _entries(
+    described, risk, horizon, support, larger, arms, generator, floor, cap, *others = _entries(
         "state", unsealed(FORMAT, VERSION, text), _STATE
     )
     check_names_no_file("state", risk, OWN)
     ends = check_support("state", _unplain(support))
     about = _policy(described, policy), risk, horizon, ends, larger
     made = _arms(arms, ends, rho_of(risks.make("state", risk)))
+    declared, control, latest = others
     if declared and not (all(map(math.isfinite, ends)) and are_two_values(made, ends)):
         raise PrudentError("declared must be false, since rewards are not one of the two ends of the support")
-    return State(*about, made, _generator(generator), _share(floor), _share(cap), declared, control)
+    limits = _share(floor), _share(cap)
+    return State(*about, made, _generator(generator), *limits, declared, control, _latest(latest, made))
 
 
 def describe(policy: Any) -> dict[str, Any]:
@@ -97,6 +101,7 @@ _STATE: Shape = {"policy": dict, "risk": str, "horizon": int | None, "support": 
 _STATE |= {"larger_is_better": bool, "arms": list, "generator": dict}
 _STATE |= dict.fromkeys(("floor", "cap"), int | float | list | None)
 _STATE |= {"declared": bool, "control": int | str | None}
+_STATE["latest"] = list
 _POLICY: Shape = {"name": str, "parameters": dict}
 _AS_JSON: dict[Any, Any] = {
     float: int | float,
@@ -127,6 +132,8 @@ def _policy(described: Any, given: Policy | None) -> Policy:
         except PrudentError as error:
             raise PrudentError(f"{error}; a policy of your own must be passed again: policy={name}(…)") from None
         known = {key: _unplain(value) for key, value in parameters.items()}
+        if isinstance(known.get("policy"), str):
+            check_names_no_file("state", known["policy"], "register a policy of your own in a package")
         if isinstance(known.get("risk"), str):
             check_names_no_file("state", known["risk"], OWN)
             known["risk"] = risks.parse(known["risk"])
@@ -164,11 +171,25 @@ def _arm(where: str, given: Any, low: float, high: float, rho: float) -> ArmStat
     if arm.rewards is not None:
         arm.rewards = [_reward(where, reward, low, high) for reward in arm.rewards]
         check_rewards(where, arm, arm.rewards)
+    if arm.recent is not None:
+        _check_recent(f"{where}: recent", arm.recent, arm.pulls, low, high)
     if arm.ledger is not None:
         arm.ledger = checked_ledger(where, arm, list(arm.ledger), low, high, rho)
     if arm.tail is not None:
         arm.tail = checked_tail(where, arm, list(arm.tail), low, high)
     return arm
+
+
+def _check_recent(where: str, recent: list[float], pulls: int, low: float, high: float) -> None:
+    """What is remembered of an arm: at most all of its rewards."""
+    if len(recent) < 3:
+        raise PrudentError(f"{where} must hold a weight, a mean and a variance, got {shown(recent)}")
+    weight, mean, *others = recent
+    check_number(where, "weight", weight, low=0.0, high=pulls * (1.0 + 1e-9))
+    if weight > 0.0:
+        check_number(where, "mean", mean, low=low, high=high)
+    for value in others:
+        check_number(where, "variance", value, low=0.0, high=math.inf, open_high=True)
 
 
 def _reward(where: str, reward: Any, low: float, high: float) -> float:
@@ -200,6 +221,16 @@ def _pairs(share: Any) -> Any:
     return [list(pair) for pair in share.items()] if isinstance(share, Mapping) else share
 
 
+def _latest(given: list[Any], arms: list[ArmState]) -> list[tuple[int, float]]:
+    """The last rewards of a policy with a window, each with the number of its arm."""
+    for pair in given:
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise PrudentError(f"latest must hold pairs of an arm and a reward, got {shown(pair)}")
+        check_integer("latest", "arm", pair[0], low=0, high=len(arms) - 1)
+        check_finite("latest", "reward", pair[1])
+    return [(int(arm), float(reward)) for arm, reward in given]
+
+
 def _share(given: Any) -> Any:
     """What `_pairs` gave."""
     return dict(given) if isinstance(given, list) else given
@@ -213,6 +244,8 @@ def _plain(value: Any) -> Any:
     """A value as JSON, which knows neither NumPy nor tuples nor infinity nor risk measures."""
     if isinstance(value, RiskMeasure):
         return str(value)
+    if policies.entry_of(value):
+        return spec(value)
     value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
     if isinstance(value, (tuple, list)):
         return [_plain(part) for part in value]

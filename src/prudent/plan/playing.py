@@ -16,6 +16,7 @@ from prudent.base.arrays import Array, Counts, Marks
 from prudent.base.errors import PrudentError
 from prudent.base.memory import check_memory
 from prudent.compile.types import helper, kernel
+from prudent.engine.forgetting_rounds import Remembered, fade
 from prudent.engine.jobs import Job
 from prudent.engine.leap.level_search import any_nan
 from prudent.engine.phase_rounds import next_phase
@@ -35,6 +36,7 @@ from prudent.policies.scoring import (
     score_of,
 )
 from prudent.policies.ties import lowest
+from prudent.policies.units import core
 from prudent.risk.base import RiskMeasure
 
 
@@ -106,7 +108,7 @@ def begin_with(ready: Any, outcomes: Sequence[Array]) -> Begin:
     rewards = np.zeros((len(outcomes), int(pulls.max(initial=0))))
     for row, x in zip(rewards, outcomes, strict=True):
         row[: len(x)] = x
-    kept = rewards
+    kept, ready = rewards, core(ready)
     if hasattr(ready, "score") and "counts" in score_inputs(type(ready)):
         kept = np.array([counted(ready.values, x) if len(x) else np.zeros(len(ready.values)) for x in outcomes])
     return Begin(pulls, mean, variance, rewards, kept)
@@ -131,10 +133,13 @@ def play(
 
     `cell` says what decides the numbers beside the seed.
     """
+    inside: Any = core(ready)
+    if inside is not ready and ready.window:
+        raise PrudentError(f"plan: {spec(policy)} cannot start from a pilot; take discounted(…, half_life=…) instead")
     options = len(begin.pulls)
     count, most = worlds * runs, begin.rewards.shape[1] + horizon
     moments = risk.by_moments
-    room = most if reads_all(ready) else begin.kept.shape[1] if hasattr(ready, "score") and _counts(ready) else 0
+    room = most if reads_all(inside) else begin.kept.shape[1] if hasattr(inside, "score") and _counts(inside) else 0
     check_memory("plan", float(room + (0 if moments else most)) * options, f"all outcomes of {options:,} options")
     record = Trials(
         np.zeros((count, options), np.int64), np.zeros(count), np.zeros(count), np.zeros(count, np.int64)
@@ -145,6 +150,8 @@ def play(
         some = Trials._make(array[part] for array in record)
         size = 0 if moments else most
         facts = measure, part.start, Limits(runs, horizon, room, size), places, begin, some, halt, rng
+        if inside is not ready:
+            return play_discounted(inside, ready.discount, *facts)
         if not hasattr(ready, "score"):
             return play_phases(ready, *facts)
         return play_scores(ready, needs_no_clock(type(ready)) and not compares(type(ready)), *facts)
@@ -157,6 +164,7 @@ def play(
 
 def reads_all(ready: Any) -> bool:
     """Whether a policy takes every outcome of an arm."""
+    ready = core(ready)
     if not hasattr(ready, "score"):
         return costs_need_rewards(ready)
     return reads_rewards(type(ready)) and not _counts(ready)
@@ -164,6 +172,7 @@ def reads_all(ready: Any) -> bool:
 
 def takes_long(ready: Any) -> bool:
     """Whether a round of a policy takes far longer than of others: it reads every outcome, or searches among values."""
+    ready = core(ready)
     return reads_all(ready) or (hasattr(ready, "score") and _counts(ready) and compares(type(ready)))
 
 
@@ -217,6 +226,57 @@ def play_scores(
                 arm = Arm(pulls[pulled], mean[pulled], variance[pulled])
                 scores[pulled] = score_of(policy, arm, 0.0, elapsed + t, rng, seen)
         finish(measure, begin, Statistics(pulls, mean, variance), rewards, record, run)
+        record.mean[run], record.variance[run] = own_mean, own_variance
+    return FINE
+
+
+@kernel
+def play_discounted(
+    policy: Any,
+    discount: float,
+    measure: Any,
+    first: int,
+    limits: Limits,
+    places: Places,
+    begin: Begin,
+    record: Trials,
+    halt: Marks,
+    rng: Any,
+) -> int:
+    """The same for a policy that discounts what it knows in every round; the pilot counts in full at the start."""
+    n_arms, runs, horizon, room, size = len(begin.pulls), limits.runs, limits.horizon, limits.room, limits.size
+    arms, scores = no_statistics(n_arms), np.empty(n_arms)
+    pulls, mean, variance = arms.pulls, arms.mean, arms.variance
+    seen = Remembered(np.empty(n_arms), np.empty(n_arms), np.empty(n_arms))
+    weight, near, spread = seen.pulls, seen.mean, seen.variance
+    kept, rewards = np.zeros((n_arms, room)), np.zeros((n_arms, size))
+    for run in range(len(record.mean)):
+        world = (first + run) // runs
+        laws = Laws(places.kind[world], places.start[world], places.table)
+        start_with(begin, pulls, mean, variance, kept, rewards)
+        clock, own_mean, own_variance = 0.0, 0.0, 0.0
+        for i in range(n_arms):
+            scores[i], weight[i], near[i], spread[i] = -math.inf, pulls[i], mean[i], variance[i]
+            clock += weight[i]
+        for t in range(1, horizon + 1):
+            if halt[0]:
+                return HALTED
+            score_each(policy, seen, scores, kept, clock, rng)
+            if any_nan(scores):
+                return BAD_SCORE
+            pulled = lowest(scores, seen)
+            reward = draw(laws, pulled, rng)
+            fade(weight, kept, discount)
+            keep(policy, kept, pulled, 0, reward)
+            if size > 0:
+                rewards[pulled, pulls[pulled]] = reward
+            pulls[pulled] += 1
+            mean[pulled], variance[pulled] = include(pulls[pulled], mean[pulled], variance[pulled], reward)
+            own_mean, own_variance = include(t, own_mean, own_variance, reward)
+            weight[pulled] += 1.0
+            near[pulled], spread[pulled] = include(weight[pulled], near[pulled], spread[pulled], reward)
+            clock = weight.sum()
+        finish(measure, begin, arms, rewards, record, run)
         record.mean[run], record.variance[run] = own_mean, own_variance
     return FINE
 
@@ -282,7 +342,7 @@ def start_with(begin: Begin, pulls: Any, mean: Any, variance: Any, kept: Any, re
 
 
 @helper
-def score_each(policy: Any, arms: Statistics, scores: Any, kept: Any, t: int, rng: Any) -> None:
+def score_each(policy: Any, arms: Any, scores: Any, kept: Any, t: float, rng: Any) -> None:
     """The scores of all arms that have a reward, in round t."""
     best_cost = best_cost_of(policy, arms, kept)
     for i in range(len(scores)):

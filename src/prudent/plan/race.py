@@ -22,7 +22,7 @@ from prudent.policies.contract import policies as registered
 from prudent.policies.fixed_arm import FixedArm
 from prudent.policies.random_arm import RandomArm
 from prudent.policies.round_robin import RoundRobin
-from prudent.policies.units import fitted, power_of_two, times
+from prudent.policies.units import core, fitted, power_of_two, times
 
 ROUNDS_A_SECOND = 1_500_000
 """Rounds of three options that a core simulates in a second, at least, with a policy that is not the fastest."""
@@ -73,7 +73,7 @@ def suitable(trial: Trial, horizon: int) -> tuple[list[Policy], dict[str, str]]:
 def _check_values(policy: Policy, bandit: Bandit) -> None:
     """Some policies mean nothing on other rewards; confidence widths, by contrast, are used beyond their proofs."""
     taken = values_paid(bandit)
-    if registered.facts_of(policy).get("binary") and (taken is None or len(taken) > 2):
+    if registered.facts_of(core(policy)).get("binary") and (taken is None or len(taken) > 2):
         raise PrudentError(f"{spec(policy)}: is made for outcomes of two values, such as 0 and 1")
     values = assumed_rewards(policy).values
     if values and (taken is None or not taken <= set(values)):
@@ -82,6 +82,8 @@ def _check_values(policy: Policy, bandit: Bandit) -> None:
 
 def _check_purpose(trial: Trial, policy: Policy, ready: Any, horizon: int) -> None:
     """Policies for another risk are left out, and so are those that take too long; who wants them asks for them."""
+    if core(policy) is not policy:
+        raise PrudentError(f"{spec(policy)}: forgets, and no world of a plan drifts; name it to see what it costs")
     served = serves(policy)
     by_mean = trial.rho is not None and orders_by_mean(trial)
     if served not in (ANY, trial.risk.name) and not (served == "mean" and by_mean):

@@ -19,7 +19,7 @@ epsilon_greedy.py       ε-greedy on the mean-variance
 exp_exp.py              ExpExp, the paper's second algorithm: explore, then exploit
 finite_mv_imed.py       MV-IMED for rewards of finitely many known values
 fixed_arm.py            always the same arm
-forgetting.py           learners that forget, for arms that drift
+forgetting.py           policies that forget, for arms that drift
 helpers.py              what policies share: functions for scores, phases and tuning
 kl_ucb.py               kl-UCB: the tightest confidence bound on a mean in [0, 1]
 learners.py             policies with a memory of their own, written as plain classes

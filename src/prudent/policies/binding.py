@@ -13,7 +13,7 @@ from prudent.policies.contract import ANY, Arm, Policy, Setting, policies, spec,
 from prudent.policies.helpers import enough_rounds, need_horizon
 from prudent.policies.posteriors import LAWS
 from prudent.policies.scoring import WHAT_A_SCORE_TAKES, declares_draws, fits, score_names
-from prudent.policies.units import fitted
+from prudent.policies.units import core, fitted
 from prudent.risk.base import RiskMeasure, risks
 from prudent.risk.mean_variance import MeanVariance
 
@@ -42,12 +42,13 @@ class Rewards(NamedTuple):
 
 def serves(policy: Policy) -> str:
     """The risk measure a policy serves, by name; one that is not registered takes its parameters from any."""
-    served: str = policies.facts_of(policy).get("serves", ANY)
+    served: str = policies.facts_of(core(policy)).get("serves", ANY)
     return served
 
 
 def served_risk(policy: Policy) -> RiskMeasure:
     """The risk measure a policy serves, with the policy's parameters where it has them."""
+    policy = core(policy)
     own = getattr(policy, "risk", UNSET)
     if own is not UNSET:
         return risks.make(spec(policy), own)
@@ -60,7 +61,7 @@ def served_risk(policy: Policy) -> RiskMeasure:
 
 def known_risk(owner: str, policy: Policy) -> RiskMeasure:
     """The risk measure a policy serves, if none of it must be guessed: ρ has the unit of rewards, which users know."""
-    measure = served_risk(policy)
+    policy, measure = core(policy), served_risk(policy)
     if serves(policy) == ANY and getattr(policy, "risk", UNSET) is UNSET:
         fix = "pass risk='mean-variance(rho=…)', or risk='mean' if risk does not matter"
         raise PrudentError(f"{owner}: {spec(policy)} serves any risk, and none was given; {fix}")
@@ -74,6 +75,7 @@ def known_risk(owner: str, policy: Policy) -> RiskMeasure:
 
 def assumed_rewards(policy: Policy) -> Rewards:
     """The rewards that a policy is made for, of which its fields `low`, `high` and `values` tell; see `fitted`."""
+    policy = core(policy)
     least, most = (getattr(policy, name, UNSET) for name in ("low", "high"))
     low, high = -math.inf if least is UNSET else least, math.inf if most is UNSET else most
     values: Any = (low, high) if policies.facts_of(policy).get("binary") else getattr(policy, "values", UNSET)
@@ -84,7 +86,7 @@ def assumed_rewards(policy: Policy) -> Rewards:
 
 def check_rewards(policy: Policy, support: tuple[float, float]) -> None:
     """Refuse rewards in the support that the policy, as fitted, was not made for."""
-    low, high = support
+    policy, (low, high) = core(policy), support
     best = getattr(policy, "best", UNSET)
     if best is not UNSET and low < best < high:
         raise PrudentError(
@@ -129,6 +131,8 @@ def bind(given: Policy, setting: Setting) -> Any:
     owner = entry.name if entry else type(given).__name__
     if entry or hasattr(given, "check"):  # again, since _replace goes past the check when it was made
         check_fields(owner, given)
+    if core(given) is not given:
+        return given.remembering(setting)  # type: ignore[attr-defined]
     ready = _informed(owner, given, setting)
     if hasattr(ready, "tuned"):
         ready = ready.tuned(setting)

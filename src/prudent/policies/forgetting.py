@@ -1,69 +1,106 @@
-"""Learners that forget, for arms that drift: any policy of scores, on its last rewards or on discounted ones.
+"""Policies that forget, for arms that drift: any policy of scores, on its last rewards or on discounted ones.
 
 With `ucb1` these are SW-UCB and D-UCB [GarivierMoulines11]; with `mv-lcb` or `mv-imed` their kin for the mean-variance.
+What is remembered of an arm has the form of what is known of one: how many rewards count, their mean and variance.
 """
 
 import math
-from collections import deque
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prudent.base.errors import PrudentError, check_integer, check_number
-from prudent.policies.binding import attitudes, bind, served_risk
-from prudent.policies.contract import UNSET, Arm, Policy, Setting, policies, spec
-from prudent.policies.scoring import compares, own_cost, reads_rewards, score_of
-from prudent.policies.ties import below
+from prudent.policies.binding import bind, served_risk
+from prudent.policies.contract import UNSET, Policy, Setting, policies, spec
+from prudent.policies.scoring import score_inputs
+from prudent.policies.units import fitted
+
+if TYPE_CHECKING:
+    Scored = Policy | str
+else:
+
+    class Scored:
+        """A policy or its spec, as a field of another policy."""
+
+        @staticmethod
+        def check_given(owner: str, value: object) -> Any:
+            """The policy."""
+            return policies.make(owner, value)
 
 
-class Forgetting:
-    """A policy of scores as a learner that takes what it knows of the arms from `known`.
+class Remembering(NamedTuple):
+    """A policy of scores made ready, and how it forgets: by a discount, or after `window` rounds if that is not 0."""
 
-    A policy that is tuned for a horizon is tuned for the `memory`, the rounds that count, if there are fewer. A learner
-    is not told the risk by which it is judged, so its policy must say what it cares for, as `mv-lcb(rho=1)`.
+    policy: Any  # a ReadyPolicy with a score
+    discount: float
+    window: int
+
+    def remembering(self, setting: Setting) -> "Remembering":
+        """It is ready."""
+        return self
+
+
+@policies.add("discounted")
+class Discounted(NamedTuple):
+    """A policy for which a reward counts γ times as much with every round that has passed since [GarivierMoulines11].
+
+    Every round of any arm discounts the rewards of all arms, as in the paper: γ = `discount`, or 2^(−1/`half_life`). An
+    arm that is not pulled is forgotten, and tried again in the end. `discounted(ucb1, …)` is D-UCB with ξ = 1/2: the
+    discounted mean plus √(2 log n/N), N the discounted number of an arm's pulls and n that of all. The pulls that
+    other policies see are these numbers too, and the horizon for which they are tuned is at most 1/(1 − γ). Without
+    either parameter γ = 1 − 1/(4√n), which the paper takes for one change in n rounds.
+
+    The policy must score arms by the mean and the variance of their rewards, or by counts. Assumes what that policy
+    assumes, but of the latest rewards only.
+
+    Examples
+    --------
+    >>> from prudent import Bandit, Discounted, simulate
+    >>> coins = Bandit(["bernoulli(0.3)", "bernoulli(0.6)"])
+    >>> runs = simulate(coins, Discounted("ucb1", half_life=100), risk="mean", horizon=300, runs=5)
+    >>> runs.engine
+    'stepping'
     """
 
-    def __init__(self, policy: Policy | str, memory: float) -> None:
-        self.memory = memory
-        owner = type(self).__name__
-        self.policy = policies.make(owner, policy)
-        for name in (attitudes() | {"risk"}) & set(getattr(self.policy, "_fields", ())):
-            if getattr(self.policy, name) is UNSET:
-                fix = f"write {spec(self.policy)}({name}=…)"
-                raise PrudentError(f"{owner}: {name} of the policy must be given, as a learner is told no risk; {fix}")
-        ready = bind(self.policy, Setting(2, served_risk(self.policy), 100))
-        if not hasattr(ready, "score") or reads_rewards(type(ready)):
-            why = "must score arms by the mean and the variance of their rewards"
-            raise PrudentError(f"{owner}: policy {why}, got {spec(self.policy)}; take ucb1, mv-lcb or mv-imed, say")
+    policy: Scored = "ucb1"
+    discount: float = UNSET
+    half_life: float = UNSET
 
-    def start(self, n_arms: int, horizon: int) -> None:
-        """Before the first round."""
-        rounds = int(min(horizon, self.memory))
-        self.ready: Any = bind(self.policy, Setting(n_arms, served_risk(self.policy), rounds))
+    def check(self) -> None:
+        if self.discount is not UNSET and self.half_life is not UNSET:
+            got = f"got {self.discount:g} and {self.half_life:g}; half_life=500 halves in 500 rounds"
+            raise PrudentError(f"discounted: pass one of discount and half_life, {got}")
+        if self.half_life is not UNSET:
+            hint = "the rounds in which a reward comes to count half"
+            check_number("discounted", "half_life", self.half_life, low=0.0, open_low=True, open_high=True, hint=hint)
+        if self.discount is not UNSET:
+            hint = "1 forgets nothing, 0.99 remembers about 100 rounds"
+            check_number("discounted", "discount", self.discount, low=0.0, high=1.0, open_low=True, hint=hint)
+        _check_scores("discounted", self.policy)
 
-    def known(self) -> tuple[list[Arm], float]:
-        """What is remembered of each arm, and the number of the coming round as far as rounds are remembered."""
-        raise NotImplementedError
+    def fitted(self, units: Any) -> "Discounted":
+        return self._replace(policy=fitted(self.policy, units))
 
-    def ask(self, rng: np.random.Generator) -> int:
-        """The arm with the smallest score, −∞ if nothing is remembered of it; ties to the lowest number."""
-        arms, t = self.known()
-        best_cost, best, least = math.inf, 0, math.inf
-        if compares(type(self.ready)):
-            best_cost = min((own_cost(self.ready, arm, None) for arm in arms if arm.pulls > 0), default=math.inf)
-        for i, arm in enumerate(arms):
-            known: Any = (self.ready, arm, best_cost, t, rng, None)
-            score = score_of(*known) if arm.pulls > 0 else -math.inf
-            if i == 0 or below(score, arm, least, arms[best]):
-                best, least = i, score
-        return best
+    def remembering(self, setting: Setting) -> Remembering:
+        """The policy bound to a problem."""
+        if self.discount is not UNSET:
+            factor = float(self.discount)
+        elif self.half_life is not UNSET:
+            factor = 2.0 ** (-1.0 / self.half_life)
+        else:
+            factor = 1.0 - 0.25 / math.sqrt(_rounds("discounted", setting, "half_life"))
+        rounds = math.inf if factor == 1.0 else math.ceil(1.0 / (1.0 - factor))
+        return Remembering(_bound(self.policy, setting, rounds), factor, 0)
 
 
-class SlidingWindow(Forgetting):
-    """A policy that remembers the last `window` rewards of all arms together.
+@policies.add("sliding-window")
+class SlidingWindow(NamedTuple):
+    """A policy that remembers the last `window` rewards, of all arms together [GarivierMoulines11].
 
-    `SlidingWindow("ucb1", window=τ)` is SW-UCB with ξ = 2 [GarivierMoulines11]: the mean of what an arm paid within the
-    window plus √(2 log min(t, τ)/N), N its pulls there.
+    `sliding-window(ucb1, window=τ)` is SW-UCB with ξ = 2: the mean of what an arm paid within the window plus
+    √(2 log min(t, τ)/N), N its pulls there. An arm without a pull there is tried again. The horizon for which other
+    policies are tuned is at most τ. Left out, τ = 2√(n log n), which the paper takes for one change in n rounds.
+
+    The policy must score arms by the mean and the variance of their rewards, or by counts. Assumes what that policy
+    assumes, but of the last rewards only.
 
     Examples
     --------
@@ -71,69 +108,60 @@ class SlidingWindow(Forgetting):
     >>> coins = Bandit(["bernoulli(0.3)", "bernoulli(0.6)"])
     >>> runs = simulate(coins, SlidingWindow("ucb1", window=100), risk="mean", horizon=300, runs=5)
     >>> runs.engine
-    'interpreted'
+    'stepping'
     """
 
-    def __init__(self, policy: Policy | str, window: int) -> None:
-        self.window = check_integer("SlidingWindow", "window", window, low=1, hint="rounds that are remembered")
-        super().__init__(policy, self.window)
+    policy: Scored = "ucb1"
+    window: int = UNSET
 
-    def start(self, n_arms: int, horizon: int) -> None:
-        super().start(n_arms, horizon)
-        self.recent: deque[tuple[int, float]] = deque()
-        self.rewards: list[deque[float]] = [deque() for _ in range(n_arms)]
-        self.told = 0
+    def check(self) -> None:
+        hint = "rounds that are remembered"
+        if self.window is not UNSET:
+            check_integer("sliding-window", "window", self.window, low=1, high=10**7, hint=hint)
+        _check_scores("sliding-window", self.policy)
 
-    def known(self) -> tuple[list[Arm], float]:
-        arms = [Arm(len(some), float(np.mean(some)), float(np.var(some))) if some else NOTHING for some in self.rewards]
-        return arms, min(self.told + 1, self.window)
+    def fitted(self, units: Any) -> "SlidingWindow":
+        return self._replace(policy=fitted(self.policy, units))
 
-    def tell(self, arm: int, reward: float) -> None:
-        """A reward; the oldest one is forgotten."""
-        self.told += 1
-        self.recent.append((arm, reward))
-        self.rewards[arm].append(reward)
-        if len(self.recent) > self.window:
-            self.rewards[self.recent.popleft()[0]].popleft()
-
-
-class Discounted(Forgetting):
-    """A policy for which a reward counts `discount` times as much with every round that has passed since.
-
-    `Discounted("ucb1", discount=γ)` is D-UCB with ξ = 1/2 [GarivierMoulines11]: the discounted mean plus
-    √(2 log n/N), N the discounted number of an arm's pulls and n that of all.
-
-    Examples
-    --------
-    >>> from prudent import Bandit, Discounted, simulate
-    >>> coins = Bandit(["bernoulli(0.3)", "bernoulli(0.6)"])
-    >>> runs = simulate(coins, Discounted("mv-imed(rho=1)", 0.99), risk="mean-variance(rho=1)", horizon=300, runs=5)
-    >>> int(runs.pulls.sum())
-    1500
-    """
-
-    def __init__(self, policy: Policy | str, discount: float) -> None:
-        hint = "1 forgets nothing, 0.99 remembers about 100 rounds"
-        self.discount = check_number("Discounted", "discount", discount, low=0.0, high=1.0, open_low=True, hint=hint)
-        super().__init__(policy, math.inf if self.discount == 1.0 else math.ceil(1.0 / (1.0 - self.discount)))
-
-    def start(self, n_arms: int, horizon: int) -> None:
-        super().start(n_arms, horizon)
-        self.weight, self.mean, self.spread = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms)
-
-    def known(self) -> tuple[list[Arm], float]:
-        rows: Any = zip(self.weight.tolist(), self.mean.tolist(), self.spread.tolist(), strict=True)
-        arms: list[Any] = [Arm(weight, mean, spread / weight) if weight else NOTHING for weight, mean, spread in rows]
-        return arms, float(self.weight.sum())
-
-    def tell(self, arm: int, reward: float) -> None:
-        """A reward, which counts in full; all others count a little less."""
-        self.weight *= self.discount
-        self.spread *= self.discount
-        self.weight[arm] += 1.0
-        gap = reward - self.mean[arm]
-        self.mean[arm] += gap / self.weight[arm]
-        self.spread[arm] += gap * (reward - self.mean[arm])
+    def remembering(self, setting: Setting) -> Remembering:
+        """The policy bound to a problem."""
+        if self.window is UNSET:
+            n = _rounds("sliding-window", setting, "window")
+            window = math.ceil(2.0 * math.sqrt(n * math.log(n + 1.0)))
+        else:
+            window = int(self.window)
+        return Remembering(_bound(self.policy, setting, window), 1.0, window)
 
 
-NOTHING = Arm(0, 0.0, 0.0)
+def _rounds(owner: str, setting: Setting, name: str) -> int:
+    """The horizon, from which the published memory follows."""
+    if setting.horizon is None:
+        raise PrudentError(f"{owner}: {name} must be given without a horizon, in rounds; pass {name}=500, say")
+    return setting.horizon
+
+
+def _bound(policy: Any, setting: Setting, rounds: float) -> Any:
+    """The wrapped policy for the problem, tuned for the rounds that are remembered, if there are fewer."""
+    least = min(math.inf if setting.horizon is None else setting.horizon, max(rounds, setting.n_arms))
+    ready = bind(policy, setting._replace(horizon=None if least == math.inf else int(least)))
+    if not hasattr(ready, "score") or "rewards" in score_inputs(type(ready)):
+        raise _no_score(policy)
+    return ready
+
+
+def _check_scores(owner: str, policy: Any) -> None:
+    """Refuse a policy whose past cannot be forgotten, as far as it is known before it meets a problem."""
+    policy = policies.make(owner, policy)
+    if hasattr(policy, "remembering"):
+        raise PrudentError(f"{owner}: policy must not forget by itself, got {spec(policy)}; one of both is enough")
+    try:
+        ready = bind(policy, Setting(2, served_risk(policy), 100))
+    except PrudentError:  # something is not given yet, and is asked for when the policy meets a problem
+        return
+    if not hasattr(ready, "score") or "rewards" in score_inputs(type(ready)):
+        raise _no_score(policy)
+
+
+def _no_score(policy: Any) -> PrudentError:
+    why = "must score arms by the mean and the variance of their rewards, or by counts"
+    return PrudentError(f"a policy that forgets {why}, got {spec(policy)}; take ucb1, mv-lcb or mv-imed, say")

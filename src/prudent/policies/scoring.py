@@ -95,7 +95,7 @@ FORMS: dict[tuple[str, ...], Callable[..., Any]] = {
 
 
 def score_of(
-    policy: ReadyPolicy, arm: object, best_cost: float, t: int, rng: Generator | int | None, kept: object
+    policy: ReadyPolicy, arm: object, best_cost: float, t: float, rng: Generator | int | None, kept: object
 ) -> float:
     """The policy's score of an arm, passing only what its `score` asks for."""
     return float(_form(type(policy))(policy, arm, best_cost, t, rng, kept))
@@ -149,6 +149,24 @@ def _keep(policy: Any, kept: Any, i: Any, pulls: Any, reward: Any) -> Any:
     if "rewards" in score_inputs(policy.instance_class):
         return lambda policy, kept, i, pulls, reward: insert(kept, i, pulls, reward)
     return lambda policy, kept, i, pulls, reward: None
+
+
+def unkeep(policy: ReadyPolicy, kept: Any, i: int, reward: float) -> None:
+    """Take a reward of arm i back out of the counts, for a score that asks for them."""
+    if "counts" in score_inputs(type(policy)):
+        kept[i, place(policy.values, reward)] -= 1.0
+
+
+@in_kernels(unkeep)
+def _unkeep(policy: Any, kept: Any, i: Any, reward: Any) -> Any:
+    if "counts" in score_inputs(policy.instance_class):
+        return lambda policy, kept, i, reward: _uncount(policy.values, kept, i, reward)
+    return lambda policy, kept, i, reward: None
+
+
+@helper
+def _uncount(values: Any, kept: Any, i: int, reward: float) -> None:
+    kept[i, place(values, reward)] -= 1.0
 
 
 @helper

@@ -112,6 +112,11 @@ def units_of(scale: Scale, bandit: Bandit) -> Units:
     return PUBLISHED if scale is None else PUBLISHED.times(scale)
 
 
+def core(policy: Any) -> Any:
+    """The policy inside one that forgets (prudent.policies.forgetting), which has all that is assumed; else itself."""
+    return policy.policy if hasattr(policy, "remembering") else policy
+
+
 def fitted(policy: Any, units: Units) -> Any:
     """The policy with what it assumes of rewards filled in where it was left out, also in its parts."""
     if hasattr(policy, "fitted"):
@@ -140,6 +145,7 @@ def warn_of_size(owner: str, policy: object, bandit: Bandit, other: str = 'scale
 
 def doubt(owner: str, policy: object, bandit: Bandit, other: str) -> str:
     """Why what a fitted policy assumes of rewards does not hold on these arms, and the fix; empty if it does."""
+    policy = core(policy)
     unused = getattr(policy, "assumes_nothing", False)
     if unused or all(getattr(policy, name, UNSET) is UNSET for name in ("range", "sd")):
         return ""
@@ -179,7 +185,7 @@ def in_its_unit(bandit: Bandit, risk: RiskMeasure, policy: object, size: float) 
 
 def size_of(policy: object, risk: RiskMeasure, support: tuple[float, float]) -> float:
     """About how large rewards are where there are no arms to look at; 1 if nothing tells."""
-    told = [support[1] - support[0], *(getattr(policy, name, UNSET) for name in ("range", "sd"))]
+    told = [support[1] - support[0], *(getattr(core(policy), name, UNSET) for name in ("range", "sd"))]
     told.append(getattr(risk, "rho", UNSET))
     return next((size for size in told if size is not UNSET and 0.0 < size < math.inf), 1.0)
 
@@ -193,6 +199,9 @@ def times(policy: Any, factor: float) -> Any:
     """The policy that decides on rewards times a factor as this one does on rewards; None for one that is not ours."""
     if not is_own(type(policy)) or "ucb-e" in str(getattr(policy, "explore", "")):  # whose parameters are in a text
         return None
+    if core(policy) is not policy:
+        inner = times(core(policy), factor)
+        return None if inner is None else policy._replace(policy=inner)
     changed = {}
     for name, value in policy._asdict().items():
         if value is UNSET:

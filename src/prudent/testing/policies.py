@@ -36,6 +36,7 @@ from prudent.policies.scoring import (
     score_inputs,
     score_of,
 )
+from prudent.policies.units import core
 from prudent.risk.base import risks
 from prudent.testing.learners import check_learner
 from prudent.testing.rules import SEED, answers, check_parameters, check_spec, close, compiles, require
@@ -81,6 +82,7 @@ def check_policy(
     name = _check_value(made, policies)
     with answers(name, "must bind to a bandit"):
         ready: ReadyPolicy = bind(made, Setting(max(arms), risk, horizon))
+    ready = core(ready)
     _check_signature(name, ready)
     if hasattr(ready, "score"):
         _check_scores(name, ready, rewards)
@@ -339,7 +341,7 @@ def _play(name: str, ready: ReadyPolicy, bandit: Bandit, best: int, rounds: int,
     snapshots = np.unique([len(bandit), rounds])
     record = Record.empty(3, len(snapshots), len(bandit))
     problem = encode(bandit.arms), best, snapshots, record, np.zeros(1, np.bool_), np.random.default_rng(SEED)
-    watched: Any = Watched(name, ready) if interpreted and not hasattr(ready, "score") else ready
+    watched: Any = Watched(name, ready) if interpreted and not hasattr(core(ready), "score") else ready
     status = stepper(watched, rounds, interpreted=interpreted)(*problem)
     require(status == FINE, name, COMPLAINTS.get(status, ""))
     require((record.pulls.sum(-1) == snapshots).all(), name, "each round must pull one arm")

@@ -276,8 +276,8 @@ def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("version",), 1, "version must be 7, got 1; read it with the prudent that wrote it"),
-        (("version",), 3, "version must be 7, got 3"),
+        (("version",), 1, "version must be 8, got 1; read it with the prudent that wrote it"),
+        (("version",), 3, "version must be 8, got 3"),
         (("version",), "x" * 10_000, "… (10,002 characters)"),
         (("format",), "other", "not a prudent agent; pass what to_json or save gave"),
         (("digest",), None, "digest must be that of all the rest, got None"),

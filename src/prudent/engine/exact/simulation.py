@@ -16,7 +16,7 @@ from prudent.engine.exact.lattice import Lattice
 from prudent.engine.exact.results import ExactResults
 from prudent.policies.binding import bind, check_arms
 from prudent.policies.contract import Setting, policies, spec
-from prudent.policies.units import Scale, check_scale, fitted, units_of, warn_of_size
+from prudent.policies.units import Scale, check_scale, core, fitted, units_of, warn_of_size
 from prudent.results.comparison import are_several
 from prudent.risk.base import RiskMeasure, risks
 
@@ -47,6 +47,9 @@ def simulate_exactly(
     units = units_of(scale, bandit)
     values = [_values(bandit, arm) for arm in range(len(bandit))]
     ready = bind(policy, Setting.of(bandit, risk, horizon, units))
+    if core(ready) is not ready:
+        why = "forgets, so that the order of rewards matters and the states are too many"
+        raise PrudentError(f"simulate: {spec(policy)} {why}; use engine='auto' in place of 'exact'")
     check_arms(made := fitted(policy, units), bandit)
     if scale is None:
         warn_of_size(spec(policy), made, bandit)

@@ -20,6 +20,7 @@ from prudent.engine.record import COMPLAINTS, FINE, HALTED, Record
 from prudent.engine.threads import is_halted
 from prudent.policies.contract import ReadyPolicy
 from prudent.policies.scoring import compares, needs_no_clock, reads_rewards
+from prudent.policies.units import core
 
 MOST_ARMS = 1_000
 """Their statistics are in the memory of a thread."""
@@ -47,6 +48,8 @@ def obstacle(ready: ReadyPolicy, n_arms: int, batch: int) -> str:
     """Why a GPU cannot run a policy; empty if it can."""
     if batch > 1:
         return "rewards are seen a batch at a time, and its kernels are for those seen at once (batch=1)"
+    if core(ready) is not ready:
+        return "it forgets, and kernels for GPUs keep only what is known of all rewards"
     if not hasattr(ready, "score"):
         return "it decides by phases, in arrays that a thread of a GPU cannot make"
     if reads_rewards(type(ready)):

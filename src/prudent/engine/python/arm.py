@@ -15,7 +15,7 @@ from prudent.base.errors import PrudentError, check_finite
 from prudent.confidence import betting, tails
 from prudent.confidence.anytime import LARGEST
 
-_include = inspect.unwrap(include)  # interpreted: a service starts without waiting for the compiler
+take = inspect.unwrap(include)  # interpreted: a service starts without waiting for the compiler
 
 ROUNDED = 1e-6
 """By what share of the rewards' spread mean and variance may be off: far more than rounding, unless rewards are far
@@ -34,7 +34,8 @@ class ArmState:
     `name` is None if arms go by their numbers. `rewards` are in ascending order; None if the agent does not remember
     them. `ledger` is that of `confidence.betting`; None before the first reward, if the support is unbounded, and for
     good after merged rewards, or if older versions, which kept none, recorded the first rewards. `tail` is that of
-    `confidence.tails`, if the cost is a CVaR.
+    `confidence.tails`, if the cost is a CVaR. `recent` is what a policy that forgets remembers
+    (prudent.engine.python.memory); None for other policies.
     """
 
     name: str | None = None
@@ -49,12 +50,14 @@ class ArmState:
     rewards: list[float] | None = None
     ledger: NDArray[np.float64] | None = None
     tail: NDArray[np.float64] | None = None
+    recent: list[float] | None = None
 
 
 def copy_of(arm: ArmState) -> ArmState:
     """The arm as it is now."""
     other = copy.copy(arm)
     other.rewards, other.ledger, other.tail = copy.copy(arm.rewards), copy.copy(arm.ledger), copy.copy(arm.tail)
+    other.recent = copy.copy(arm.recent)
     return other
 
 
@@ -75,7 +78,7 @@ def include_reward(
 
     The ledger bets on σ² − ρμ, beside mean and variance; that of a tail on the CVaR at `tail`'s level, with its weight.
     """
-    mean, variance = _include(arm.pulls + 1, arm.mean, arm.variance, reward)
+    mean, variance = take(arm.pulls + 1, arm.mean, arm.variance, reward)
     if not math.isfinite(variance):
         raise PrudentError(f"tell: reward {reward} is too large for a variance; rescale the rewards")
     if arm.pulls == 0 and keeps_ledger(low, high):

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from prudent.base.errors import PrudentError
 from prudent.engine.python.arm import ArmState, ordered
+from prudent.engine.python.memory import clock, seen_of
 from prudent.engine.record import BAD_PHASE, COMPLAINTS
 from prudent.policies.binding import bind
 from prudent.policies.contract import FOREVER, Arm, Arms, Policy, Setting, spec
+from prudent.policies.forgetting import Remembering
 from prudent.policies.helpers import answer, choose_only
 from prudent.policies.learners import chosen_arm, is_learner
 from prudent.policies.scoring import (
@@ -28,7 +30,7 @@ from prudent.policies.scoring import (
     score_of,
 )
 from prudent.policies.ties import below
-from prudent.policies.units import NOTHING, power_of_two, size_of, times
+from prudent.policies.units import NOTHING, core, power_of_two, size_of, times
 from prudent.risk.base import RiskMeasure
 
 
@@ -65,16 +67,17 @@ class Binding(NamedTuple):
         unit = power_of_two(size_of(policy, self.risk, self.support))
         other, risk = times(policy, 1.0 / unit), self.risk.times(1.0 / unit)
         if unit == 1.0 or other is None or risk is None:
-            return Ready(bound, spec(policy), 1.0, {}, self)
+            return ready_of(bound, spec(policy), 1.0, self)
         support = (self.support[0] / unit, self.support[1] / unit)
-        return Ready(bind(other, setting._replace(risk=risk, support=support)), spec(policy), unit, {}, self)
+        return ready_of(bind(other, setting._replace(risk=risk, support=support)), spec(policy), unit, self)
 
 
 class Ready(NamedTuple):
     """A policy made ready for some arms, its spec for errors, and the unit in which it sees rewards.
 
     `known` are scores that depend on nothing but what is seen of an arm, with what was seen, by the arm's number.
-    `binding` makes the policy ready for others; without it the policy is asked as it is.
+    `binding` makes the policy ready for others; without it the policy is asked as it is. If the policy `forgets`, what
+    is seen of an arm is what is remembered of it.
     """
 
     policy: Any  # a `ReadyPolicy`, or a learner
@@ -82,6 +85,7 @@ class Ready(NamedTuple):
     unit: float
     known: dict[int, tuple[float, Arm]]
     binding: Binding | None = None
+    forgets: Remembering | None = None
 
     def among(self, numbers: list[int]) -> "Ready":
         """The policy for some of the arms alone."""
@@ -102,7 +106,15 @@ class Ready(NamedTuple):
         """Whether it asks for every reward of an arm."""
         if self.learns:
             return True
+        if self.forgets is not None:
+            return False
         return reads_rewards(type(self.policy)) if self.scores else costs_need_rewards(self.policy)
+
+
+def ready_of(bound: Any, owner: str, unit: float, binding: Binding | None = None) -> Ready:
+    """A policy that was bound; of one that forgets, the policy inside."""
+    forgets = bound if core(bound) is not bound else None
+    return Ready(core(bound), owner, unit, {}, binding, forgets)
 
 
 def round_of(arms: Sequence[ArmState]) -> int:
@@ -146,8 +158,8 @@ def scored(
     ready: Ready, arms: list[ArmState], available: list[int], rng: np.random.Generator
 ) -> dict[int, tuple[float, Arm]]:
     """The score of every available arm, −∞ without a reward, and what the policy sees of it."""
-    policy, owner, unit, known, _ = ready
-    t = round_of(arms)
+    policy, owner, unit, known = ready[:4]
+    t: Any = round_of(arms) if ready.forgets is None else clock(ready.forgets, arms)
     shown = {i: seen_of(arms[i], unit) for i in available}
     best_cost = math.inf
     if compares(type(policy)):
@@ -160,7 +172,7 @@ def scored(
             found[i] = known[i]
             continue
         try:
-            score = score_of(policy, seen, best_cost, t, rng, kept(ready, arm)) if arm.pulls > 0 else -math.inf
+            score = score_of(policy, seen, best_cost, t, rng, kept(ready, arm)) if seen.pulls > 0 else -math.inf
         except ArithmeticError:  # where a kernel goes on with infinity, Python stops
             score = math.nan
         if math.isnan(score):
@@ -169,11 +181,6 @@ def scored(
     if score_inputs(type(policy)) == ("arm",):  # such a score changes only with what is seen of the arm
         known.update(found)
     return found
-
-
-def seen_of(arm: ArmState, unit: float) -> Arm:
-    """What a policy sees of an arm, in its unit."""
-    return Arm(arm.pulls, arm.mean / unit, arm.variance / unit / unit)
 
 
 def no_number(owner: str, arms: Sequence[ArmState], number: int, seen: Arm) -> PrudentError:
@@ -185,6 +192,8 @@ def no_number(owner: str, arms: Sequence[ArmState], number: int, seen: Arm) -> P
 
 def kept(ready: Ready, arm: ArmState) -> NDArray[np.float64] | None:
     """What the policy asks for of an arm's rewards, in its unit: they themselves, counts of its values, or nothing."""
+    if ready.forgets is not None:
+        return np.array(arm.recent[3:]) if arm.recent is not None and len(arm.recent) > 3 else None
     if not ready.needs_rewards:
         return None
     rewards, policy = ordered(arm) / ready.unit, ready.policy
@@ -255,7 +264,7 @@ def _phase(
     alive: NDArray[np.bool_],
 ) -> int:
     """Ask the policy, ready for the arms of these numbers, for a phase: it marks those chosen; the repetitions."""
-    policy, owner, unit, _, _ = ready
+    policy, owner, unit = ready[:3]
     some = [arms[i] for i in numbers]
     rewards = np.full((len(some), max(len(arm.rewards or ()) for arm in some)), math.nan)
     for row, arm in zip(rewards, some, strict=True):

@@ -8,7 +8,8 @@ import numpy as np
 from prudent.bandit import Bandit
 from prudent.base.errors import PrudentError
 from prudent.engine.python.arm import ArmState, include_reward
-from prudent.engine.python.choosing import Ready, choose
+from prudent.engine.python.choosing import Ready, choose, ready_of
+from prudent.engine.python.memory import Memory
 from prudent.engine.python.propensities import Choice, Limits, decide
 from prudent.policies.binding import assumed_rewards, bind
 from prudent.policies.contract import Policy, Setting, spec
@@ -36,12 +37,15 @@ class Acting:
         if self.ready is None:
             support = (-math.inf, math.inf) if self.laws is None else self.laws.support
             setting = Setting(n_arms, self.risk, horizon, support, bandit=self.laws)
-            self.ready = Ready(bind(self.policy, setting), spec(self.policy), 1.0, {})
+            self.ready = ready_of(bind(self.policy, setting), spec(self.policy), 1.0)
             self.low, self.high, _ = assumed_rewards(fitted(self.policy, PUBLISHED))
         self.ready.known.clear()
         keeps = self.ready.needs_rewards
         self.arms = [ArmState(rewards=[] if keeps else None) for _ in range(n_arms)]
         self.numbers = list(range(n_arms))
+        self.memory = None if self.ready.forgets is None else Memory(self.ready.forgets, 1.0)
+        if self.memory is not None:
+            self.arms = [self.memory.begin(arm) for arm in self.arms]
 
     def ask(self, rng: np.random.Generator) -> int:
         """The arm of the coming round; until its reward is told, the policy knows that it is open."""
@@ -62,3 +66,5 @@ class Acting:
             raise PrudentError(f"{spec(self.policy)}: {made}; give what it assumes, or scale=…")
         include_reward(self.arms[arm], reward, -math.inf, math.inf)
         self.arms[arm].open_asks -= 1
+        if self.memory is not None:
+            self.memory.tell(self.arms, arm, reward)

@@ -25,9 +25,9 @@ from prudent.engine.python.choosing import (
     draw_phases,
     in_play,
     no_number,
-    seen_of,
     wanted,
 )
+from prudent.engine.python.memory import seen_of
 from prudent.policies.scoring import declares_draws
 
 DRAWS = 64
@@ -204,7 +204,7 @@ def decide(
     own: int | list[float] | None = None
     kind: Any = type(ready.policy)
     if len(available) > 1 and uses_chance(kind):
-        if ready.scores and all(arms[i].pulls > 0 for i in available):
+        if ready.scores and all(seen_of(arms[i], 1.0).pulls > 0 for i in available):
             own = _shares_of_scores(ready, arms, available, rng)
         elif not (ready.scores or ready.learns) and available == in_play(arms) and not any(arm.due for arm in arms):
             return _of_phases(ready, arms, available, rng, ends)
