@@ -18,7 +18,14 @@ FALSE_ALARM = 4.75
 
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("which", range(5))
-@pytest.mark.parametrize("policy", ["exp-exp", "mv-dsee", "mv-lcb", "best-of-both", "mv-imed", "bernoulli-mv-imed"])
+@pytest.mark.parametrize(
+    "policy",
+    ["exp-exp", "mv-imed"]
+    + [
+        pytest.param(each, marks=pytest.mark.slow)
+        for each in ("mv-dsee", "mv-lcb", "best-of-both", "bernoulli-mv-imed")
+    ],
+)
 def test_the_exact_engine_has_the_law_of_the_enumeration(policy, which, order):
     if policy == "bernoulli-mv-imed" and which >= 3:
         return  # it is for two values
