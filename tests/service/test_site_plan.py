@@ -19,6 +19,7 @@ from prudent import PrudentError
 from prudent.cli import main
 from prudent.service.http.reading import read_form, safe_name
 from prudent.service.pages.app import POLICY
+from prudent.service.pages.planning import started_with
 from prudent.service.plans import computing, planner
 from prudent.service.plans import drafts as drafts_module
 from prudent.service.plans.computing import FOUND
@@ -202,6 +203,37 @@ def test_a_start_that_was_cut_off_goes_on_with_the_same_experiment(site, person,
     drafts.start(address.rpartition("/")[2], msgspec.json.encode({**found, "name": "cut-off"}).decode())
     assert person.post(f"{address}/start", {"name": "other"}).headers["location"] == "/e/cut-off"
     assert site.service.view("cut-off").state.status == "running"
+
+
+def test_begun_from_nothing_the_horizon_is_that_of_people(site, person, computed):
+    """The pilot's outcomes are rounds of the policy only if it begins with them."""
+    address = finished(site, person, computed)
+    drafts = site.app.site.planning.drafts
+    found = msgspec.json.decode(drafts.file(address.rpartition("/")[2], FOUND))["experiment"]
+    assert found["horizon"] == 60 + sum(map(len, found["pilot"].values()))
+    assert found["floor"] == 0.0
+    made = started_with(found, {"name": "one", "begin": "nothing"})
+    assert (made["horizon"], "pilot" in made) == (60, False)
+    assert started_with(found, {"name": "one", "begin": "pilot"})["horizon"] == found["horizon"]
+
+
+def test_the_form_asks_all_that_the_command_asks():
+    """Risk, sum, month, beginning, model and seconds; and a field that is empty is what the command does without it."""
+    rows = {"kind": "number", "name-1": "a", "low-1": "1", "least-1": "2", "name-2": "b", "low-2": "2", "least-2": "3"}
+    given = {"measure": "cvar(0.05)", "period": "200", "month": "3,000.0".replace(",", ""), "begin": "nothing",
+             "model": "normal", "seconds": "90"}  # fmt: skip
+    question = asked({**rows, **given})
+    assert (str(question.risk), question.seconds) == ("cvar(alpha=0.05)", 90.0)
+    assert {name: question.facts[name] for name in ("begin", "model", "period", "month")} == {
+        "begin": False, "model": "normal", "period": 200, "month": 3_000,
+    }  # fmt: skip
+    seen = look({**rows, **given}, None)
+    assert (seen.wrong, seen.judged) == ("", True)
+    assert any("of the sum of 200 outcomes" in note for note in seen.notes)
+    usual = asked(rows)
+    assert (usual.risk, usual.facts["begin"], usual.facts["model"], usual.seconds) == (None, True, "pilot", 30.0)
+    for wrong in ({"rho": "5"}, {"seconds": "1e6"}, {"period": "half"}):
+        assert look({**rows, **given, **wrong}, None).wrong
 
 
 def test_who_may_plan(site, person, computed):

@@ -148,7 +148,7 @@ def agreement(advice: Advice) -> list[str]:
     said = [
         f"Check: {who} in {check.trials:,} trials on"
         f" {source if pilots else 'outcomes drawn from your guesses'},"
-        f" {'with' if check.simulated else 'by other code and with'} other random numbers (± two standard errors)."
+        f" {'with' if check.simulated else 'by other code and with'} other random numbers (± two standard errors; of the best option found a 95 % interval)."
     ]
     if off := disagreement(advice):
         said.append(f"The check differs from the plan in: {', '.join(off)}. Rely on the worse of the two.")
@@ -181,12 +181,11 @@ def _draw(out: Path, name: str, height: float, plot: Callable[..., Any], *given:
 def _promised(advice: Advice, out: Path) -> Section:
     caption = (
         f"How often the best option is found: by the plan (line: {100 * INSIDE:g} % interval, which contains what your"
-        " data do not tell), by the check (± two standard errors), by an even split, and without a trial."
+        " data do not tell), by the check (line: 95 % interval), by an even split, and without a trial."
     )
     path = _draw(out, "promise", 1.9, pictures.plot_promise, promise_rows(advice))
-    return Section(
-        "promise", "What the trial finds", agreement(advice), [(path, caption)], pl.DataFrame(promises(advice))
-    )
+    table = pl.DataFrame(promises(advice))
+    return Section("promise", "What the trial finds", pictures=[(path, caption)], table=table, points=agreement(advice))
 
 
 def promise_rows(advice: Advice) -> list[tuple[str, Promise]]:
