@@ -275,7 +275,7 @@ def test_an_answer_that_comes_a_letter_at_a_time_ends_with_the_time_out(head):
         pytest.raises(ServiceError, match="no answer in time"),
     ):
         client.ask()
-    assert time.monotonic() - began < 5.0
+    assert time.monotonic() - began < 20.0
 
 
 def test_a_file_may_take_longer_than_the_time_out_while_it_comes(tmp_path):

@@ -151,7 +151,7 @@ def test_an_end_in_time_while_something_is_computed(tmp_path, start):
         assert server.ask("GET", LONG.replace("10000", "9999"), more=cookie)[0] in (200, 503)
         since = time.monotonic()
         assert server.ask("GET", "/version")[0] == 200
-        assert time.monotonic() - since < 2.0
+        assert time.monotonic() - since < 8.0
         code, seconds = server.stop()
     assert (code, seconds < IN_TIME) == (0, True)
     assert not is_alive(child)
@@ -193,7 +193,7 @@ def test_an_end_in_time_while_the_database_hangs(tmp_path, start):
         connection.sendall(server.request("GET", f"/v1/decisions/{decision}"))
     since = time.monotonic()
     assert server.ask("GET", "/healthz")[0] == 200
-    assert time.monotonic() - since < 2.0
+    assert time.monotonic() - since < 8.0
     code, seconds = server.stop()
     for connection in (*idle, *hanging):
         connection.close()

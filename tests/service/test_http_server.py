@@ -117,7 +117,7 @@ def test_others_are_answered_while_many_are_slow(server):
             slow.enter_context(server.connect()).sendall(b"GET /healthz HTTP/1.1\r\nX-")
         since = time.monotonic()
         assert server.ask("GET", "/healthz")[0] == 200
-        assert time.monotonic() - since < 5
+        assert time.monotonic() - since < 8
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_an_attempt_ends_in_time_whatever_the_receiver_does(receiver, monkeypatc
     done = post.post(receiver.url, b"s", "evt_1", b"{}", private=True)
     assert done.status == 0
     assert done.words.isprintable()
-    assert time.monotonic() - since < 2.0
+    assert time.monotonic() - since < 8.0
 
 
 def test_a_long_answer_is_not_read(receiver):

@@ -52,7 +52,7 @@ class RunningServer:
         since = time.monotonic()
         if self.process.poll() is None:
             self.process.send_signal(sign)
-        code = self.process.wait(timeout=20)
+        code = self.process.wait(timeout=120)
         self.rest = self.process.stdout.read()
         self.process.stdout.close()
         self.errors = self.process.stderr.read()

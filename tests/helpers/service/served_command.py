@@ -27,4 +27,4 @@ class ServedCommand:
     def stop(self, number=signal.SIGTERM):
         self.process.send_signal(number)
         with self.process.stdout:
-            return self.process.wait(timeout=20)
+            return self.process.wait(timeout=120)

@@ -268,7 +268,7 @@ def test_signals_let_a_command_clean_up(number, code, said):
     with process(WAITING) as waiting:
         assert waiting.stdout.readline() == "ready\n"
         waiting.send_signal(getattr(signal, number))
-        out, err = waiting.communicate(timeout=20)
+        out, err = waiting.communicate(timeout=120)
     assert (waiting.returncode, out, err.strip()) == (code, "cleaned up\n", said)
 
 
@@ -296,7 +296,7 @@ def test_what_does_not_hear_a_signal_is_ended_all_the_same(number, code, said):
     with process(DEAF) as working:
         assert working.stdout.readline() == "ready\n"
         working.send_signal(getattr(signal, number))
-        _, err = working.communicate(timeout=20)
+        _, err = working.communicate(timeout=120)
     assert (working.returncode, err.strip()) == (code, said)
 
 
@@ -374,7 +374,7 @@ main(["collect"])
 def test_a_signal_heard_where_python_drops_errors_is_not_lost(number, code, said):
     """As in a callback of the garbage collector: Python prints an error there, and goes on."""
     with process(DROPPED, number) as collecting:
-        out, err = collecting.communicate(timeout=20)
+        out, err = collecting.communicate(timeout=120)
     assert (collecting.returncode, out, err.strip()) == (code, "", said)
 
 

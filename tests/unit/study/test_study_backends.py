@@ -339,7 +339,7 @@ def test_processes_end_with_their_parent_even_inside_a_long_cell(tmp_path):
         assert len(children[name]) >= 2, name
     for name, parent in parents.items():
         parent.send_signal(getattr(signal, name))
-    _, alive = psutil.wait_procs([child for some in children.values() for child in some], timeout=10.0)
+    _, alive = psutil.wait_procs([child for some in children.values() for child in some], timeout=120.0)
     for child in alive:
         child.kill()
     assert not [name for name in names if {*children[name]} & {*alive}]
