@@ -90,6 +90,7 @@ def life_of_an_experiment(where):
     assert re.search(r"-0\.5,1\.0,0\.0,.*,120\.0", Path("all.csv").read_text())
     assert prudent("trial", "export", "shop", "--format", "ndjson", "--json", **where)["file"] == "shop.ndjson"
     assert len(Path("shop.ndjson").read_text().splitlines()) == 2
+    assert prudent("trial", "export", "shop", "--json", **where)["in_batches"] == 0
     assert "shop is stopped" in prudent("trial", "stop", "shop", "--reason", "enough", **where)
     assert prudent("trial", "report", "shop", **where).strip() == "shop.html"
     assert prudent("trial", "report", "shop", "--out", "r.html", "--json", **where) == {"file": "r.html"}
@@ -377,3 +378,15 @@ def test_the_support_of_a_plan_is_that_of_its_options():
 )
 def test_a_folder_gives_a_name_that_an_experiment_may_have(text, name):
     assert name_of(text) == name
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "ndjson"])
+def test_an_export_says_how_many_decisions_of_batches_are_not_in_it(tmp_path, monkeypatch, kind):
+    monkeypatch.chdir(tmp_path)
+    service = Service(open_store("prudent.db", relaxed=True), patience=3600.0).start()
+    service.create(spec_of_plan({**SPEC, "metrics": {}}))
+    with client_of(service, "shop") as client:
+        client.batch(30)
+        client.ask_many(3)
+    done = CliRunner().invoke(main, ["trial", "export", "shop", "--format", kind])
+    assert done.stderr == "Warning: 30 decisions of batches are not in it, because their rewards come merged.\n"

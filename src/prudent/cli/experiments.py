@@ -57,6 +57,16 @@ def within(arm: dict[str, Any], what: str) -> str:
     return f"{minus(number(arm[what]))} [{', '.join(_ends(ends))}]"
 
 
+def rows_in(path: Path, kind: str) -> int:
+    """How many decisions a file of them has."""
+    if kind == "parquet":
+        import polars as pl  # slow to import, and not needed for other files
+
+        return int(pl.scan_parquet(path).select(pl.len()).collect().item())
+    with path.open("rb") as lines:
+        return sum(1 for _ in lines) - (kind == "csv")
+
+
 def apart_by(arm: dict[str, Any], what: str) -> str:
     """`−0.02 to 0.11`: where the difference of an arm from the control lies."""
     ends = arm[f"{what}_difference"]

@@ -9,8 +9,8 @@ import click
 
 from prudent.base.errors import PrudentError, check_number
 from prudent.base.text import count, counted, minus, number
-from prudent.cli.experiments import apart_by, metric, read_spec, sentences, state, time_of, until, within
-from prudent.cli.output import answer
+from prudent.cli.experiments import apart_by, metric, read_spec, rows_in, sentences, state, time_of, until, within
+from prudent.cli.output import answer, warn
 from prudent.cli.paths import FILE, check_file
 from prudent.cli.reach import opened, serving_packages, where, where_options
 from prudent.cli.tables import print_text
@@ -204,8 +204,15 @@ def export(experiment: str, out: Path | None, kind: Any, as_json: bool, **settin
     path = Path(f"{experiment}.{chosen}") if out is None else out
     check_file("trial", path)
     with opened(**where(settings), experiment=experiment) as client:
+        asked = sum(arm["asked"] for arm in client.estimates()["arms"])
         client.export(path, chosen)
-    answer(as_json, {"file": str(path), "format": chosen}, "", []) if as_json else click.echo(str(path))
+    merged = max(asked - rows_in(path, chosen), 0)
+    if as_json:
+        answer(True, {"file": str(path), "format": chosen, "in_batches": merged}, "", [])
+        return
+    click.echo(str(path))
+    if merged:
+        warn(f"{count(merged)} decisions of batches are not in it, because their rewards come merged.")
 
 
 @trial.command(short_help="Write the report as one HTML file.")
