@@ -2,6 +2,7 @@
 
     python benchmarks/evaluation.py [--logs 2000] [--rounds 500] [--resamples 200] [--seed 0]
     python benchmarks/evaluation.py bias
+    python benchmarks/evaluation.py price
 
 Rewards are Bernoulli, Beta, or of three values with a rare large one. Logs are those of policies that take every arm
 equally often, that take one arm rarely, and that learn: ε-greedy, whose propensities have a floor, and Thompson
@@ -9,19 +10,24 @@ sampling, whose have none. Evaluated are a mixture of the arms, the rare arm, th
 arms. Beside the intervals of the package stands the percentile bootstrap of the estimate by weights, which many use. A
 cell has the smallest coverage over the three laws of rewards, and the widths, added up over the laws, as a multiple of
 the bootstrap's. bias: how far the estimate of a CVaR is from the cost on average, and its root mean square error, over
-4,000 samples; the same for the estimate that a jackknife corrects. Printed as Markdown.
+4,000 samples; the same for the estimate that a jackknife corrects. price: the width of the mean's interval over that of
+Student's kind, its estimate ± quantiles of the normal distribution, for 100 logs of 400 rounds; that of the single bet
+that turns out to be the best, which nobody knows before; and Chernoff's √(2 log(2/δ)) standard errors, the most that the
+best bet can reach. Printed as Markdown.
 """
 
 import argparse
 from collections.abc import Callable
 from itertools import product
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from scipy.special import ndtr
+from scipy.stats import norm
 
 from prudent import Beta, CVaR, Deterministic, MeanVariance, Mixture, Uniform, evaluate
-from prudent.evaluation import Log
+from prudent.evaluation import Log, betting
 
 LEVEL = 0.95
 RARE = [[0.6, 0.37, 0.03], [0.5, 0.49, 0.01], [0.8, 0.1, 0.1]]
@@ -150,14 +156,45 @@ def bias() -> None:
         print(f"| {law} | cvar(alpha={alpha}) | {n} | {cost:.4f} | {' | '.join(cells)} |")
 
 
+def price() -> None:
+    """A row for each law, share of the rounds in which the arm was taken, and level."""
+    print("| rewards | arm taken in | level | misses | our bets | the best bet | Chernoff |")
+    print("|---|---|---|---|---|---|---|")
+    rng, own, logs = np.random.default_rng(0), betting.LOG_WEIGHTS, 100
+    for law, share, level in product((Uniform(0.0, 1.0), LAWS["Bernoulli"][0]), (1.0, 0.05), (0.95, 0.5)):
+        widths, missed = np.zeros(4), 0
+        for _ in range(logs):
+            x, weights = law.sample(rng, 400), (rng.random(400) < share) / share
+            sample = betting.Sample(x, weights, 1.0 / share)
+            ends = [betting.mean_limits(sample, 1.0 - level)]
+            for place in range(3, len(own) - 3):
+                with patch.object(betting, "LOG_WEIGHTS", np.where(np.arange(len(own)) == place, 0.0, -1e9)):
+                    ends.append(betting.mean_limits(sample, 1.0 - level))
+            error = np.sqrt((weights**2 * (x - weights @ x / weights.sum()) ** 2).sum()) / weights.sum()
+            wide = np.diff(ends)[:, 0]
+            factors = norm.isf((1.0 - level) / 2.0), np.sqrt(2.0 * np.log(2.0 / (1.0 - level)))
+            widths += wide[0], wide[1:].min(), *(2.0 * error * factor for factor in factors)
+            missed += not ends[0][0] <= law.mean <= ends[0][1]
+        own_width, best, usual, chernoff = widths
+        ratios = " | ".join(f"{width / usual:.2f}" for width in (own_width, best, chernoff))
+        name = "uniform" if isinstance(law, Uniform) else "0/1, 30 %"
+        print(
+            f"| {name} | {100.0 * share:g} % | {100.0 * level:g} % | {100.0 * missed / logs:g} % | {ratios} |",
+            flush=True,
+        )
+
+
 def main() -> None:
     described = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, default in (("logs", 2_000), ("rounds", 500), ("resamples", 200), ("seed", 0)):
         described.add_argument(f"--{name}", type=int, default=default)
-    described.add_argument("part", choices=("intervals", "bias"), nargs="?", default="intervals")
+    described.add_argument("part", choices=("intervals", "bias", "price"), nargs="?", default="intervals")
     options = described.parse_args()
     if options.part == "bias":
         bias()
+        return
+    if options.part == "price":
+        price()
         return
     print(f"| the log's policy | method | {' | '.join(QUANTITIES)} |")
     print(f"|---|---|{'---|' * len(QUANTITIES)}", flush=True)
