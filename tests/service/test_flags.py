@@ -130,6 +130,7 @@ def test_events_take_names_values_and_metrics_as_the_experiment_says(site):
     assert tracked(site, "price", "buyer", value=3).json == {"results": []}  # its event is another one
     assert tracked(site, "paid", "buyer").json["results"][0]["status"] == 422  # 1 is no price
     assert tracked(site, "paid", "buyer", value="3").json["results"][0]["status"] == 422
+    assert tracked(site, "paid", "buyer", value=10**400).json["results"][0]["status"] == 422
     assert tracked(site, "paid", "buyer", value=3, delay=1).json["results"][0]["recorded"]["reward"] == 3.0
     recorded = tracked(site, "banner", "buyer", delay=2.5, place="door").json["results"][0]["recorded"]
     assert site("GET", f"/v1/decisions/{recorded['decision']}").json["metrics"] == {"delay": 2.5}

@@ -367,9 +367,7 @@ ROUTES = (
     Route("POST", "/v1/tokens", "admin", create_token, NewToken, MadeToken, (201,), whole=True),
     Route("GET", "/v1/tokens", "admin", tokens, answer=list[TokenInfo], whole=True),
     Route("DELETE", "/v1/tokens/{token}", "admin", revoke, statuses=(204,), whole=True),
-    Route(
-        "POST", "/v1/webhooks", "admin", create_webhook, NewWebhook, MadeWebhook, (201,), ("conflict",), whole=True
-    ),
+    Route("POST", "/v1/webhooks", "admin", create_webhook, NewWebhook, MadeWebhook, (201,), ("conflict",), whole=True),
     Route("GET", "/v1/webhooks", "admin", webhooks, answer=list[WebhookInfo], whole=True),
     Route("DELETE", "/v1/webhooks/{webhook}", "admin", remove_webhook, statuses=(204,), whole=True),
     Route("GET", "/healthz", "", healthz, answer=Ready),

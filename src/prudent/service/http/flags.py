@@ -5,6 +5,7 @@ flags: programs evaluate a flag as often as they like, and each evaluation would
 """
 
 import asyncio
+import contextlib
 import hashlib
 import threading
 from collections.abc import Mapping
@@ -264,6 +265,7 @@ def reward_of(flag: Flag, details: Mapping[str, Any]) -> float:
 
 
 def _number(name: str, value: Any) -> float:
-    if isinstance(value, bool | int | float):
-        return float(value)
+    with contextlib.suppress(OverflowError):  # a whole number of hundreds of digits
+        if isinstance(value, bool | int | float):
+            return float(value)
     raise RequestError("invalid", f"details.{name} must be a number")

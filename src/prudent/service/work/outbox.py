@@ -244,7 +244,4 @@ def message(experiment: Experiment, event: Event) -> bytes:
         del data["body"]
     data |= {"experiment": experiment.name, "words": account(event, labels)}
     at = datetime.fromtimestamp(event.at / 1000.0, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return msgspec.json.encode(
-        {"type": f"experiment.{event.kind.replace('-', '_')}", "timestamp": at, "data": data}
-    )
-
+    return msgspec.json.encode({"type": f"experiment.{event.kind.replace('-', '_')}", "timestamp": at, "data": data})
