@@ -125,6 +125,7 @@ LEDGER: dict[str, tuple[str, str]] = {
     "intrinsically_harder": (HOLDS, "exp-exp: in turn; exp-exp: mv-lcb; regret × n^−0.1; exploration × −1"),
     "conclusions_rate": (HOLDS, "worst arm; in turn; exploration × −1; regret = 0.1"),
     "exp_exp_rate": (HOLDS, "exp-exp: in turn; exp-exp: mv-lcb; regret = 0.1; regret × n^−0.1; ρ + 1"),
+    "better_worst_case": (PART, "least worst case × 3"),
     "gaussianity": (HOLDS, "ρ + 1; 2ρ; −ρ; σ for σ²"),
     "not_monotone": (HOLDS, "ρ + 1; 2ρ; σ for σ²"),
     "symmetric": (HOLDS, "semivariance = variance"),

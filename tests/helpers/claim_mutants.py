@@ -250,4 +250,5 @@ PATCHES: dict[str, Patch] = {
     "sequences add up": sequences_cost(lambda counts, costs: counts @ costs),
     "sequences are squares": sequences_cost(lambda counts, costs: counts**2 @ costs),
     "configurations": configurations,
+    "least worst case × 3": times(conclusions, "least_worst_case", 3.0),
 }

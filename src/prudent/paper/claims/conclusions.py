@@ -1,12 +1,14 @@
 """Claims of sections 6 and 7: the discussion of risk within and across runs, and the conclusions."""
 
 import math
+from functools import cache
 
 import numpy as np
 from scipy.stats import binom
 
 from prudent import (
     MVLCB,
+    Bandit,
     Bernoulli,
     CVaR,
     Empirical,
@@ -18,6 +20,7 @@ from prudent import (
     Semivariance,
     VaR,
     period_cost,
+    simulate,
     theory,
 )
 from prudent.base.text import number
@@ -124,6 +127,36 @@ def exp_exp_rate(*found: Runs) -> Evidence:
     worst = regrets(found).reshape(2, 5).max(1)
     slope = end_slope((10**4, 10**8), worst)
     return judged(f"slope {slope:.3f}, from {listed(worst)}", near(-1 / 3, 0.03, slope))
+
+
+@cache
+def least_worst_case(horizon: int) -> float:
+    """No policy has a smaller largest regret on two coins, ρ = 0: proved in whole numbers."""
+    return theory.minimax(horizon).check()[0]
+
+
+@cache
+def worst_case(policy: str, horizon: int) -> float:
+    """The largest regret of a policy on a grid of pairs of coins in either order, ρ = 0, from its exact distribution."""
+    coins = Bandit([Bernoulli(0.5)] * 2)
+    played = simulate(coins, policy, risk=MeanVariance(0.0), horizon=horizon, engine="exact").risk_surface(41)
+    return float((played.regret + played.regret.T).max() / 2.0)
+
+
+@claim("section 7", "Open in the paper: whether a policy has a better worst case than ExpExp.")
+def better_worst_case() -> Evidence:
+    """Two coins, ρ = 0, n = 16, 32 and 64: the least worst case of all policies, between two ends proved in whole
+    numbers (docs: minimax), its slope, and ExpExp's over it. In order there is none better (Vakili and Zhao, 2016)."""
+    horizons = (16, 32, 64)
+    least = [least_worst_case(n) for n in horizons]
+    ratios = [worst_case("exp-exp", n) / low for n, low in zip(horizons, least, strict=True)]
+    slope = end_slope(horizons, np.array(least))
+    text = f"no policy is below {listed(least)}, which falls as n^{slope:.2f}; ExpExp is at {listed(ratios)} times that"
+    return judged(
+        text,
+        below(-0.4, slope, of="a better order, the slope"),
+        part=[above(1.5, ratios, of="a better constant, each ratio")],
+    )
 
 
 def skewed(mean: float, variance: float) -> Empirical:
