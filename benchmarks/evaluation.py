@@ -12,8 +12,8 @@ cell has the smallest coverage over the three laws of rewards, and the widths, a
 the bootstrap's. bias: how far the estimate of a CVaR is from the cost on average, and its root mean square error, over
 4,000 samples; the same for the estimate that a jackknife corrects. price: the width of the mean's interval over that of
 Student's kind, its estimate ± quantiles of the normal distribution, for 100 logs of 400 rounds; that of the single bet
-that turns out to be the best, which nobody knows before; and Chernoff's √(2 log(2/δ)) standard errors, the most that the
-best bet can reach. Printed as Markdown.
+that turns out to be the best, which nobody knows before; and Chernoff's √(2 log(2/δ)) standard errors, the most that
+the best bet can reach. Printed as Markdown.
 """
 
 import argparse

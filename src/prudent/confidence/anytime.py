@@ -48,6 +48,9 @@ MOST = 2**53
 MEAN_SHARE = 0.2
 """The share of a cost's failure that goes to the interval of the mean, whose width hardly matters for it."""
 
+HALVINGS = 40
+"""Of what lies between a point and the end of the support: after them limits are as exact as anybody can want."""
+
 Pair: TypeAlias = tuple[Array, Array]
 """Where something lies: from, to."""
 
@@ -121,7 +124,8 @@ def mean_limits(
         return log_capital(n, np.abs(candidate - centre) / length, spread / length**2) >= wanted
 
     centre = np.broadcast_to(centre, np.broadcast_shapes(wanted.shape, centre.shape))
-    return _edge(excluded, centre, low), _edge(excluded, centre, high)
+    left, right = _edges(excluded, centre, centre, support)
+    return left, right
 
 
 def mean_variance_limits(
@@ -140,11 +144,11 @@ def mean_variance_limits(
     on the variance, of which the limits are added up.
     """
     known, wanted = _statistics(pulls, mean, variance, *support), np.asarray(gains, float)
-    ends = mean_bounds(*known, failure, *support)
     if rho == 0.0:
-        return _from_squares(known, 0.0, wanted, ends, support)
+        return _from_squares(known, 0.0, wanted, mean_bounds(*known, failure, *support), support)
+    sides = mean_limits(*known, np.append(wanted + math.log(4.0), math.log(2.0 / failure)), support)
+    (left, right), ends = (side[:-1] for side in sides), (sides[0][-1], sides[1][-1])
     least, most = _from_squares(known, rho, wanted + math.log(2.0), ends, support)
-    left, right = mean_limits(*known, wanted + math.log(4.0), support)
     smallest, largest = _from_squares(known, 0.0, wanted + math.log(4.0), ends, support)
     return np.maximum(least, smallest - rho * right), np.minimum(most, largest - rho * left)
 
@@ -169,8 +173,8 @@ def _from_squares(
     most = np.clip((spread + far**2 - rho * centre - floor) / reach, 0.0, 1.0)
     rate = (_by_gain(gains, n) + np.log(2.0 * np.sqrt(n))) / n
     least, most = np.broadcast_arrays(least, most, rate)[:2]
-    smallest = floor + reach * _edge(lambda p: kl(least, p) >= rate, least, 0.0)
-    largest = floor + reach * _edge(lambda p: kl(most, p) >= rate, most, 1.0)
+    both = np.stack([least, most])
+    smallest, largest = floor + reach * _edges(lambda p: kl(both, p) >= rate, least, most, (0.0, 1.0))
     worst = np.clip((low + high - rho) / 2.0, left, right)
     largest = np.minimum(largest, (worst - low) * (high - worst) - rho * worst)
     return np.maximum(smallest, -rho * right), largest
@@ -238,10 +242,16 @@ def _rate(pulls: Array, failure: float) -> Array:
     return np.asarray(np.log(2.0 * np.sqrt(pulls) / failure) / pulls)
 
 
-def _edge(excluded: Callable[[Array], Any], near: Array, far: float) -> Array:
-    """An excluded point between `near`, which is not, and `far`, to rounding the nearest; `far` if none is found."""
+def _edges(excluded: Callable[[Array], Any], left: Array, right: Array, ends: tuple[float, float]) -> Array:
+    """The edges from `left` down and from `right` up, both at once, which takes little longer than one."""
+    near = np.stack([left, right])
+    return _edge(excluded, near, np.reshape(ends, (2, *(1,) * left.ndim)))
+
+
+def _edge(excluded: Callable[[Array], Any], near: Array, far: ArrayLike) -> Array:
+    """An excluded point between `near`, which is not, and `far`, as near as `HALVINGS` lead to it; `far` if none is found."""
     inside, outside = near, np.full_like(near, far)
-    for _ in range(60):
+    for _ in range(HALVINGS):
         middle = 0.5 * (inside + outside)
         out = excluded(middle)
         inside, outside = np.where(out, inside, middle), np.where(out, middle, outside)
