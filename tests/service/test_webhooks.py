@@ -131,6 +131,24 @@ def test_what_is_not_taken_is_sent_again_with_the_same_id_and_later_ones_wait(da
     service.close()
 
 
+def test_what_is_taken_ends_the_count_of_failures(tmp_path, receiver, monkeypatch):
+    service = served(str(tmp_path / "a.db"))
+    told(service, receiver)
+    receiver.status = 500
+    service.outbox.start()
+    pause(service, "first")
+    receiver.waits(lambda it: it.tries >= 3)
+    monkeypatch.setattr(outbox, "FIRST_PAUSE", 60.0)
+    receiver.status = lambda data: 200 if data["body"]["reason"] == "first" else 500
+    pause(service, "second", "resume")
+    receiver.waits(lambda it: it.taken and it.received[-1].data["body"]["reason"] == "second")
+    time.sleep(0.2)
+    (known,) = service.webhooks.all()
+    service.close()
+    assert known.failures == 1
+    assert 40_000 < known.again - service.now() < 80_000
+
+
 def test_pauses_grow_up_to_an_hour_and_as_long_as_the_receiver_asks(database, monkeypatch):
     monkeypatch.setattr(outbox, "FIRST_PAUSE", 5.0)
     service = served(database)

@@ -33,10 +33,12 @@ def messages_of(store: Store, name: str) -> list[str]:
 
 
 class Receiver:
-    """Answers with `status`, or with what `behaves(handler)` does; `secret` is that of the target."""
+    """Answers with `status`, which may depend on the data of a message, or as `behaves(handler)` does; `secret` is that
+    of the target."""
 
     def __init__(self) -> None:
-        self.status, self.headers, self.secret = 204, {}, ""
+        self.headers, self.secret = {}, ""
+        self.status: Any = 204
         self.behaves: Any = None
         self.refuses = 0  # of so many messages one
         self.received: list[Received] = []
@@ -54,7 +56,8 @@ class Receiver:
                     Webhook(receiver.secret).verify(body, dict(self.headers))
                 found = json.loads(body)
                 refused = receiver.refuses and receiver.tries % receiver.refuses == 0
-                status = 503 if refused else receiver.status
+                status = receiver.status(found["data"]) if callable(receiver.status) else receiver.status
+                status = 503 if refused else status
                 receiver.received.append(Received(self.headers["webhook-id"], found["type"], found["data"], status))
                 self.send_response(status)
                 for name, value in receiver.headers.items():

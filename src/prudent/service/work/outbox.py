@@ -66,8 +66,8 @@ class Outbox:
         self._ending = threading.Event()
         self._main: threading.Thread | None = None
         self._threads: dict[str, threading.Thread] = {}
-        self._passed: dict[tuple[str, int], int] = {}  # positions that are ahead of those in the database
-        self._unsaved: dict[tuple[str, int], int] = {}  # those of them that were answered
+        self._passed: dict[tuple[str, int], int] = {}  # where there is nothing to send before
+        self._unsaved: dict[tuple[str, int], int] = {}  # answered, and not noted yet
 
     def start(self) -> None:
         """Begin to send."""
@@ -183,7 +183,6 @@ class Outbox:
             self._fail(target, done.words, done.wait, gone=done.status == GONE)
             return False
         self._step("after webhook")
-        self._passed[target.id, experiment.id] = event.seq
         self._save(target, experiment.id, event.seq)
         return True
 
