@@ -7,6 +7,7 @@ from scipy import stats
 from prudent import Bandit, FromScipy, Gaussian
 from prudent.plan import Pilot
 from prudent.plan.race import Heat, Race
+from prudent.plan.ranking import ranked
 from prudent.plan.trial import Trial, Worlds
 from prudent.policies.contract import policies
 from prudent.policies.units import fitted
@@ -24,31 +25,35 @@ KNOWN = {
 }  # fmt: skip
 
 
-def covered(laws, outcomes, rho, horizon=200):
-    """How often, of 200 pilots of a known distribution, the intervals of success rate and cost hold the true values."""
-    bandit, hits = Bandit(laws), np.zeros(2)
+PROMISED = "found_best", "regret", "outcome"
+
+
+def covered(laws, outcomes, rho, horizon=200, pilots=PILOTS):
+    """How often, of so many pilots of a known distribution, the intervals of success rate, cost and mean outcome of the
+    recommended policy hold the true values: it is the best of three in the worlds of that pilot."""
+    bandit, hits = Bandit(laws), np.zeros(3)
     low = 0.0 if bandit.support[0] == 0.0 else -np.inf
-    for number in range(PILOTS):
+    for number in range(pilots):
         rng = np.random.default_rng([11, number])
         options = [
             Pilot(name, tuple(law.sample(rng, outcomes).tolist())) for name, law in zip("ab", bandit.arms, strict=True)
         ]
         trial = Trial.checked(options, f"mean-variance(rho={rho})", horizon)
-        policy = fitted(policies.parse("vts" if low != 0.0 or rho < np.inf else "bernoulli-thompson"), trial.units)
         race = Race(trial, WORLDS, RUNS, number, 1, 30.0, lambda share: None)
-        promised = race.play(policy, Heat(WORLDS, RUNS, horizon))
+        names = ("vts", "mv-lcb", "exp-exp") if low != 0.0 or rho < np.inf else ("bernoulli-thompson", "ucb1", "vts")
+        tried = [fitted(policies.parse(name), trial.units) for name in names]
+        promised = ranked([race.play(policy, Heat(WORLDS, RUNS, horizon)) for policy in tried])[0]
+        policy = promised.policy
         truth = Race(trial, WORLDS, RUNS, number + 10_000, 1, 30.0, lambda share: None)
         truth.worlds_of_weight[1.0] = Worlds.of(trial.risk, [list(bandit.arms)])
         found = truth.play(policy, Heat(1, TRUTH_RUNS, horizon))
-        for place, name in enumerate(("found_best", "regret")):
+        for place, name in enumerate(PROMISED):
             promise = promised.promise(name)
             hits[place] += promise.low <= getattr(found, name).mean() <= promise.high
-    return hits / PILOTS
+    return hits / pilots
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KNOWN)
 def test_intervals_of_ninety_percent_hold_the_truth_in_at_least_88_percent_of_pilots(name):
-    found, cost = covered(*KNOWN[name])
-    assert found >= 0.88
-    assert cost >= 0.88
+    assert (covered(*KNOWN[name]) >= 0.88).all()

@@ -148,7 +148,8 @@ def agreement(advice: Advice) -> list[str]:
     said = [
         f"Check: {who} in {check.trials:,} trials on"
         f" {source if pilots else 'outcomes drawn from your guesses'},"
-        f" {'with' if check.simulated else 'by other code and with'} other random numbers (± two standard errors; of the best option found a 95 % interval)."
+        f" {'with' if check.simulated else 'by other code and with'}"
+        " other random numbers (± two standard errors; of the best option found a 95 % interval)."
     ]
     if off := disagreement(advice):
         said.append(f"The check differs from the plan in: {', '.join(off)}. Rely on the worse of the two.")

@@ -22,7 +22,7 @@ INSIDE = 0.9
 
 OUTSIDE = 0.03, 0.03
 """The shares of worlds below and above it. They are less than 5 %, because few outcomes of a skewed distribution let a
-bootstrap be too sure."""
+bootstrap be too sure; chosen, like the weights of worlds, so that intervals cover."""
 
 BEST = "the best of them"
 

@@ -42,7 +42,8 @@ LIGHTEST, HEAVIEST = -0.5, 0.45
 
 WEIGHT, SKEWED, LEAST = 0.8, 0.03, 0.4
 """How much a gap between outcomes counts for: `WEIGHT` of one, the less the more their kurtosis exceeds 3, and at least
-`LEAST`. With whole weights intervals of variances are too short for few outcomes (benchmarks/plans.py)."""
+`LEAST`. With whole weights intervals of variances are too short for few outcomes. Not derived: chosen so that intervals
+cover (tests/statistical/test_plan_coverage.py)."""
 
 
 class Tail(NamedTuple):
