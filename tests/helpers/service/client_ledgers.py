@@ -23,6 +23,8 @@ from prudent.service.work.transaction import decision_id, key_digest
 SPEC = {"arms": ["A", "B", "C"], "policy": "mv-lcb(rho=1)", "horizon": 100_000, "support": [0, 1], "seed": 1}
 PLAIN = {**SPEC, "name": "plain", "policy": "thompson", "floor": 0.05, "cap": 0.8}
 WINDOWED = {**SPEC, "name": "windowed", "rewards": {"window": 0.2, "default": 0}}
+WINDOWED |= {"metrics": {"rest": {"support": [0, 1]}}}
+"""Clients report 1 minus the reward as another metric with it."""
 
 TRY_AGAIN = {"unavailable", "busy"}
 
@@ -101,7 +103,8 @@ class Client(threading.Thread):
         return answer["decisions"]
 
     def _tell(self, name: str, decision: str, reward: float) -> None:
-        answer = self.call("Tell", name, body={"reward": reward}, decision=decision)
+        more = {"metrics": {"rest": 1.0 - reward}} if name == WINDOWED["name"] else {}
+        answer = self.call("Tell", name, body={"reward": reward, **more}, decision=decision)
         if "problem" not in answer:
             if (self.told.setdefault((name, decision), reward), answer["reward"]) != (reward, reward):
                 self.wrong.append(answer)
@@ -160,6 +163,11 @@ def _check_state(store: Store, experiment: Experiment, log: list[Any]) -> None:
     assert set(ends.values()) <= {1}, "a decision was counted twice"
     pulls = Counter(event.arm for event in log if event.kind in (*counting, "outside"))
     assert [known.pulls for known in whole.agent.estimates()] == [pulls[arm] for arm in range(len(whole.labels))]
+    for name in whole.spec.metrics:
+        values = [(event.arm, event.details["metrics"][name], event.value) for event in log if event.kind == "counted"]
+        assert all(value == 1.0 - reward for _, value, reward in values), "a metric is not the one that was told"
+        counts = Counter(arm for arm, _, _ in values)
+        assert [known[name].pulls for known in whole.metrics] == [counts[arm] for arm in range(len(whole.labels))]
     states = dict(store.read("SELECT seq, state FROM decision WHERE experiment = ?", experiment.id))
     becomes = {"asked": "open", "counted": "done", "told": "told" if whole.spec.waits else "done"}
     expected = {
