@@ -18,7 +18,7 @@ from helpers.service.served_experiments import EXPERIMENT, InProcessService
 from prudent.results.page import design
 from prudent.service import messages as m
 from prudent.service.log.events import Event
-from prudent.service.pages import charts
+from prudent.service.pages import charts, explore
 from prudent.service.pages.app import whole_style
 from prudent.service.pages.axes import calendar_ticks, linear_ticks, log_ticks
 from prudent.service.pages.settings import Settings, settings_of
@@ -341,3 +341,22 @@ def test_the_table_compares_spread_and_cost_too_where_the_risk_is_not_the_mean(s
     assert bool(spread) == (risk != "mean")
     assert ("cost ÷ ρ" in page) == (cost is not None)
     assert cost is None or re.search(rf"{cost}\d*, −0\.\d+ to −0\.\d", page)
+
+
+def test_a_theorem_that_does_not_apply_says_so():
+    arms = "; ".join(["bernoulli(0.9)", "bernoulli(0.1)"])
+    bounded = explore.answered(explore.Question(arms=arms, horizon="1000"))
+    unbounded = explore.answered(explore.Question(horizon="1000"))
+    said = {name: (value, verdict) for name, _, value, verdict in unbounded.said}
+    assert said["Theorem 1, expectation"] == (
+        "–",
+        "does not apply: it needs rewards in [0, 1], or an interval as short",
+    )
+    assert said["Lower bound, one bandit"][1] == "rate only"
+    assert {name: verdict for name, _, _, verdict in bounded.said}["Lemma 2"] == "informative"
+    verdicts = [verdict for *_, verdict in unbounded.said]
+    assert "informative" not in verdicts
+    (regret, parts) = (picture for _, picture in explore.pictures(unbounded))
+    for picture in (regret, parts):
+        assert ">1,000<" in picture
+    assert ">from moving<" in parts

@@ -5,6 +5,7 @@ see it, and the numbers stand in a table beside it. Sizes are attributes, becaus
 Curves carry their numbers as data: with its script the page tells them under the pointer and by the arrow keys.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -264,13 +265,13 @@ def _grid(frame: _Frame, places: Places) -> list[str]:
         line = f'x1="{frame.margin:.1f}" x2="{frame.edge:.1f}" y1="{y:.1f}" y2="{y:.1f}"'
         found.append(f'<line class="grid" {line}/>')
         found.append(f'<text x="{frame.margin - 5.0:.1f}" y="{y + 4:.1f}" text-anchor="end">{escape(text)}</text>')
-    edge = -1e9
-    for at, text in places.ticks:
+    edge = math.inf
+    for at, text in reversed(places.ticks):  # of those that would cover each other, the last one stays
         x, wide = frame.x(at), across(text)
         x = min(max(x, wide / 2.0), ACROSS - wide / 2.0)  # no text is cut
-        if x - wide / 2.0 < edge + 6.0:
+        if x + wide / 2.0 > edge - 6.0:
             continue
-        edge = x + wide / 2.0
+        edge = x - wide / 2.0
         found.append(f'<text x="{x:.1f}" y="{HIGH - BOTTOM + 19:g}" text-anchor="middle">{escape(text)}</text>')
     if places.axis:
         x = max(0.0, min(frame.margin, ACROSS - across(places.axis)))

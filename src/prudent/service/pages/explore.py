@@ -62,7 +62,7 @@ class Answer(NamedTuple):
     parts: list[tuple[str, list[tuple[float, float]]]]
     pulls: list[tuple[str, str]]
     facts: dict[str, str]
-    said: list[tuple[str, str, str]]
+    said: list[tuple[str, str, str, str]]
 
 
 class Explorer:
@@ -136,11 +136,24 @@ def answered(question: Question) -> Answer:
     }
     pulls = [(str(arm), number(float(count), 4)) for arm, count in zip(bandit.arms, runs.pulls.mean(0), strict=True)]
     said = [
-        (bound.name, number(bound.value, 3), "informative" if not bound.vacuous else "not informative")
+        (bound.name, bound.quantity, number(bound.value, 3) if bound.applies else "–", verdict(bound))
         for bound in bounds(bandit, risk, horizon)
     ]
     gap = [(n, value - part) for (n, value), (_, part) in zip(regret, moving, strict=True)]
     return Answer([("regret", regret)], [("from worse arms", gap), ("from moving", moving)], pulls, facts, said)
+
+
+def verdict(bound: Any) -> str:
+    """What a theorem says here: that it does not apply, and why; that it is only a rate; or whether it says more than
+    what holds anyway."""
+    if not bound.applies:
+        missing = [condition.text for condition in (*bound.needs, *bound.needs_of_horizon) if not condition.holds]
+        return f"does not apply: it needs {' and '.join(missing)}"
+    if bound.value is None:
+        return "gives no value here"
+    if bound.remark.startswith(("a rate", "a limit")):
+        return "rate only"
+    return "not informative" if bound.vacuous else "informative"
 
 
 def _played(bandit: Any, policy: Any, risk: MeanVariance, horizon: int, grid: list[int]) -> Any:
