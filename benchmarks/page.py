@@ -9,6 +9,7 @@ a second with and without pages are measured in turns.
 
 import argparse
 import asyncio
+import contextlib
 import http.client
 import random
 import re
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +51,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "page.db"
         answers(path, given.decisions)
+        first_look(path)
         beside_asks(path, given.seconds)
 
 
@@ -130,15 +133,52 @@ async def called(app: App, address: str, session: str, tag: str) -> tuple[int, d
     return begun["status"], {name.decode(): value.decode() for name, value in begun["headers"]}, bytes(body)
 
 
-def beside_asks(path: Path, seconds: float) -> None:
-    """Asks and tells a second with 20 pages open, and without, in turns."""
+def first_look(path: Path) -> None:
+    """What somebody waits for who looks right after the service has started: its answer, and the first paint."""
+    with serving(path) as (server, port, token):
+        session = signed_in(port, token)
+        time.sleep(3.0)  # what a start does by itself
+        connection, cpu, since = http.client.HTTPConnection("127.0.0.1", port), _cpu(server.pid), time.perf_counter()
+        connection.request("GET", "/e/shop", headers={"Cookie": f"prudent={session}"})
+        size = len(connection.getresponse().read())
+        passed = time.perf_counter() - since
+        show(f"first look after a start ({size:,} bytes), processor time", f"{_cpu(server.pid) - cpu:.2f} s")
+        show("  time that passed", f"{passed:.2f} s", "≤ 0.3 s")
+        sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+        from helpers.browser import CHROMIUM, Browser
+
+        if CHROMIUM is None:
+            return
+        browser = Browser()
+        browser.size(1280, 900)
+        browser.go(f"http://127.0.0.1:{port}/login")
+        browser.fill(token=token)
+        browser.press("main form button")
+        paints = []
+        for _ in range(5):
+            browser.go(f"http://127.0.0.1:{port}/e/shop")
+            paints.append(browser.until("performance.getEntriesByType('paint')[0]?.startTime"))
+        browser.close()
+        show("first paint in Chromium, the middle of five", f"{statistics.median(paints):.0f} ms", "≤ 300 ms")
+
+
+@contextlib.contextmanager
+def serving(path: Path) -> Iterator[tuple[subprocess.Popen[str], int, str]]:
+    """A server of this database: its process, its port and a token."""
     command = [sys.executable, "-m", "prudent", "serve", "--database", str(path), "--port", "0", "--rate", "1e9"]
     made = [sys.executable, "-m", "prudent", "trial", "token", "--scope", "admin", "--database", str(path)]
     token = subprocess.run(made, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         line = server.stdout.readline()
-        port = int(line.split("http://")[1].split()[0].rstrip("/.,;").rpartition(":")[2])
+        yield server, int(line.split("http://")[1].split()[0].rstrip("/.,;").rpartition(":")[2]), token
+        server.send_signal(signal.SIGTERM)
+        server.wait(30)
+
+
+def beside_asks(path: Path, seconds: float) -> None:
+    """Asks and tells a second with 20 pages open, and without, in turns."""
+    with serving(path) as (server, port, token):
         _call(port, token, "GET", "/v1/experiments", None)
         asyncio.run(loaded(port, token, 4.0, 1))  # the first look compiles what a forecast needs, once
         rates: dict[bool, list[float]] = {False: [], True: []}
@@ -150,8 +190,6 @@ def beside_asks(path: Path, seconds: float) -> None:
             rates[bool(turn % 2)].append(done / seconds)
             costs[bool(turn % 2)].append((_cpu(server.pid) - cpu) / done)
             polls += seen
-        server.send_signal(signal.SIGTERM)
-        server.wait(30)
     without, beside = (statistics.median(rates[open_]) for open_ in (False, True))
     show("asks and tells a second", f"{without:,.0f}")
     show(f"  with {PAGES} pages open ({polls / TURNS / seconds:.1f} polls a second)", f"{beside:,.0f}")

@@ -1,13 +1,11 @@
 """A person with a browser: plan from a file, start, watch, stop, report; on a desktop and on a telephone.
 
-With KEEP_IMAGES=1 the pictures of docs/practitioners/service.md are made anew.
+`docs/service_pictures.py` makes the pictures of the documentation.
 """
 
-import os
 import shutil
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -21,7 +19,6 @@ from prudent.service.work.service import Service
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None or shutil.which("bash") is None, reason="needs Chromium and bash"),
 ]
-IMAGES = Path(__file__).parents[2] / "docs/images"
 DESKTOP, PHONE = (1200, 900), (320, 640)
 CSV = "variant,revenue\n" + "".join(
     f"{name},{mean + step * (i % 5 - 2)}\n"
@@ -61,14 +58,12 @@ class Looker:
     def __init__(self, browser, url):
         self.browser, self.url, self.wrong = browser, url, []
 
-    def look(self, name, *, axe=True, dark=False, picture=None, height=None):
-        """On both sizes, and in the dark; the picture is kept if it is one of the docs."""
+    def look(self, name, *, axe=True, dark=False):
+        """On both sizes, and in the dark."""
         for kind, size in (("desktop", DESKTOP), ("phone", PHONE)):
             self.browser.size(*size)
             self.wrong += [f"{name}, {kind}, too wide: {each}" for each in self.browser.too_wide()]
             self.wrong += [f"{name}, {kind}, cut: {each}" for each in self.browser.cut_words()]
-            if picture == kind and os.environ.get("KEEP_IMAGES"):
-                (IMAGES / f"service-{name}.png").write_bytes(self.browser.picture(height=height))
             if axe and has_axe():
                 self.wrong += [f"{name}, {kind}: {each}" for each in self.browser.violations()]
                 if dark:
@@ -109,14 +104,14 @@ def plans(browser, pages, url, token, folder):
     browser.fill(group="variant", outcome="revenue", people="2000", draws="10", runs="2", policies="mv-lcb")
     browser.press("button[value=check]")
     assert "Which option wins for which ρ" in browser.text()
-    pages.look("plan-form", dark=True, picture="desktop", height=1500)
+    pages.look("plan-form", dark=True)
     browser.press("button[value=compute]")
     browser.run("window.stayed = true")
     pages.look("plan-waits", axe=False)
     browser.until("document.body.innerText.includes('Start this experiment')")
     assert browser.run("window.stayed"), "the page changes by itself"
     browser.until("[...document.images].every(it => it.complete && it.naturalWidth > 0)")
-    pages.look("plan", dark=True, picture="desktop", height=1400)
+    pages.look("plan", dark=True)
 
 
 def watches(browser, pages, url, token):
@@ -128,7 +123,7 @@ def watches(browser, pages, url, token):
     traffic(url, token)
     browser.until("document.body.innerText.includes('A guardrail acted on old')")
     assert browser.run("window.stayed"), "the page changes by itself"
-    pages.look("experiment", dark=True, picture="phone", height=1700)
+    pages.look("experiment", dark=True)
     reads(browser, url)
     pages.look("experiment, open", dark=True)
     browser.run("document.querySelector('form[action$=stop] [name=reason]').value = 'bold is good enough'")
@@ -174,7 +169,7 @@ def test_from_a_plan_to_a_report(browser, served, tmp_path):
     browser.size(*DESKTOP)
     plans(browser, pages, url, token, tmp_path)
     watches(browser, pages, url, token)
-    for path in ("/", "/explore"):
+    for path in ("/", "/explore", "/access"):
         browser.go(f"{url}{path}")
         pages.look(path)
     assert browser.errors == []

@@ -6,6 +6,7 @@ import json
 import re
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -218,6 +219,14 @@ def contrast(one, other):
     """As WCAG defines it."""
     light, dark = sorted((float(linear(each) @ [0.2126, 0.7152, 0.0722]) for each in (one, other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
+
+
+def test_the_documentation_has_the_colours_of_the_pages():
+    site = (Path(__file__).parents[2] / "docs/_static/site.css").read_text("utf-8")
+    known = {colour for scheme in schemes().values() for colour in scheme.values()}
+    found = re.findall(r"--color-[a-z-]+: (#[0-9a-f]{6})", site)
+    assert len(found) > 15
+    assert set(found) <= known
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -35,7 +35,7 @@ class Units(NamedTuple):
     @property
     def difference(self) -> str:
         """What stands behind a difference of means."""
-        return " points" if self.rate else self.outcome
+        return " percentage points" if self.rate else self.outcome
 
     def scaled(self, value: float | None) -> float | None:
         """A mean, or a difference of means, as it is written."""
