@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from helpers.service.html_pages import Tags, get
 from helpers.service.served_experiments import EXPERIMENT, InProcessService
+from prudent import Bandit, MeanVariance
 from prudent.results.page import design
 from prudent.service import messages as m
 from prudent.service.log.events import Event
@@ -26,6 +27,7 @@ from prudent.service.pages.settings import Settings, settings_of
 from prudent.service.pages.timeline import Arm, Point, charts_of, in_colour, points_of, present_pace, timeline
 from prudent.service.spec import decoded
 from prudent.service.views.amounts import Units
+from prudent.theory import bounds
 
 MONDAY = 1_760_313_600_000
 """2025-10-13 00:00 UTC."""
@@ -353,19 +355,20 @@ def test_the_table_compares_spread_and_cost_too_where_the_risk_is_not_the_mean(s
 
 
 def test_a_theorem_that_does_not_apply_says_so():
-    arms = "; ".join(["bernoulli(0.9)", "bernoulli(0.1)"])
-    bounded = explore.answered(explore.Question(arms=arms, horizon="1000"))
-    unbounded = explore.answered(explore.Question(horizon="1000"))
-    said = {name: (value, verdict) for name, _, value, verdict in unbounded.said}
-    assert said["Theorem 1, expectation"] == (
-        "–",
-        "does not apply: it needs rewards in [0, 1], or an interval as short",
-    )
-    assert said["Lower bound, one bandit"][1] == "rate only"
-    assert {name: verdict for name, _, _, verdict in bounded.said}["Lemma 2"] == "informative"
-    verdicts = [verdict for *_, verdict in unbounded.said]
-    assert "informative" not in verdicts
-    (regret, parts) = (picture for _, picture in explore.pictures(unbounded))
-    for picture in (regret, parts):
-        assert ">1,000<" in picture
-    assert ">from moving<" in parts
+    def said(*arms):
+        found = bounds(Bandit([*arms]), MeanVariance(1.0), 1000)
+        return {bound.name: explore.verdict(bound) for bound in found}
+
+    unbounded, bounded = said("gaussian(1, 0.22)", "gaussian(0.5, 0.32)"), said("bernoulli(0.9)", "bernoulli(0.1)")
+    assert unbounded["Theorem 1, expectation"] == "does not apply: it needs rewards in [0, 1], or an interval as short"
+    assert unbounded["Lower bound, one bandit"] == "rate only"
+    assert "informative" not in unbounded.values()
+    assert bounded["Lemma 2"] == "informative"
+
+
+def test_pictures_to_explore_have_names_and_their_last_tick():
+    curve = [(10.0**i, 0.5**i) for i in range(5)]
+    made = explore.Answer([("regret", curve)], [("from worse arms", curve), ("from moving", curve)], [], {}, [])
+    for _, picture in explore.pictures(made):
+        assert ">10,000<" in picture
+    assert ">from moving<" in picture
