@@ -249,7 +249,7 @@ def _edges(excluded: Callable[[Array], Any], left: Array, right: Array, ends: tu
 
 
 def _edge(excluded: Callable[[Array], Any], near: Array, far: ArrayLike) -> Array:
-    """An excluded point between `near`, which is not, and `far`, as near as `HALVINGS` lead to it; `far` if none is found."""
+    """An excluded point between `near`, which is not, and `far`, as near as it may be; `far` if none is found."""
     inside, outside = near, np.full_like(near, far)
     for _ in range(HALVINGS):
         middle = 0.5 * (inside + outside)
