@@ -24,7 +24,7 @@ from types import FunctionType
 from typing import Any, TypeVar, cast
 
 from numba import njit, types
-from numba.core.caching import IndexDataCacheFile
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.cgutils import create_struct_proxy
 from numba.core.errors import NumbaError
 from numba.core.imputils import impl_ret_borrowed
@@ -89,6 +89,7 @@ def simpler_for(general: Any, special: type) -> Callable[[F], F]:
 
 def _cached(function: Callable[..., object], **options: bool) -> Any:
     compiled: Any = njit(cache=True, no_cfunc_wrapper=True, **options)(function)
+    compiled._cache = KeptCode(function)
     compiled._cache._cache_file = MachineCode(compiled._cache, "inside" if "no_cpython_wrapper" in options else "alone")
     return compiled
 
@@ -114,6 +115,16 @@ register_model(KernelType)(models.OpaqueModel)
 @typeof_impl.register(Kernel)  # type: ignore[untyped-decorator]
 def _kernel_type(value: Kernel, _: object) -> KernelType:
     return KernelType(value)
+
+
+class KeptCode(FunctionCache):  # type: ignore[misc]
+    """What is compiled runs in this process, kept or not: seldom, where two processes compile at once, Numba finds no
+    object to write ("no compiled object yet"), and the next process only has to compile it again."""
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep it, if Numba can."""
+        with suppress(RuntimeError):
+            super().save_overload(sig, data)
 
 
 class MachineCode(IndexDataCacheFile):  # type: ignore[misc]

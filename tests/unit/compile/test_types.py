@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numba.core.codegen import CPUCodeLibrary
 
 from prudent import MVLCB, UCB1, Bandit, CVaR, Gaussian, MeanVariance, simulate
 from prudent import MeanVariance as Base
@@ -296,6 +297,19 @@ def test_a_full_disk_costs_the_machine_code_only(kept, monkeypatch):
     )
     kept().save("policy A", "code of A")
     assert kept().load("policy A") is None
+
+
+@kernel
+def doubled(x):
+    return 2.0 * x
+
+
+def test_what_numba_cannot_write_down_runs_all_the_same(monkeypatch):
+    def none_yet(library):
+        raise RuntimeError(f"no compiled object yet for {library}")
+
+    monkeypatch.setattr(CPUCodeLibrary, "serialize_using_object_code", none_yet)
+    assert doubled(3.0) == 6.0
 
 
 class Left(NamedTuple):
