@@ -14,6 +14,9 @@ try:
 except ImportError:  # tests of signatures say that it is missing
     Webhook = None
 
+QUIET = 20.0
+"""Seconds without a try after which nothing more is expected from a worker that runs."""
+
 
 class Received(NamedTuple):
     """A message as it came; its signature was right."""
@@ -87,13 +90,15 @@ class Receiver:
     def check(self, expected: list[str], kills: int) -> tuple[int, int]:
         """Every decision was taken, in its order, and again only after a kill; how many, and how many again."""
         had, since = -1, time.monotonic()
-        while expected and time.monotonic() < since + 10.0:
+        while expected and time.monotonic() < since + QUIET:
             if expected[-1] in {one.id for one in self.taken}:
                 break
             had, since = (had, since) if had == self.tries else (self.tries, time.monotonic())
             time.sleep(0.05)
         taken = [one.id for one in self.taken]
-        assert list(dict.fromkeys(taken)) == expected
+        first = list(dict.fromkeys(taken))
+        assert not (lost := set(expected) - set(first)), f"{len(lost)} of {len(expected)} are lost, such as {min(lost)}"
+        assert first == expected, "told in another order, or of what is not in the log"
         repeats = len(taken) - len(expected)
         assert repeats <= kills, "a receiver that had answered was told again without a kill"
         return len(expected), repeats

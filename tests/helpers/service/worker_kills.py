@@ -85,6 +85,7 @@ def kill_often(
         expected = messages_of(store, PLAIN["name"])
     last = nursery.start(database, **{**orders, "failing": 0})  # which tells what is left
     try:
+        last.ready()
         messages, repeats = receiver.check(expected, kills + 1)
     finally:
         last.kill()
