@@ -56,7 +56,8 @@ def image(home, tmp_path_factory):
     folder = tmp_path_factory.mktemp("build")
     (build,) = re.findall(r"&& (pip wheel .*) --wheel-dir /wheels \.$", DOCKERFILE, re.MULTILINE)
     source = folder / "source"
-    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("src", "docs"):  # of what COPY takes, what the wheel is made of
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "_build"))
     for path in ROOT.iterdir():
         if path.is_file():
             shutil.copy(path, source)
