@@ -6,7 +6,7 @@ import pytest
 from prudent import MeanVariance
 from prudent.arms.base import arms
 from prudent.cli.plan import FORESEEN, Pace
-from prudent.plan import Pilot, guesses
+from prudent.plan import Pilot, advise, guesses
 from prudent.plan.check import Check
 from prudent.plan.lengths import enough
 from prudent.plan.page import agreement, disagreement
@@ -164,3 +164,15 @@ def test_the_rest_is_foreseen_by_the_pace_after_compiling():
     known = [(share, left) for share, left in said if left is not None]
     assert len(known) > 75
     assert all(left == pytest.approx(100.0 * (1.0 - share), rel=1e-6) for share, left in known)
+
+
+def test_a_trial_too_long_for_the_agent_has_a_check_all_the_same(tmp_path):
+    """Two coins that 400 outcomes tell apart: its policy, in resampled worlds, finds the better one."""
+    yes, no = (1.0,) * 30 + (0.0,) * 170, (1.0,) * 150 + (0.0,) * 50
+    options, small = [Pilot("no", yes), Pilot("yes", no)], {"policies": ["exp-exp"], "draws": 10, "runs": 2}
+    found = advise(options, MeanVariance(1.0), 25_000, tmp_path, seconds=1.0, **small)
+    assert found.check.simulated
+    assert found.check.trials >= 20
+    assert (found.check.found_best, disagreement(found)) == (1.0, [])
+    assert found.check.outcome == pytest.approx(0.75, abs=0.05)
+    assert "the policy, because the agent itself takes too long" in agreement(found)[0]
