@@ -57,7 +57,6 @@ def pictures(browser, url, token, wanted) -> None:
         browser.darken("light")
 
     browser.size(*DESK)
-    picture("login", "/login", most=500)
     browser.go(f"{url}/login")
     browser.fill(token=token)
     browser.press("main form button")
