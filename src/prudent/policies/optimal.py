@@ -69,11 +69,21 @@ class Optimal(NamedTuple):
         n = check_integer("optimal", "horizon", need_horizon("optimal", setting), low=1, high=MOST_ROUNDS)
         if setting.n_arms == 1:
             return Tabulated(np.zeros(0, np.uint8), np.zeros((0, 0), np.int64), self.low, self.high)
-        costs = costs_of_totals(self.risk, n, self.low, self.high)
-        if n > TABLED and setting.bandit is None and self.quantile == 0.0:
-            return Recomputed(self.prior, _texts(self.pairs), on_one_scale(tuple(costs)).costs, self.low, self.high)
+        if n <= TABLED:
+            return self.tabulated(n, self.risk)
+        if setting.bandit is not None or self.quantile > 0.0:
+            raise PrudentError(
+                f"optimal: horizon must be at most {TABLED} here, got {n:,}, since its table grows like n⁴; take"
+                f' engine="exact", or an agent without a quantile, for up to {MOST_ROUNDS:,}'
+            )
+        costs = on_one_scale(tuple(costs_of_totals(self.risk, n, self.low, self.high))).costs
+        return Recomputed(self.prior, _texts(self.pairs), costs, self.low, self.high)
+
+    def tabulated(self, n: int, risk: RiskMeasure) -> "Tabulated":
+        """All decisions for so many rounds, once `low` and `high` are known."""
+        check_integer("optimal", "horizon", n, low=1, high=MOST_ROUNDS)
         check_memory("optimal", n**4 / 192 / 8 + n**3 / 6, f"a table of {n:,} rounds")
-        plan = self._best(n, costs)
+        plan = self._best(n, costs_of_totals(risk, n, self.low, self.high))
         return Tabulated(plan.table, plan.starts, self.low, self.high)
 
     def expected_cost(self, risk: RiskMeasure, horizon: int) -> float:

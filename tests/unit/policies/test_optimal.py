@@ -190,6 +190,7 @@ def test_dollars_instead_of_ones_change_no_choice():
         (lambda: Optimal(low=0.0, high=1.0, risk=MEAN).tuned(Setting(3, MEAN, 30)), "it is for two arms, got 3"),
         (lambda: Optimal(low=0.0, high=1.0, risk=MEAN).tuned(Setting(2, MEAN, 1_001)), "horizon must"),
         (lambda: Optimal(low=0.0, high=1.0, risk=MEAN).tuned(Setting(2, MEAN)), "needs the horizon"),
+        (lambda: simulate(COINS, "optimal", risk="mean", horizon=401, runs=1), "at most 400 here, got 401"),
     ],
 )
 def test_what_it_cannot_serve_is_refused(make, words):

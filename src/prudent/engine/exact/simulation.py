@@ -15,7 +15,8 @@ from prudent.engine.exact.forward import MOST_VALUES, check_size, last_layer
 from prudent.engine.exact.lattice import Lattice
 from prudent.engine.exact.results import ExactResults
 from prudent.policies.binding import bind, check_arms
-from prudent.policies.contract import Setting, policies, spec
+from prudent.policies.contract import UNSET, Setting, policies, spec
+from prudent.policies.optimal import TABLED, Optimal
 from prudent.policies.units import Scale, check_scale, core, fitted, units_of, warn_of_size
 from prudent.results.comparison import are_several
 from prudent.risk.base import RiskMeasure, risks
@@ -46,11 +47,14 @@ def simulate_exactly(
     scale = check_scale("simulate", scale)
     units = units_of(scale, bandit)
     values = [_values(bandit, arm) for arm in range(len(bandit))]
-    ready = bind(policy, Setting.of(bandit, risk, horizon, units))
+    check_arms(made := fitted(policy, units), bandit)
+    if isinstance(made, Optimal) and len(bandit) == 2 and horizon > TABLED:  # too long for engines that play runs
+        ready: Any = made.tabulated(horizon, risk if made.risk is UNSET else made.risk)
+    else:
+        ready = bind(policy, Setting.of(bandit, risk, horizon, units))
     if core(ready) is not ready:
         why = "forgets, so that the order of rewards matters and the states are too many"
         raise PrudentError(f"simulate: {spec(policy)} {why}; use engine='auto' in place of 'exact'")
-    check_arms(made := fitted(policy, units), bandit)
     if scale is None:
         warn_of_size(spec(policy), made, bandit)
     check_size(spec(policy), ready, [len(each) for each in values], horizon)
