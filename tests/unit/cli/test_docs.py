@@ -7,7 +7,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from prudent.base.errors import PrudentError
+from prudent import PrudentError
 from prudent.cli import COMMANDS, docs, main
 
 PAGES = Path(__file__).parents[3] / "docs"
