@@ -21,6 +21,7 @@ from prudent.arms.user_laws import FromQuantile as FromQuantile
 from prudent.arms.user_laws import FromScipy as FromScipy
 from prudent.bandit import Bandit as Bandit
 from prudent.base.errors import PrudentError as PrudentError
+from prudent.engine.python.drifting import Drifting as Drifting
 from prudent.engine.search import identify as identify
 from prudent.engine.simulate import simulate as simulate
 from prudent.evaluation.evaluating import evaluate as evaluate

@@ -144,3 +144,31 @@ def _mean_variance(owner: str, risk: Any) -> MeanVariance:
     if not isinstance(made, MeanVariance):
         raise PrudentError(f"{owner}: defined for the mean-variance only, got {made}")
     return made
+
+
+def dynamic_regret(runs: Any, environment: Any) -> Array:
+    """By how much an arm cost more than the best arm of its round, on average over all rounds of each run.
+
+    The environment must tell its `costs(t, risk)` in round t, an array of all arms, as `Drifting` does; trajectories of
+    the runs must be kept. Unlike the paper's regret this is a sum over rounds, so variance between arms is no part of
+    it. For one distribution an arm it is the mean gap of the arms pulled.
+
+    Examples
+    --------
+    >>> from prudent import Bandit, Drifting, simulate
+    >>> from prudent.results.regret import dynamic_regret
+    >>> world = Drifting([Bandit(["bernoulli(0.5)", "bernoulli(0.25)"])], rounds=1)
+    >>> runs = simulate(world, "round-robin", risk="mean", horizon=4, runs=2, keep="trajectory")
+    >>> dynamic_regret(runs, world).tolist()
+    [0.125, 0.125]
+    """
+    if not callable(getattr(environment, "costs", None)):
+        fix = "give it a method costs(t, risk) that returns an array of the arms' costs in round t"
+        raise PrudentError(f"dynamic_regret: environment must know its costs, got {shown(environment)}; {fix}")
+    if runs.kept is None:
+        raise PrudentError('dynamic_regret: runs must keep what was pulled; pass simulate(…, keep="trajectory")')
+    arms = runs.kept.arms
+    costs = np.array([environment.costs(t, runs.risk) for t in range(1, arms.shape[1] + 1)])
+    gaps = costs - costs.min(1, keepdims=True)
+    found: Array = gaps[np.arange(len(gaps)), arms].mean(1)
+    return found

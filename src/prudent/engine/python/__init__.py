@@ -3,6 +3,7 @@
 arm.py            what an agent keeps of an arm, and whether it can be so
 choosing.py       which arm to pull: the policy, interpreted, on what is known of the arms
 delays.py         how late a reward is seen: by a number of rounds, by a law, or by a function of the reward
+drifting.py       an environment whose arms drift by a plan, and which knows their costs in every round
 environments.py   environments: what a policy may play on besides a `Bandit`
 gym.py            a bandit as a Gymnasium environment, for agents of other libraries (`pip install 'prudent[gym]'`)
 memory.py         what is remembered of the arms where a policy forgets, interpreted
