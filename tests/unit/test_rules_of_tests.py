@@ -9,7 +9,7 @@ TESTS = Path(__file__).parents[1]
 FILES = {path.relative_to(TESTS).as_posix(): ast.parse(path.read_text("utf-8")) for path in TESTS.rglob("*.py")}
 LIMITS = {
     f"service/test_{name}.py"
-    for name in ("http_server", "doors_server", "service_patience", "service_clocks", "client_shapes")
+    for name in ("http_server", "doors_server", "service_patience", "service_clocks", "client_shapes", "webhook_posts")
 }
 """Files of tests in which a limit of time is what users are promised."""
 

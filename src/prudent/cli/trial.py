@@ -336,7 +336,7 @@ def purge(days: float, reason: str, dry_run: bool, as_json: bool, **settings: ob
         print_text(f"No experiment has stopped and had its last event more than {days:g} days ago.")
 
 
-@trial.command()
+@trial.command(short_help="Tell a receiver at URL what happens.")
 @click.argument("url", required=False)
 @click.option("--event", "events", multiple=True, type=click.Choice(GROUPS), help="Of what; several are possible.")
 @click.option("--experiment", "experiments", multiple=True, metavar="NAME", help="Only of these; by default of all.")

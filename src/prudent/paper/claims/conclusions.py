@@ -137,7 +137,7 @@ def least_worst_case(horizon: int) -> float:
 
 @cache
 def worst_case(policy: str, horizon: int) -> float:
-    """The largest regret of a policy on a grid of pairs of coins in either order, ρ = 0, from its exact distribution."""
+    """The largest regret of a policy on a grid of pairs of coins in either order, ρ = 0, exactly."""
     coins = Bandit([Bernoulli(0.5)] * 2)
     played = simulate(coins, policy, risk=MeanVariance(0.0), horizon=horizon, engine="exact").risk_surface(41)
     return float((played.regret + played.regret.T).max() / 2.0)
