@@ -71,7 +71,8 @@ def main():
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     print("| policy |", " | ".join(PROBLEMS), "|")
     print("|---|" + "---|" * len(PROBLEMS))
-    for policy in (*POLICIES, AfterAlarm("mv-imed")):
+    restarted = AfterAlarm("mv-imed")
+    for policy in (*POLICIES, restarted):
         row = []
         for world in PROBLEMS.values():
             played = simulate(
@@ -79,7 +80,7 @@ def main():
             )
             regret = 1_000 * dynamic_regret(played, world)
             row.append(f"{regret.mean():.1f} ± {regret.std(ddof=1) / runs**0.5:.1f}")
-        name = policy if isinstance(policy, str) else f"{policy.policy}, restarted by the alarm"
+        name = policy if isinstance(policy, str) else f"{restarted.policy}, restarted by the alarm"
         print(f"| {name} |", " | ".join(row), "|", flush=True)
 
 

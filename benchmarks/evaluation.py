@@ -26,7 +26,7 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import norm
 
-from prudent import Beta, CVaR, Deterministic, MeanVariance, Mixture, Uniform, evaluate
+from prudent import Beta, CVaR, Deterministic, Law, MeanVariance, Mixture, Uniform, evaluate
 from prudent.evaluation import Log, betting
 
 LEVEL = 0.95
@@ -37,7 +37,7 @@ def atoms(values: list[float], weights: list[float]) -> Mixture:
     return Mixture([Deterministic(value) for value in values], weights)
 
 
-LAWS = {
+LAWS: dict[str, list[Law]] = {
     "Bernoulli": [atoms([0.0, 1.0], [1.0 - p, p]) for p in (0.3, 0.5, 0.6)],
     "Beta": [Beta(2.0, 4.0), Beta(3.0, 3.0), Beta(8.0, 4.0)],
     "three values": [atoms([0.0, 0.1, 1.0], weights) for weights in RARE],

@@ -8,6 +8,7 @@ python benchmarks/floors.py lock        # what it costs that threads may share a
 import sys
 import time
 from collections.abc import Iterator
+from inspect import unwrap
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -99,7 +100,7 @@ def coverage() -> None:
 def lock() -> None:
     """Processor time of an ask and its tell, with the lock of an agent and without, the smallest of seven means."""
     found = []
-    for ask, tell in ((Agent.decide, Agent.tell), (Agent.decide.__wrapped__, Agent.tell.__wrapped__)):
+    for ask, tell in ((Agent.decide, Agent.tell), (unwrap(Agent.decide), unwrap(Agent.tell))):
         means = []
         for _ in range(7):
             agent, since = Agent("ucb1", ["a", "b"], 10_000, support=(0, 1)), time.process_time_ns()

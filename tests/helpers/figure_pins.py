@@ -162,7 +162,8 @@ def plan_pictures() -> Sections:
     promises = {name: Promise(0.5, 0.4, 0.6) for name in PROMISED}
     advice = Advice(
         Verdict("run", ("Run this.",)), "one", 100, promises, Check(9, *[0.5] * 8), [], ["Because."],
-        Favourite(0, "A", 0.7), [], table, rows, people, table, {"four": "It is too slow."}, trial, 30, 3, 0, Path("."),
+        Favourite(0, "A", 0.7), [], table, [], rows, people, table,
+        {"four": "It is too slow."}, trial, 30, 3, 0, Path("."),
     )  # fmt: skip
     drawn = saved_by(figures, lambda out: page.parts_of(advice, out, []))
     pictures = {f"plan: {key}": texts_of(each) for key, each in drawn.items()}
