@@ -2,7 +2,7 @@
 
     python benchmarks/cluster.py [CELLS]
 
-Needs prudent[cluster]. Prints milliseconds a cell on the cluster and on two threads of this process, and whether the
+Needs the extra `cluster`. Prints milliseconds a cell on the cluster and on two threads of this process, and whether the
 compacted files of both are the same bytes.
 """
 

@@ -1,6 +1,6 @@
 """Plan a trial from a pilot, then see whether the plan was right: ACTG 175, four treatments of HIV [Hammer96].
 
-    pip install prudent && pip install --no-deps lifelines && python examples/plan_actg175.py
+    python -m pip install . && pip install --no-deps lifelines && python examples/plan_actg175.py
 
 A few patients of each treatment are the pilot, and `prudent.plan` recommends a policy for the trial to come. That trial
 is then simulated on patients who were not in the pilot, with the recommended policy, with every other policy and with

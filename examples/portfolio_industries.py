@@ -1,6 +1,6 @@
 """Learn a mix of the 12 US industry portfolios (monthly returns) that come inside the package `linearmodels`.
 
-    pip install prudent && pip install --no-deps linearmodels && python examples/portfolio_industries.py
+    python -m pip install . && pip install --no-deps linearmodels && python examples/portfolio_industries.py
 
 Months are resampled independently, which ignores that returns depend on the past (volatility comes in clusters, means
 drift): the weights show how fast a mix is learned, they are no advice.

@@ -1,6 +1,6 @@
 """Learn a mix of the 20 US stocks (daily prices) that come inside the package `skfolio`, at most 15 % in each.
 
-    pip install prudent && pip install --no-deps skfolio && python examples/portfolio_stocks.py
+    python -m pip install . && pip install --no-deps skfolio && python examples/portfolio_stocks.py
 
 Days are resampled independently, which ignores that returns depend on the past (volatility comes in clusters, means
 drift), and the 20 were chosen among survivors: the weights show how fast a mix is learned, they are no advice.

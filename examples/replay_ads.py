@@ -1,6 +1,6 @@
 """Try policies offline on logged ads: 10,000 impressions of the Open Bandit Dataset [Saito21], 34 ads, 46 clicks.
 
-    pip install prudent && pip install --no-deps obp && python examples/replay_ads.py
+    python -m pip install . && pip install --no-deps obp && python examples/replay_ads.py
 
 Replay [Li11] asks the agent at every logged impression. If the agent names the ad that was shown, it receives the
 logged outcome; otherwise the ask is withdrawn. The outcomes it receives are a fair sample of its own rounds, because

@@ -1,6 +1,6 @@
 """Choose among the 12 US industry portfolios month by month, 1949 to 2017, under mean-variance and CVaR.
 
-    pip install prudent && pip install --no-deps linearmodels && python examples/returns_industries.py
+    python -m pip install . && pip install --no-deps linearmodels && python examples/returns_industries.py
 
 Each policy runs on months that are resampled independently, as every simulation here assumes, and on the months in
 their true order. These are not independent, because means drift and volatility comes in clusters. There is one true

@@ -1,6 +1,6 @@
 """Plan a trial on the outcomes of a real one: ACTG 175, four treatments of HIV, 2,139 patients [Hammer96].
 
-    pip install prudent && pip install --no-deps lifelines && python examples/trial_actg175.py
+    python -m pip install . && pip install --no-deps lifelines && python examples/trial_actg175.py
 
 The outcome is the change of the CD4 count after 20 weeks. The treatment of best mean is not the one of best tail, so it
 matters which risk a policy optimises. Assumes what a simulation assumes: patients of an arm are drawn independently,

@@ -327,7 +327,7 @@ def test_an_experiment_without_support_says_what_it_lacks(home):
 
 def test_a_missing_package_is_named(monkeypatch, home):
     monkeypatch.setitem(sys.modules, "prudent.service.http.server", None)
-    assert "pip install 'prudent[serve]'" in prudent("serve", code=2)
+    assert "pip install '.[serve]'" in prudent("serve", code=2)
     assert serving.__name__ == "prudent.cli.serve"
 
 

@@ -102,7 +102,7 @@ def serving_packages(owner: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        fix = "pip install 'prudent[serve]'"
+        fix = "install the extra serve, in a clone: python -m pip install '.[serve]'"
         raise PrudentError(f"{owner}: the service needs {error.name}, which is not installed; {fix}") from None
 
 

@@ -109,7 +109,8 @@ def cluster(address: str, _: int, complain: Complain) -> Iterator[Backend]:
     try:
         from distributed import Client
     except ImportError:
-        raise PrudentError("run: a cluster needs Dask; pip install 'prudent[cluster]'") from None
+        fix = "install the extra cluster, in a clone: python -m pip install '.[cluster]'"
+        raise PrudentError(f"run: a cluster needs Dask; {fix}") from None
     with silence("distributed"):
         try:
             client = Client(address, timeout=SCHEDULER_SECONDS, set_as_default=False)

@@ -26,7 +26,8 @@ FIX = "take engine='auto', which needs no GPU"
 def require() -> None:
     """An error that says what is missing, unless there is a GPU that Numba can use."""
     if find_spec("numba_cuda") is None:
-        raise PrudentError(f"{NEEDS} numba-cuda, which is not installed; pip install 'prudent[gpu]'")
+        fix = "install the extra gpu, in a clone: python -m pip install '.[gpu]'"
+        raise PrudentError(f"{NEEDS} numba-cuda, which is not installed; {fix}")
     teach()
     from numba.cuda.cudadrv.driver import driver
     from numba.cuda.cudadrv.error import CudaSupportError

@@ -1,4 +1,4 @@
-"""A bandit as a Gymnasium environment, for agents of other libraries (`pip install 'prudent[gym]'`).
+"""A bandit as a Gymnasium environment, for agents of other libraries (the extra `gym`).
 
     import gymnasium
     env = gymnasium.make("prudent.engine.python.gym:prudent/Bandit-v0", arms=["bernoulli(0.2)", "bernoulli(0.8)"])
@@ -19,7 +19,8 @@ from prudent.risk.base import RiskMeasure, risks
 try:
     import gymnasium
 except ImportError:
-    raise PrudentError("prudent.engine.python.gym: gymnasium must be installed; pip install 'prudent[gym]'") from None
+    fix = "install the extra gym, in a clone: python -m pip install '.[gym]'"
+    raise PrudentError(f"prudent.engine.python.gym: gymnasium must be installed; {fix}") from None
 
 NAME = "prudent/Bandit-v0"
 

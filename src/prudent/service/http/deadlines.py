@@ -154,7 +154,7 @@ def check_deadlines() -> None:
     if not asyncio.run(_deadlines_hold()):
         raise PrudentError(
             f"serve: slow callers would not be cut off with uvicorn {uvicorn.__version__}; install the version that"
-            " pip install 'prudent[serve]' takes"
+            " the extra serve takes, in a clone: python -m pip install '.[serve]'"
         )
 
 

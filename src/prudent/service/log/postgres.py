@@ -49,7 +49,8 @@ class PostgreSQL:
         try:
             import psycopg
         except ImportError:
-            raise PrudentError("database: PostgreSQL needs psycopg; pip install 'prudent[postgres]'") from None
+            fix = "install the extra postgres, in a clone: python -m pip install '.[postgres]'"
+            raise PrudentError(f"database: PostgreSQL needs psycopg; {fix}") from None
         self._psycopg, self._relaxed = psycopg, relaxed
         self._parts: dict[str, Any] = {**NETWORK, **parsed(address)}
         self.patience = Patience()

@@ -9,7 +9,7 @@ import pytest
 from helpers.learners import EXP3
 from prudent import Bandit, Bernoulli, PrudentError, simulate
 
-gymnasium = pytest.importorskip("gymnasium", reason="needs gymnasium, of prudent[gym]")
+gymnasium = pytest.importorskip("gymnasium", reason="needs gymnasium, of the extra gym")
 COINS = Bandit([Bernoulli(0.2), Bernoulli(0.8)])
 MADE = "prudent.engine.python.gym:prudent/Bandit-v0"
 
@@ -114,4 +114,4 @@ def test_other_actions_are_refused():
 def test_without_gymnasium_an_error_says_what_to_install():
     code = "import sys; sys.modules['gymnasium'] = None; import prudent.engine.python.gym"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr
-    assert "pip install 'prudent[gym]'" in shown
+    assert "pip install '.[gym]'" in shown
