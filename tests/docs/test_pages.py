@@ -28,7 +28,10 @@ MARKDOWN = sorted(DOCS.rglob("*.md"))
 NUMBER = r"-?\d+\.?\d*(?:e-?\d+)?"
 PAGES = [
     "README.md",
+    "docs/index.md",
     "docs/start/index.md",
+    "docs/start/which-policy.md",
+    "docs/researchers/write-a-policy.md",
     "docs/tutorials/researcher.md",
     "docs/tutorials/practitioner.md",
     "docs/tutorials/contributor.md",
