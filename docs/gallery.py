@@ -36,10 +36,9 @@ SMALL = {"RUNS": "3", "HORIZON": "200", "DRAWS": "500", "LONGEST": "6"}
 INTRODUCTION = """\
 # Gallery
 
-Pictures to choose from, each with the code below it. Every script runs as it
-stands and leaves a Matplotlib `figure`; save it with `figure.savefig("name.pdf")`. Put `with
-prudent.results.figures.style():` around the code for the look of these pictures. Error bars and bands are two
-standard errors of the mean over runs, unless the text says otherwise.
+Pictures to choose from, each with its code. Every script leaves a Matplotlib `figure`; save it with
+`figure.savefig("name.pdf")`. `with prudent.results.figures.style():` gives the look of these pictures. Error bars and
+bands are two standard errors over runs, unless stated otherwise.
 """
 
 

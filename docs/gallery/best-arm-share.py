@@ -1,9 +1,8 @@
 """How often the best arm is pulled
 
 The line is the median over runs, and the band holds the middle 80 % of them. ExpExp
-first pulls all arms equally often, and then only the one that looks best, which is
-the right one in most runs. Thompson sampling moves to the best arm slowly, because
-these arms are close together.
+first pulls all arms equally often, then only the one that looks best, which is right
+in most runs. Thompson sampling is slower, because these arms are close together.
 """
 
 import matplotlib.pyplot as plt

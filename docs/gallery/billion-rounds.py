@@ -1,8 +1,8 @@
 """A billion rounds
 
-MV-LCB leaps: it draws many pulls of one arm as one block, and the result is exact all
-the same. So a run of a billion rounds takes about a millisecond. From a million
-rounds on the regret follows the rate log n/n (dotted).
+MV-LCB leaps: it draws many pulls of one arm as one block, exactly in distribution. So
+a run of a billion rounds takes about a millisecond. From a million rounds on the
+regret follows the rate log n/n (dotted).
 """
 
 import matplotlib.pyplot as plt

@@ -1,8 +1,7 @@
 """The best arm depends on ρ
 
 The cost of an arm is its variance minus ρ times its mean, a straight line in ρ. The
-lowest line is the best arm. A small ρ asks for a steady outcome, and a large one for
-a high mean.
+lowest line is the best arm.
 """
 
 import matplotlib.pyplot as plt

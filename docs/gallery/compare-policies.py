@@ -1,7 +1,6 @@
 """Many policies on two bandits
 
-One call simulates all of them, and one draws them. The bands are two standard errors
-of the mean over runs.
+One call simulates all policies, and one draws them.
 """
 
 from prudent import Bandit, Gaussian, simulate

@@ -1,8 +1,7 @@
 """Intervals that hold at all times
 
-A live experiment with two options. The bands are confidence sequences: with
-probability 95 % the true mean is within its band in all rounds at once. So you may
-look after every reward and stop when you like.
+A live experiment with two options. With probability 95 % the true mean is within its
+band in all rounds at once. So you may look after every reward, and stop when you like.
 """
 
 import matplotlib.pyplot as plt

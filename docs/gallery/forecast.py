@@ -1,7 +1,7 @@
 """How a trial may end
 
-After 1,000 customers an agent forecasts the rest of its trial. It draws a thousand
-futures from what it has seen. The bands hold 50, 80 and 95 % of them.
+After 1,000 customers an agent draws a thousand futures of its trial from the rewards so
+far. The bands hold 50, 80 and 95 % of them.
 """
 
 import matplotlib.pyplot as plt

@@ -1,8 +1,8 @@
 """What a policy earns for each ρ
 
-Grey points are single arms. The line joins what the policy received for different ρ:
-with a small ρ it stays with the steady arms on the left, and with a large one it
-moves up to the arms with a high mean.
+Grey points are single arms. The line joins the rewards of the policy for different ρ:
+with a small ρ it stays with the steady arms on the left, with a large one it moves up
+to the arms with a high mean.
 """
 
 import matplotlib.pyplot as plt

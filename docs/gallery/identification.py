@@ -1,7 +1,7 @@
 """Finding the best arm with a budget
 
-Only the answer counts here, not the rewards on the way. Strategies that drop bad arms
-early are wrong far less often than one that divides the budget evenly.
+Only the answer counts, not the rewards on the way. Strategies that drop bad arms early
+err far less often than one that divides the budget evenly.
 """
 
 import matplotlib.pyplot as plt

@@ -1,8 +1,7 @@
 """Rewards that come late
 
-In a live experiment a reward is often known only after others have been served. The
-horizontal axis is the number of rounds until it is seen. Up to about a hundred rounds
-the delay costs little here.
+In a live experiment a reward is often known only some rounds later (horizontal axis).
+Up to about a hundred rounds the delay costs little here.
 """
 
 import matplotlib.pyplot as plt

@@ -1,8 +1,7 @@
 """One run, round by round
 
 A trajectory keeps the arm and the reward of every round. At first the policy tries
-all arms in turn. After a while most of the rewards come from the third arm, which is
-the best one for this ρ.
+all arms. Later most rewards come from the third arm, the best one for this ρ.
 """
 
 import matplotlib.pyplot as plt

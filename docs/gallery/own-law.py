@@ -1,8 +1,7 @@
-"""A law of your own
+"""A distribution of your own
 
-Any law can be an arm if you know its quantiles. Here most customers pay little and a
-few pay much, a Weibull law. The histogram shows rewards as they are drawn, and the
-line shows the density.
+Any distribution can be an arm if you know its quantiles. Here most customers pay
+little and a few pay much (Weibull). The line is the density.
 """
 
 import math

@@ -1,8 +1,8 @@
 """A policy of your own
 
 A policy is a `NamedTuple` with a method `score`; the arm with the smallest score is
-pulled. It is compiled, so it runs as fast as the policies of the package. This one
-explores less than MV-LCB, and on these arms that pays.
+pulled. It is compiled, so it is as fast as the policies of the package. This one
+explores less than MV-LCB, which pays on these arms.
 """
 
 from typing import NamedTuple

@@ -1,8 +1,8 @@
 """Mixes of arms
 
 If a round may be divided among arms, mixes can be steadier than every single arm. The
-curves are the best mixes under three sets of limits. The black path is what a learner
-held over time.
+curves are the best mixes under three sets of limits, the black path the mixes of a
+learner over time.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,6 @@
 """A learner finds the best mix
 
-The weights that a learner holds, averaged over runs. The dashed lines are the best
-mix, which it does not know.
+The weights of a learner, averaged over runs. The dashed lines are the best mix.
 """
 
 import matplotlib.pyplot as plt

@@ -1,8 +1,8 @@
 """The regret and its two parts
 
-MV-LCB, the policy of the paper, on the two arms of its Figure 2. Pulling the worse
-arm costs the gap part. Moving between arms with different means adds variance, and
-that is the exploration risk. The two together are the regret.
+MV-LCB on the two arms of Figure 2 of the paper. Pulling the worse arm costs the gap
+part. Switching between arms with different means adds variance, the exploration risk.
+The regret is their sum.
 """
 
 import matplotlib.pyplot as plt

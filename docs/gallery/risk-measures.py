@@ -1,9 +1,8 @@
 """Five risk measures, three verdicts
 
-Three laws: one steady, one bold, one with a rare disaster. Each measure is a cost, so
-the lowest bar of a group is the best arm. Three of the measures choose the steady
-law, the mean chooses the bold one, and the quantile does not see the rare disaster at
-all.
+Three distributions: steady, bold, and with a rare disaster. Each measure is a cost, so
+the lowest bar of a group is the best arm. Three measures choose the steady arm, the
+mean chooses the bold one, and the quantile ignores the rare disaster.
 """
 
 import matplotlib.pyplot as plt

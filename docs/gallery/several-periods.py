@@ -1,8 +1,8 @@
 """The best arm changes with the number of periods
 
-Only the sum of n rewards counts, and its cost is the mean of the worst 5 % of sums.
-In one period the steady arm is best. Over many periods the bold arm wins, because
-good and bad rewards even out.
+Only the sum of n rewards counts, and its cost is the mean of the worst 5 % of sums. In
+one period the steady arm is best, over many the bold one, because good and bad rewards
+even out.
 """
 
 import matplotlib.pyplot as plt

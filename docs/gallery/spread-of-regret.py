@@ -1,7 +1,7 @@
 """The regret is a random number
 
-The mean regret hides how much runs differ. Each histogram shows all runs of one
-policy. ExpExp is good on average, but in some runs it commits to the wrong arm.
+Each histogram shows the regret of all runs of one policy. ExpExp is good on average,
+but in some runs it commits to the wrong arm.
 """
 
 import matplotlib.pyplot as plt

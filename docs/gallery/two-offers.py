@@ -1,9 +1,7 @@
 """Which of two offers is better?
 
-The second offer pays a little more on average, but its revenue varies much more.
-Someone who only counts the mean takes it. Someone who needs a steady revenue takes
-the first. The mean-variance with ρ = 50 EUR is such a judge, and its cost of the
-first offer is smaller.
+The second offer pays a little more on average, but its revenue varies much more. By
+the mean it is better. By the mean-variance with ρ = 50 EUR the first one is.
 """
 
 import matplotlib.pyplot as plt

@@ -1,8 +1,8 @@
 """What two learners earn
 
-Both learners start from nothing and serve the same kind of customers with the same
-two offers. One learns to maximise the mean. The other one counts the variance too,
-with ρ = 50 EUR. Its customers pay a little less on average and much more steadily.
+Both learners serve the same customers with the same two offers. One learns to maximise
+the mean. The other also counts the variance, with ρ = 50 EUR: it earns a little less
+on average and much more steadily.
 """
 
 import matplotlib.pyplot as plt
