@@ -29,7 +29,6 @@ NUMBER = r"-?\d+\.?\d*(?:e-?\d+)?"
 PAGES = [
     "README.md",
     "docs/index.md",
-    "docs/start/index.md",
     "docs/start/which-policy.md",
     "docs/researchers/write-a-policy.md",
     "docs/tutorials/researcher.md",
