@@ -1,8 +1,8 @@
 """How often the best arm is pulled
 
-The line is the median over runs, and the band holds the middle 80 % of them. ExpExp
-first pulls all arms equally often, then only the one that looks best, which is right
-in most runs. Thompson sampling is slower, because these arms are close together.
+The line is the median over runs, the band the middle 80 %. ExpExp first pulls all arms
+equally often, then only the one that looks best. Thompson sampling is slower here,
+because the arms are close together.
 """
 
 import matplotlib.pyplot as plt

@@ -1,8 +1,7 @@
 """What a policy earns for each ρ
 
-Grey points are single arms. The line joins the rewards of the policy for different ρ:
-with a small ρ it stays with the steady arms on the left, with a large one it moves up
-to the arms with a high mean.
+Grey points are single arms, the line a policy for different ρ. A small ρ stays with the
+steady arms on the left, a large one moves up to the arms with a high mean.
 """
 
 import matplotlib.pyplot as plt

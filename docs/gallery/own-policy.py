@@ -1,8 +1,7 @@
 """A policy of your own
 
-A policy is a `NamedTuple` with a method `score`; the arm with the smallest score is
-pulled. It is compiled, so it is as fast as the policies of the package. This one
-explores less than MV-LCB, which pays on these arms.
+The arm with the smallest `score` is pulled. The class is compiled, so it is as fast as
+the policies of the package. It explores less than MV-LCB, which pays on these arms.
 """
 
 from typing import NamedTuple

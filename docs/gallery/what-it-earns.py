@@ -1,8 +1,7 @@
 """What two learners earn
 
-Both learners serve the same customers with the same two offers. One learns to maximise
-the mean. The other also counts the variance, with ρ = 50 EUR: it earns a little less
-on average and much more steadily.
+Both learners serve the same customers. One maximises the mean. The other also counts
+the variance, with ρ = 50 EUR: it earns a little less on average and much more steadily.
 """
 
 import matplotlib.pyplot as plt

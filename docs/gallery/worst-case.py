@@ -1,8 +1,7 @@
 """The worst case of two algorithms
 
-The regret depends on the gap between the arms. MV-LCB loses most where the gap is close
-to zero, because it pulls both arms for a long time. ExpExp stops exploring in time, and
-its worst gap is larger.
+MV-LCB loses most where the gap between the arms is close to zero, because it pulls both
+for a long time. ExpExp stops exploring in time, and its worst gap is larger.
 """
 
 import matplotlib.pyplot as plt
