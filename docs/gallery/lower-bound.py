@@ -1,7 +1,7 @@
 """What no policy can beat
 
-Multiplied by n, logarithmic regret is a straight line. The lower bound (dashed) holds in
-the limit, so a policy may be below it for a while. MV-IMED follows it closely.
+Multiplied by n, logarithmic regret is a straight line. The lower bound (dashed) holds
+in the limit, so a policy may be below it for a while. MV-IMED follows it closely.
 """
 
 import matplotlib.pyplot as plt
