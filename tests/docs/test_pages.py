@@ -18,6 +18,7 @@ from prudent.arms.base import arms
 from prudent.base.registry import KEY
 from prudent.cli import catalogue_pages
 from prudent.paper import FIGURES, figure
+from prudent.plan import guesses, suitable
 from prudent.policies.contract import policies
 from prudent.risk.base import risks
 from prudent.study import load, run
@@ -89,6 +90,25 @@ def test_the_page_of_a_kind_names_them_all(page, registry):
     text = (ROOT / f"docs/{page}.md").read_text()
     ours = [entry.name for entry in registry.entries() if entry.factory.__module__.startswith("prudent.")]
     assert [name for name in ours if not re.search(rf"`{name}[(`]", text)] == []
+
+
+@pytest.mark.parametrize(
+    ("law", "risk", "horizon", "tried", "left_out"),
+    [
+        ("bernoulli(0.2..0.4)", "mean", 500, "bernoulli-thompson", "discounted(mv-imed)"),
+        ("bernoulli(0.2..0.4)", "mean-variance(rho=0.5)", 500, "bernoulli-mv-imed", "bernoulli-thompson"),
+        ("gaussian(0..1, 1)", "mean-variance(rho=1)", 5_000, "prudent", "bernoulli-mv-imed"),
+        ("beta(2, 1..3)", "cvar(0.1)", 500, "b-cvts", "prudent"),
+        ("beta(2, 1..3)", "cvar(0.1)", 5_000, "", "b-cvts"),
+    ],
+)
+def test_which_policy_is_what_a_plan_tries(law, risk, horizon, tried, left_out):
+    """The page of that name and `prudent plan` agree on who takes part."""
+    fit = {policies.spec(policy).partition("(")[0] for policy in suitable(risk, horizon, guesses([f"2 * {law}"]))[0]}
+    assert fit >= ({tried} if tried else set())
+    assert left_out.partition("(")[0] not in fit
+    page = (DOCS / "start/which-policy.md").read_text("utf-8")
+    assert all(f"`{name.partition('(')[0]}" in page for name in (tried, left_out))
 
 
 def test_the_study_of_the_docs_runs(tmp_path):
