@@ -161,7 +161,7 @@ def plan_pictures() -> Sections:
     trial = Trial.checked(guesses(["A: gaussian(1, 2)", "B: gaussian(3, 9)"]), "mean-variance(rho=2)", 100, unit="EUR")
     promises = {name: Promise(0.5, 0.4, 0.6) for name in PROMISED}
     advice = Advice(
-        Verdict("run", ("Run this.",)), "one", 100, promises, Check(9, *[0.5] * 8), [], ["Because."],
+        Verdict("run", ("Run this.",)), "one", 100, promises, Check(9, False, *[0.5] * 8), [], ["Because."],
         Favourite(0, "A", 0.7), [], table, [], rows, people, table,
         {"four": "It is too slow."}, trial, 30, 3, 0, Path("."),
     )  # fmt: skip

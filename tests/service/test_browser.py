@@ -194,6 +194,7 @@ def test_a_page_that_changes_keeps_focus_selection_and_what_is_typed(browser, se
         browser.press("main form button")
         browser.go(f"{url}/e/live")
         browser.run("document.querySelectorAll('details').forEach(it => { it.open = true })")
+        opened = browser.run("document.querySelectorAll('details[open]').length")  # one that is new begins closed
         browser.fill(reason="because")
         browser.run("document.querySelector('a[href*=events]').focus(); window.scrollTo(0, 700);"
                     " getSelection().selectAllChildren(document.getElementById('arms'))")  # fmt: skip
@@ -203,7 +204,7 @@ def test_a_page_that_changes_keeps_focus_selection_and_what_is_typed(browser, se
             assert browser.run("document.activeElement.matches('a[href*=events]')")
             assert browser.run("getSelection().toString()") == "The arms"
             assert browser.run("document.querySelector('[name=reason]').value") == "because"
-            assert browser.run("[...document.querySelectorAll('details')].every(it => it.open)")
+            assert browser.run("document.querySelectorAll('details[open]').length") >= opened > 0
             assert browser.run("scrollY") == 700
         trial.pause(reason="lunch")
         browser.until("document.querySelector('.events').innerText.includes('lunch')")

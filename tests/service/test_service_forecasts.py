@@ -1,6 +1,7 @@
 """Forecasts beside the service: kept by the position in the log, one at a time, and never in the way of a page."""
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -145,18 +146,22 @@ def test_the_page_and_the_report_say_how_it_may_end(site, monkeypatch):
     assert 'class="fan"' not in get(site, "/e/one/live").body.decode()
 
 
+KNOWN = SimpleNamespace(squared=False, units=SimpleNamespace(cost=""))
+"""What a forecast needs of the facts of a page."""
+
+
 def test_names_of_arms_are_only_text():
     bad, seven = "<script>alert(1)</script>", (0.0,) * 7
     found = Forecast("", 5, 9, 100, "x", seven, seven, 1.0, (Chance(bad, 1.0, 1.0, 1.0),), ((1, seven), (2, seven)))
     for forecast in (found, Forecast(bad)):
-        shown = forecast_section(forecasting.Kept(3, (bad,), forecast))
+        shown = forecast_section(forecasting.Kept(3, (bad,), forecast), KNOWN)
         text = templates().get_template("forecast.html.j2").render(forecast=shown)
         assert "<script" not in text
         assert "&lt;script" in text
 
 
 def test_a_forecast_that_is_not_there_yet_is_announced():
-    text = templates().get_template("forecast.html.j2").render(forecast=forecast_section(None))
+    text = templates().get_template("forecast.html.j2").render(forecast=forecast_section(None, KNOWN))
     assert "The forecast is being computed." in text
 
 

@@ -27,6 +27,9 @@ AMONG = st.sampled_from([None, None, None, None, ["A"], ["B", "C"], ["A", "C"], 
 REWARDS = st.sampled_from([0.0, 0.0, 0.5, 0.5, 1.0, 2.0])
 METRICS = st.sampled_from([None, None, None, None, {"delay": 0.5}, {"other": 0.5}])
 BASE = {"name": "e", "arms": ["A", "B", "C"], "support": [0, 1], "seed": 3}
+AT_THE_END = ("archive", "restore", "delete")
+"""Verbs for stopped experiments, which have tests of their own (test_service_archive)."""
+
 WINDOW = {"window": 1, "default": 0.25}
 SPECS = [
     {"policy": "mv-lcb(rho=1)", "horizon": 500, "fallback": "A"},
@@ -178,7 +181,11 @@ class Machine(RuleBasedStateMachine):
         else:
             self.check(answer)
 
-    @rule(verb=st.sampled_from(["resume", *sorted(m.BODIES.keys() - {"stop"})]), arm=st.sampled_from(ARMS), key=KEYS)
+    @rule(
+        verb=st.sampled_from(["resume", *sorted(m.BODIES.keys() - {"stop", *AT_THE_END})]),
+        arm=st.sampled_from(ARMS),
+        key=KEYS,
+    )
     def change(self, verb, arm, key):
         body = m.BODIES[verb]
         request = body(arm, "why") if "arm" in body.__struct_fields__ else body("why")

@@ -337,7 +337,7 @@ def test_asks_given_back_do_not_exceed_for_ever():
 
 
 @settings(max_examples=30)
-@given(st.lists(st.tuples(st.integers(1, 2_000), st.floats(0, 1)), min_size=1, max_size=8), st.sampled_from(NAMES))
+@given(st.lists(st.tuples(st.integers(1, 2_000), st.floats(0, 1)), min_size=1, max_size=8), st.sampled_from(MERGED))
 def test_every_batch_is_answered_or_given_back(steps, policy):
     agent = Agent(policy, N_ARMS, HORIZON, risk=risk_of(policy), scale=1, seed=1)
     for count, used in steps:

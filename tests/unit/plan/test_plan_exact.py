@@ -146,7 +146,7 @@ GOOD = ["--option", "a: bernoulli(0.3)", "--option", "b: bernoulli(0.6)", "--rho
         ({"20": "4000"}, "from 2 to 1000"),
         ({"20": "20 30"}, "needs one horizon"),
         ({"more": ["--error", "5"]}, "error must lie in"),
-        ({"more": ["--policy", "epsilon-greedy"]}, "draws at random by itself"),
+        ({"more": ["--policy", "npts"]}, "draws at random by itself"),
     ],
 )
 def test_what_cannot_be_computed_is_refused(changed, words):

@@ -67,9 +67,9 @@ SUITES = {
 """Each suite under the name of its table."""
 
 VARIANTS = ("mv-lcb(c=1, unbiased=True)", "exp-exp(explore=successive-rejects)", "mv-dsee(rule=log, a=100)")
-LEFT_OUT = ("fixed-arm", "optimal", "rs-etc-m")
-"""The policy that is told the best arm, the one for two arms and at most 400 rounds, and the one for mixtures of arms,
-which is exp-exp for the mean-variance."""
+LEFT_OUT = ("discounted", "fixed-arm", "optimal", "rs-etc-m", "sliding-window")
+"""The policy that is told the best arm, the one for two arms and at most 400 rounds, the one for mixtures of arms,
+which is exp-exp for the mean-variance, and those for arms that drift, which wrap another policy."""
 
 WORST_HORIZONS = (1_000, 10_000, 100_000)
 WORST = tuple(product((0.4, 0.95), (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15)))
