@@ -14,7 +14,6 @@ from click.testing import CliRunner
 
 from helpers.service.served_command import ServedCommand
 from prudent import Agent, PrudentError
-from prudent.base import registry
 from prudent.cli import main
 from prudent.cli import serve as serving
 from prudent.cli.experiments import sentences
@@ -48,7 +47,7 @@ def prudent(*args, code=0, **environment):
 @pytest.fixture(autouse=True)
 def this_process_goes_on(monkeypatch):
     """A process that serves opens no file that a spec names, for good; here it also runs other tests."""
-    monkeypatch.setattr(registry, "_may_open", True)
+    monkeypatch.setattr("prudent.base.registry._may_open", True)
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ import pytest
 
 from helpers.service.running_server import EXPERIMENT, RunningServer, answer_of, running_servers
 from prudent import PrudentError
-from prudent.base import registry
 from prudent.service.http.deadlines import LONGEST_HEAD
 from prudent.service.http.server import Settings, serve
 
@@ -22,7 +21,7 @@ from prudent.service.http.server import Settings, serve
 @pytest.fixture(autouse=True)
 def this_process_goes_on(monkeypatch):
     """A process that serves opens no file that a spec names, for good; here it also runs other tests."""
-    monkeypatch.setattr(registry, "_may_open", True)
+    monkeypatch.setattr("prudent.base.registry._may_open", True)
 
 
 @pytest.fixture
