@@ -35,7 +35,7 @@ types: $(VENV)/test-ready
 	$(BIN)/lint-imports
 
 tests: $(VENV)/test-ready
-	$(BIN)/pytest tests/unit tests/properties tests/figures tests/service
+	$(BIN)/pytest -m "not slow" tests/unit tests/properties tests/figures tests/service
 
 # Other processors, Pythons, versions of libraries, languages and orders of tests, one row of a table for each.
 # make anywhere ANYWHERE="--only newest" runs rows by name; --full runs all tests in each.
@@ -57,12 +57,13 @@ constraints: $(VENV)/tools-ready
 	printf '%s\n' $(DATA:obp=obp==0.4.1) $(AXE) | $(RESOLVE) --no-deps - -o $(VENV)-tools/data.txt
 	sed '/python_full_version/! s/ ;.*//' $(VENV)-tools/ours.txt $(VENV)-tools/data.txt | LC_ALL=C sort -f > constraints.txt
 
-# Laws by statistics, published numbers, random input, and all that the documentation says: what takes long, and seldom
-# fails where the others pass. If there is a site (make docs), it is looked at too.
-# make deep DEEP="-m 'not slow'" takes two minutes.
+# Distributions by statistics, published numbers, random input, and all that the documentation says; and of all tests those
+# that take long and seldom fail where the others pass. If there is a site (make docs), it is looked at too.
+# make deep DEEP="-m 'not slow'" takes three minutes, and has none of the slow tests.
 DEEP ?=
 deep: $(VENV)/test-ready
 	$(BIN)/pytest $(DEEP) tests/statistical tests/fuzz tests/docs
+	$(if $(DEEP),,$(BIN)/pytest -m slow tests/unit tests/properties tests/figures tests/service)
 
 # Code for GPUs, which takes NVIDIA's compiler in an environment of its own, and on a machine with a GPU what runs there.
 gpu: $(VENV)-gpu/ready

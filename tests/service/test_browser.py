@@ -163,6 +163,7 @@ def reads(browser, url):
     browser.go(f"{url}/e/shop")
 
 
+@pytest.mark.slow
 def test_from_a_plan_to_a_report(browser, served, tmp_path):
     url, token = served
     pages = Looker(browser, url)

@@ -104,6 +104,7 @@ def test_a_head_is_bounded_before_it_is_read(server):
         assert (status, "headers must have at most 32,768 bytes" in json.loads(body)["detail"]) == (400, True)
 
 
+@pytest.mark.slow
 def test_the_deadlines_are_tried_at_the_start():
     """An update of uvicorn that calls other methods would switch them off without a word."""
     check_deadlines()

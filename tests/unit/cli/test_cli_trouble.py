@@ -186,6 +186,7 @@ def test_no_work_is_done_for_a_place_that_cannot_be_written(work, returns, tmp_p
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_full_disk_costs_no_answer_and_leaves_no_pieces(returns, tmp_path, monkeypatch):
     def full(_):
         raise OSError(errno.ENOSPC, "No space left on device")

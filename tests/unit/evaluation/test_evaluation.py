@@ -180,6 +180,7 @@ def misses(method, runs=RUNS, failure=0.5):
     return counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["floor", "weights", "arms"])
 def test_limits_hold_for_logs_of_a_policy_that_learned(method):
     most = stats.binom.isf(FALSE_ALARM, RUNS, 0.5)

@@ -105,7 +105,16 @@ SIZES = {"exp-exp(tau=5)": (5,), "fixed-arm(arm=1)": (2, 3, 5), "optimal": (1, 2
 """Where a policy needs bandits of some sizes: K ≤ τ ≤ n down to n = K, and arm 1 exists."""
 
 
-@pytest.mark.parametrize("name", registry.names())
+QUICK = (
+    "bernoulli-mvts", "discounted", "epsilon-greedy", "exp-exp", "m-cvts", "mv-imed", "mv-lcb", "mvts", "npts",
+    "optimal", "prudent", "ucb1",
+)  # fmt: skip
+"""One policy of each kind. The others compile loops of their own, so that they are for `make deep`."""
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in registry.names()]
+)
 def test_every_registered_policy_keeps_the_contract(name: str) -> None:
     rewards = (0.0, 1.0) if name in BOUNDED else (-INF, INF)
     for text in {**SPECS, **BOUNDED}.get(name, [name]):

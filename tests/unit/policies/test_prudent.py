@@ -86,6 +86,7 @@ def test_equal_rewards_are_not_taken_for_a_constant_at_once():
     assert (runs.pulls[:, 0] > runs.pulls[:, 1]).mean() > 0.95
 
 
+@pytest.mark.slow
 def test_arms_of_equal_cost_and_different_means_do_not_alternate():
     """As MV-IMED without budgets does, whose regret is then constant."""
     settings = {"risk": MeanVariance(0.0), "horizon": 20_000, "runs": 40}

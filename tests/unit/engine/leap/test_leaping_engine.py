@@ -231,6 +231,7 @@ def test_constant_arms_leap_exactly_as_they_step(policy, rho):
         assert leap(CONSTANT, policy, **runs).pulls.tolist() == step(CONSTANT, policy, **runs).pulls.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", [Deterministic(0.1), Gaussian(0.1, 0.0)], ids=str)
 def test_equal_constant_arms_share_a_billion_rounds(law):
     assert leap([law] * 3, MVLCB(), rho=1.0, horizon=10**9 + 1).pulls.tolist() == [[333333334, 333333334, 333333333]]
@@ -321,6 +322,7 @@ def test_odd_scores_and_bounds_cost_time_but_no_exactness(kind):
         assert leaped.pulls.tolist() == stepped.pulls.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [OVERALL, NOWHERE])
 def test_a_bound_that_says_nothing_leaves_the_law_alone(kind, ks_2samp):
     arms, rest = ARMS["Gaussians"], {"horizon": 400, "runs": 2_000}
