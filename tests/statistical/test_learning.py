@@ -122,7 +122,8 @@ LEARNERS = [
     ("rs-etc-m", COINS, 300),
 ]
 NO_LEARNERS = {"fixed-arm", "random-arm", "round-robin", "epsilon-greedy", "marab", "optimal", "bernoulli-mv-kg"}
-"""Yardsticks; one that goes on exploring for ever; one that may stay with a worse arm (below); two for a known
+NO_LEARNERS |= {"discounted", "sliding-window"}
+"""Yardsticks; one that goes on exploring for ever, as do the last two, because they forget; one that may stay with a worse arm (below); two for a known
 number of rounds, compared with the least possible regret in test_near_minimax and tests/unit/policies."""
 
 
