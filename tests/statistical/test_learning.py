@@ -123,8 +123,8 @@ LEARNERS = [
 ]
 NO_LEARNERS = {"fixed-arm", "random-arm", "round-robin", "epsilon-greedy", "marab", "optimal", "bernoulli-mv-kg"}
 NO_LEARNERS |= {"discounted", "sliding-window"}
-"""Yardsticks; one that goes on exploring for ever, as do the last two, because they forget; one that may stay with a worse
-arm (below); two for a known number of rounds, compared with the least possible regret in test_near_minimax and
+"""Yardsticks; one that goes on exploring for ever, as do the last two, because they forget; one that may stay with a
+worse arm (below); two for a known number of rounds, compared with the least possible regret in test_near_minimax and
 tests/unit/policies."""
 
 
