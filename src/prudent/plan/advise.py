@@ -275,7 +275,7 @@ def reasons(advice: Advice, order: Sequence[Measured], changed: bool) -> list[st
     )
     ties = [short(row["policy"]) for row in advice.policies.to_dicts()[1:] if row["as_good"]]
     if ties:
-        found.append(f"Not to be told apart from it in these simulations: {', '.join(ties)}.")
+        found.append(f"These simulations show no clear difference from {', '.join(ties)}.")
     if serves(first.policy) == "mean" and advice.trial.risk.name != "mean":
         found.append(
             "It ignores the spread of outcomes, which is right here: at this ρ the better mean is always better."

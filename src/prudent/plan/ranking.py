@@ -157,7 +157,7 @@ def behind(one: Measured, first: Measured) -> tuple[float, float]:
 
 
 def as_good(one: Measured, first: Measured, policies: int) -> bool:
-    """Whether the scores cannot be told apart."""
+    """Whether the scores differ by no more than chance."""
     count = min(len(one.regret), len(first.regret))
     return alike(one.weighed[:count] - first.weighed[:count], policies)
 
